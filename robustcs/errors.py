@@ -1,0 +1,110 @@
+"""The errors that a user can meet, and the exit codes they lead to.
+
+Every error carries a short stable ``slug``, where it happened, what was found and what to do about it.
+The command line prints exactly that and no traceback; a caller of the Python API catches :class:`RobustcsError`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+#: Problems of one file that are kept; past it only their number is reported.
+MAX_PROBLEMS = 20
+
+
+class ExitCode(IntEnum):
+    """What the process returns, the same for every command."""
+
+    DONE = 0
+    USAGE = 2
+    BAD_INPUT = 3
+    NOT_INSTALLED = 4
+    INTERRUPTED = 130
+
+
+class RobustcsError(Exception):
+    """Base of all errors: what was found (``found``) and what to do (``advice``), in plain words.
+
+    ``slug`` names the kind of error and does not change between versions.
+    """
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, slug: str, found: str, advice: str = ""):
+        self.slug = slug
+        self.found = found
+        self.advice = advice
+        super().__init__(self.__str__())
+
+    def __str__(self) -> str:
+        return f"{self.found}; {self.advice}" if self.advice else self.found
+
+
+class UsageError(RobustcsError):
+    """Options that do not fit together, or a setting that has no meaning."""
+
+
+class NotInstalledError(RobustcsError):
+    """Something optional is needed; ``advice`` is the exact install command."""
+
+    exit_code = ExitCode.NOT_INSTALLED
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong in one file; ``line`` counts from 1 and is None where the whole file is meant."""
+
+    path: str | os.PathLike[str]
+    line: int | None
+    found: str
+    advice: str
+    slug: str
+
+    def __str__(self) -> str:
+        place = os.fspath(self.path) if self.line is None else f"{os.fspath(self.path)}:{self.line}"
+        return f"{place}: {self.found}; {self.advice}" if self.advice else f"{place}: {self.found}"
+
+
+class InputError(RobustcsError):
+    """One or more problems of input files; at most :data:`MAX_PROBLEMS` are listed, ``total`` counts them all."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, problems: Sequence[Problem], total: int | None = None):
+        self.problems = tuple(problems[:MAX_PROBLEMS])
+        self.total = len(problems) if total is None else total
+        super().__init__(self.problems[0].slug, "")
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems]
+        if self.total > len(lines):
+            lines.append(f"… and {self.total - len(lines)} more problems")
+        return "\n".join(lines)
+
+
+class ProblemList:
+    """Collects the problems of one file, so that a user sees them together and not one per attempt."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = path
+        self.problems: list[Problem] = []
+        self.total = 0
+
+    def add(self, line: int | None, found: str, advice: str, slug: str) -> None:
+        """Note one problem; past :data:`MAX_PROBLEMS` only their number grows."""
+        self.total += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(self.path, line, found, advice, slug))
+
+    def raise_if_any(self) -> None:
+        """Raise one :class:`InputError` with everything collected, or return when there is nothing."""
+        if self.total:
+            raise InputError(self.problems, self.total)
+
+
+def input_error(path: str | os.PathLike[str], line: int | None, found: str, advice: str, slug: str) -> InputError:
+    """An :class:`InputError` with a single problem."""
+    return InputError([Problem(path, line, found, advice, slug)])

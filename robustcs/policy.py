@@ -1,0 +1,63 @@
+"""One evaluation policy, stated once and printed everywhere.
+
+Tools of this field silently disagree on which turns count, how ties are ordered and what is relevant.
+robustcs follows trec_eval (with ``-c``) and the CAsT guidelines, and says so below every table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from robustcs.errors import UsageError
+
+Missing = Literal["zero", "drop"]
+Order = Literal["score", "rank"]
+
+
+@dataclass(frozen=True)
+class EvaluationPolicy:
+    """How runs and qrels become scores.
+
+    relevance_level
+        The grade from which a passage is relevant in binary measures (P, recall, map, recip_rank, success, bpref, rbp);
+        1 as in trec_eval, 2 at CAsT. nDCG uses the grades themselves and does not change with it.
+    missing
+        ``zero``: a judged turn that a run lacks scores 0 (``trec_eval -c``). ``drop``: averages go over the turns that
+        every run answers.
+    order
+        ``score``: score descending, equal scores by document id descending, scores compared as 32-bit floats, as
+        trec_eval does. ``rank``: the rank column of the file, equal ranks in file order.
+    depth
+        Only the first ``depth`` passages of every turn are evaluated; None is the whole run.
+    """
+
+    relevance_level: int = 1
+    missing: Missing = "zero"
+    order: Order = "score"
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.relevance_level < 1:
+            raise UsageError("bad-relevance-level", f"relevance level {self.relevance_level}", "it starts at 1")
+        if self.missing not in ("zero", "drop"):
+            raise UsageError("bad-missing", f"missing turns {self.missing!r}", "write zero or drop")
+        if self.order not in ("score", "rank"):
+            raise UsageError("bad-order", f"order {self.order!r}", "write score or rank")
+        if self.depth is not None and self.depth < 1:
+            raise UsageError("bad-depth", f"depth {self.depth}", "it starts at 1")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The policy as it stands in the JSON output."""
+        return asdict(self)
+
+    def describe(self) -> str:
+        """Order and relevance in words: the second half of the line that closes every table."""
+        if self.order == "score":
+            parts = ["ties by docid descending", "scores as float32"]
+        else:
+            parts = ["order by the rank column"]
+        if self.depth is not None:
+            parts.append(f"top {self.depth} only")
+        parts.append(f"relevant ≥ {self.relevance_level} (binary measures)")
+        return " · ".join(parts)

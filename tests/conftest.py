@@ -1,0 +1,25 @@
+"""Fixtures that all tests share: where the public data and the demo collection are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The public data (``$ROBUSTCS_DATA`` or ``../shared/data``); tests that need it skip only where it is absent."""
+    folder = Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the public data are not on this machine (set ROBUSTCS_DATA to their folder)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo() -> Path:
+    """The demo collection."""
+    return ROOT / "fixtures"
