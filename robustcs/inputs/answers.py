@@ -1,0 +1,144 @@
+"""Gold and predicted answers of reading comprehension.
+
+The plain form, for gold answers and for predictions, is UTF-8 text in one of two shapes:
+
+- JSON, one object ``{turn: answer}``::
+
+      {"C_1_q#0": "in 1969", "C_1_q#1": ["a rock band", "rock band"], "C_1_q#2": "CANNOTANSWER"}
+
+- JSONL, one object a line with the turn id under ``id`` (or ``qid``, ``query_id``, ``turn_id``, ``turn``) and either
+  ``answer``, a text, or ``answers``, a list of texts::
+
+      {"id": "C_1_q#0", "answer": "in 1969"}
+      {"id": "C_1_q#1", "answers": ["a rock band", "rock band"]}
+
+A gold turn has one or more non-empty answers; ``CANNOTANSWER``, written exactly so, says that the passage does not
+answer. A prediction has exactly one answer, which may be empty: the system gave none. White space around an answer does
+not count. A turn may stand twice only with the same answers. Other fields of a JSONL line are ignored.
+
+Read as well: gold answers from QuAC's or SQuAD's data set JSON (``data`` → ``paragraphs`` → ``qas``, each with ``id``
+and ``answers``, every one with its ``text``; QuAC's ``orig_answer`` is not read), and predictions in QuAC's form, JSONL
+with the parallel lists ``qid`` and ``best_span_str`` of one dialog a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.files import read_json
+from robustcs.inputs.records import (
+    ByTurn,
+    StrPath,
+    filled_lines,
+    json_lines,
+    json_pairs,
+    looks_like,
+    record_id,
+    shape_of,
+)
+
+#: QuAC's answer to a question that its passage does not answer; it matches only itself.
+CANNOT_ANSWER = "CANNOTANSWER"
+
+_FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
+
+
+def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
+    """Turn id → its gold answers, one or more, in file order (QuAC repeats equal answers of several annotators).
+
+    Raises :class:`InputError` with every problem of the file (bounded).
+    """
+    gold: ByTurn[tuple[str, ...]] = ByTurn(path)
+    value = _json_value(path)
+    entries = (
+        _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
+    )
+    for turn, answers, line in entries:
+        if not answers:
+            advice = f"write {CANNOT_ANSWER} where the passage does not answer"
+            gold.problems.add(line, f"turn {turn}: no gold answer", advice, "no-answer")
+            continue
+        texts = [gold.text(turn, answer, line) for answer in answers]
+        kept = tuple(text for text in texts if text is not None)
+        if len(kept) == len(texts):
+            gold.add(turn, kept, line)
+    return gold.result()
+
+
+def read_predicted_answers(path: StrPath) -> dict[str, str]:
+    """Turn id → the predicted answer, in file order.
+
+    Raises :class:`InputError` with every problem of the file (bounded), such as a turn with several answers.
+    """
+    predicted: ByTurn[str] = ByTurn(path)
+    value = _json_value(path)
+    if _is_data_set(value):
+        raise input_error(path, None, "a data set with gold answers", "name a file of predictions here", "gold-answers")
+    for turn, answers, line in _plain_answers(path, value, predicted.problems):
+        if len(answers) != 1:
+            found = f"turn {turn}: {len(answers)} answers where a prediction has one"
+            predicted.problems.add(line, found, "keep the answer that the system gives", "not-one-answer")
+            continue
+        text = predicted.text(turn, answers[0], line, empty=True)
+        if text is not None:
+            predicted.add(turn, text, line)
+    return predicted.result()
+
+
+def _json_value(path: StrPath) -> Any:
+    """The value of a JSON file, None for JSONL. Raises :class:`InputError` for anything else."""
+    shape = shape_of(path)
+    if shape == "table":
+        number, line = next(filled_lines(path))
+        raise input_error(path, number, "not JSON", looks_like(line) or _FORMATS, "unknown-format")
+    if shape == "jsonl":
+        return None
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise input_error(path, None, "JSON, but not an object {turn: answer}", _FORMATS, "unknown-format")
+    return value
+
+
+def _plain_answers(
+    path: StrPath, value: dict[str, Any] | None, problems: ProblemList
+) -> Iterator[tuple[object, list[Any], int | None]]:
+    """(turn, answers, line) of every entry of the plain form and of QuAC's predictions, unchecked."""
+    if value is not None:
+        for turn, answer in json_pairs(path):
+            yield turn, _as_list(answer), None
+        return
+    for number, record in json_lines(path, problems):
+        if "best_span_str" in record:
+            turns, answers = record.get("qid"), record["best_span_str"]
+            if not isinstance(turns, list) or not isinstance(answers, list) or len(turns) != len(answers):
+                advice = "write one answer for each question of the dialog"
+                problems.add(number, "qid and best_span_str are not lists of one length", advice, "wrong-columns")
+                continue
+            for turn, answer in zip(turns, answers, strict=True):
+                yield turn, [answer], number
+        elif "answers" in record or "answer" in record:
+            yield record_id(record), _as_list(record.get("answers", record.get("answer"))), number
+        else:
+            found = f"no field 'answer' or 'answers'; the fields are: {', '.join(record)}"
+            problems.add(number, found, _FORMATS, "no-such-column")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_data_set(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("data"), list)
+
+
+def _data_set_answers(value: dict[str, Any], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
+    for place, article in enumerate(value["data"], 1):
+        try:
+            for paragraph in article["paragraphs"]:
+                for question in paragraph["qas"]:
+                    yield question["id"], [answer["text"] for answer in question["answers"]], None
+        except (KeyError, TypeError) as error:
+            found = f"article {place} of the list is not as in QuAC ({type(error).__name__}: {error})"
+            problems.add(None, found, _FORMATS, "unknown-format")

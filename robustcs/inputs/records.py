@@ -1,0 +1,170 @@
+"""What the readers of texts and of answers share: telling JSON, JSONL and tables apart, and one value per turn."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Generic, Literal, TypeVar
+
+from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs.files import read_text, text_lines
+
+#: A text, or several of them.
+T = TypeVar("T", str, tuple[str, ...])
+StrPath = str | os.PathLike[str]
+
+#: Names under which a turn id stands, in a JSON object or in the header of a table; the first that is there counts.
+ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn")
+
+Shape = Literal["json", "jsonl", "table"]
+
+
+def filled_lines(path: StrPath) -> Iterator[tuple[int, str]]:
+    """Line number and text of every line that is not blank."""
+    return ((number, line) for number, line in text_lines(path) if line.strip())
+
+
+def shape_of(path: StrPath) -> Shape:
+    """Whether the file is one JSON value, JSON objects line by line, or something else (a table), by its first lines.
+
+    Raises :class:`InputError` for a file without any text.
+    """
+    head = [line.lstrip() for _, line in islice(filled_lines(path), 2)]
+    if not head:
+        raise input_error(path, None, "the file is empty", "check the path", "empty")
+    if not head[0].startswith(("{", "[")):
+        return "table"
+    lines = all(line.startswith("{") for line in head) and (len(head) == 2 or _is_record(head[0]))
+    return "jsonl" if lines else "json"
+
+
+def _is_record(line: str) -> bool:
+    """Whether a file's only line is a record with a turn id, and not an object of all turns."""
+    try:
+        return not json.loads(line).keys().isdisjoint((*ID_NAMES, "topic_number"))
+    except (ValueError, RecursionError):
+        return False
+
+
+def json_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of every line of a JSONL file; other lines go to ``problems``."""
+    for number, line in filled_lines(path):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            found = f"not JSON ({getattr(error, 'msg', error)})"
+            problems.add(number, found, "write one JSON object a line", "not-json")
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            problems.add(number, "not a JSON object", "write one JSON object a line", "not-an-object")
+
+
+def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
+    """The entries of a file that ``read_json`` gives as an object, also those whose key is repeated."""
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal pairs
+        pairs = found  # the outermost object comes last
+        return dict(found)
+
+    json.loads(read_text(path), object_pairs_hook=keep)
+    return pairs
+
+
+def is_turn_id(value: object) -> bool:
+    """A non-empty text or a whole number."""
+    return bool(value.strip()) if isinstance(value, str) else isinstance(value, int) and not isinstance(value, bool)
+
+
+def record_id(record: dict[str, Any]) -> object:
+    """What stands under the first of :data:`ID_NAMES`; None where there is none."""
+    return next((record[name] for name in ID_NAMES if name in record), None)
+
+
+def looks_like(line: str) -> str:
+    """Advice for a line of another kind of TREC file, naming the option that takes it; empty for any other line."""
+    cells = line.split()
+    if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
+        return "it looks like a run, which --run, --original, --qr or --human takes"
+    if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
+        return "it looks like qrels, which --qrels takes"
+    if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
+        return "it looks like per-turn scores, which --scores takes"
+    return ""
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+class ByTurn(Generic[T]):
+    """Collects one value per turn of a file; the same value again is fine, another one is a problem."""
+
+    def __init__(self, path: StrPath):
+        self.path = path
+        self.problems = ProblemList(path)
+        self.values: dict[str, T] = {}
+        self._lines: dict[str, int | None] = {}
+
+    def add(self, turn: object, value: T, line: int | None) -> None:
+        """Keep ``value`` for the id ``turn``."""
+        if not is_turn_id(turn):
+            there = turn is not None and str(turn).strip()
+            found = f"turn id {turn!r} is not a text" if there else "no turn id"
+            self.problems.add(line, found, "give every entry its turn id, such as 31_4", "no-turn-id")
+            return
+        key = str(turn).strip()
+        earlier = self.values.setdefault(key, value)
+        first_line = self._lines.setdefault(key, line)
+        if earlier != value:
+            where = "earlier" if first_line is None else f"in line {first_line}"
+            self.problems.add(
+                line, f"turn {key} has {_show(value)} here but {_show(earlier)} {where}",
+                "keep one of the two", "contradicting-entries",
+            )  # fmt: skip
+
+    def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
+        """``value`` without white space around it if it is a text, else None and a problem; ``empty`` allows ''."""
+        name = f"turn {turn}: " if is_turn_id(turn) else ""
+        if not isinstance(value, str):
+            found = f"{name}{json.dumps(value)[:60]} is not a text"
+            self.problems.add(line, found, "write a text in quotes", "not-a-text")
+            return None
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            self.problems.add(line, f"{name}half a character (a lone surrogate)", "write UTF-8", "not-utf8")
+            return None
+        value = value.strip()
+        if not value and not empty:
+            self.problems.add(line, f"{name}empty text", "write the text or leave out the turn", "empty-text")
+            return None
+        return value
+
+    def result(self) -> dict[str, T]:
+        """The values in file order. Raises :class:`InputError` with all problems, or when there is no value."""
+        self.problems.raise_if_any()
+        if not self.values:
+            raise input_error(self.path, None, "the file has no turns", "check the path", "empty")
+        return self.values
+
+
+def _show(value: str | tuple[str, ...], limit: int = 60) -> str:
+    """The value in quotes for a message, cut where it is long."""
+    text = value if isinstance(value, str) else " | ".join(value)
+    return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
+
+
+def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[str]) -> InputError:
+    """The error for a column (or JSON field) that the file lacks; it lists those that are there."""
+    return input_error(
+        path, line, f"no column {column!r}; the columns are: {', '.join(columns)}",
+        "name one of them, as FILE:COLUMN", "no-such-column",
+    )  # fmt: skip

@@ -1,0 +1,35 @@
+"""What a turn id says: its conversation, its depth, and the natural order of ids.
+
+Three forms are known: ``31_4`` (CAsT 2019–2021), ``132_1-3`` (CAsT 2022) and ``C_…_1_q#2`` (QuAC and CANARD).
+"""
+
+from __future__ import annotations
+
+import re
+
+_QUAC = re.compile(r"(.+)_q#([0-9]+)")
+_CAST = re.compile(r"(.+)[_-]([0-9]+)")
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def turn_depth(turn_id: str) -> int | None:
+    """The place of the turn in its conversation, from 1 (QuAC counts from 0); None where the id does not say."""
+    if found := _QUAC.fullmatch(turn_id):
+        return int(found[2]) + 1
+    found = _CAST.fullmatch(turn_id)
+    return int(found[2]) if found else None
+
+
+def conversation(turn_id: str) -> str:
+    """The id of the turn's conversation: ``31`` of ``31_4``, the dialog of a QuAC question, else the whole id.
+
+    For CAsT 2022 this is one branch of the topic's tree: ``132_1`` of ``132_1-3``.
+    """
+    found = _QUAC.fullmatch(turn_id) or _CAST.fullmatch(turn_id)
+    return found[1] if found else turn_id
+
+
+def turn_sort_key(turn_id: str) -> tuple[list[str | int], str]:
+    """Sorts turn ids in natural order: numbers inside them compare as numbers, so ``31_9`` comes before ``31_10``."""
+    parts = _DIGITS.split(turn_id)
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)], turn_id
