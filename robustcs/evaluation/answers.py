@@ -1,0 +1,98 @@
+"""Token F1 and exact match between predicted and gold answers, as SQuAD defines them.
+
+Source: the official SQuAD 2.0 evaluation script; ``CANNOTANSWER`` as in QuAC (Choi et al., 2018). The score of a turn
+is the maximum over its gold answers; QuAC's own F1 leaves one annotator out in turn and is another number.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from robustcs.inputs.answers import CANNOT_ANSWER
+from robustcs.inputs.turns import turn_sort_key
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+class Unmatched(NamedTuple):
+    """How many turns stood on one side only.
+
+    missing
+        Gold turns without a prediction; they score 0.
+    extra
+        Predicted turns without gold answers; they are left out.
+    """
+
+    missing: int
+    extra: int
+
+
+def normalize_answer(text: str) -> str:
+    """``text`` in lower case, without ASCII punctuation and without a, an, the; white space folded."""
+    return " ".join(answer_tokens(text))
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The words of the normalised text, in order."""
+    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+
+
+def answer_f1(predicted: str, golds: Sequence[str]) -> float:
+    """Token F1 in [0, 1], the maximum over ``golds`` (one or more).
+
+    F1 = 2 · common / (predicted tokens + gold tokens), tokens counted as often as they occur; an answer without tokens
+    matches only another one without. ``CANNOTANSWER`` matches only itself, in exactly this spelling. The quotient is
+    the script's harmonic mean, rounded once, so that an F1 of one half is 0.5 and passes the threshold ``>=0.5``.
+    """
+    return max(_f1(predicted, gold) for gold in golds)
+
+
+def _f1(predicted: str, gold: str) -> float:
+    if CANNOT_ANSWER in (predicted, gold):
+        return float(predicted == gold)
+    predicted_tokens, gold_tokens = answer_tokens(predicted), answer_tokens(gold)
+    if not predicted_tokens or not gold_tokens:
+        return float(predicted_tokens == gold_tokens)
+    common = sum((Counter(predicted_tokens) & Counter(gold_tokens)).values())
+    return 2 * common / (len(predicted_tokens) + len(gold_tokens))
+
+
+def exact_match(predicted: str, golds: Sequence[str]) -> float:
+    """1.0 if the normalised texts of the prediction and of one of ``golds`` (one or more) are equal, else 0.0.
+
+    ``CANNOTANSWER`` matches only itself, in exactly this spelling.
+    """
+    return max(_exact_match(predicted, gold) for gold in golds)
+
+
+def _exact_match(predicted: str, gold: str) -> float:
+    if CANNOT_ANSWER in (predicted, gold):
+        return float(predicted == gold)
+    return float(answer_tokens(predicted) == answer_tokens(gold))
+
+
+def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, Unmatched]:
+    """The scores of every gold turn, and how many turns stood on one side only.
+
+    The frame is indexed by ``turn`` in natural order and has the columns ``f1`` and ``em``, floats in [0, 1]; a turn
+    without a prediction scores 0 in both.
+    """
+    import pandas as pd
+
+    turns = sorted(gold, key=turn_sort_key)
+    rows = [
+        (answer_f1(predicted[turn], gold[turn]), exact_match(predicted[turn], gold[turn]))
+        if turn in predicted
+        else (0.0, 0.0)
+        for turn in turns
+    ]
+    scores = pd.DataFrame(rows, index=pd.Index(turns, name="turn", dtype=str), columns=["f1", "em"], dtype=float)
+    return scores, Unmatched(len(gold.keys() - predicted.keys()), len(predicted.keys() - gold.keys()))

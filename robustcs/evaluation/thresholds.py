@@ -1,0 +1,61 @@
+"""From a score to correct or incorrect."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import UsageError
+
+#: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
+TOLERANCE = 1e-9
+
+_EXPRESSION = re.compile(r"(?P<operator>>=|>|==?|≥)?\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)")
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a turn's score must be for its answer to count as correct; prints as ``>0``, ``>=0.5``, ``=1``."""
+
+    operator: Literal[">", ">=", "="]
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.operator}{self.value:.12g}"
+
+    @property
+    def label(self) -> str:
+        """As papers print it: ``> 0``, ``≥ 0.5``, ``= 1``."""
+        return f"{self.operator.replace('>=', '≥')} {self.value:.12g}"
+
+    def holds(self, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Element-wise, whether a score is correct; scores within :data:`TOLERANCE` of the value count as equal to it."""
+        difference = np.asarray(scores, dtype=np.float64) - self.value
+        if self.operator == ">":
+            return difference > TOLERANCE
+        if self.operator == ">=":
+            return difference >= -TOLERANCE
+        return np.abs(difference) <= TOLERANCE
+
+
+def parse_threshold(text: str) -> Threshold:
+    """``'>0'``, ``'>=0.5'``, ``'=1'``; a bare number t means ``>=t`` and a bare 0 means ``>0``.
+
+    Raises :class:`UsageError` for anything else.
+    """
+    match = _EXPRESSION.fullmatch(text.strip())
+    if not match:
+        raise UsageError("bad-threshold", f"threshold {text!r} cannot be read", "write '>0', '>=0.5', '=1' or a number")
+    value = float(match["value"])
+    operator = match["operator"]
+    if operator is None:
+        return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)
+    return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
+
+
+#: Table 1 and 2 of the error-analysis paper.
+DEFAULT_THRESHOLDS = (Threshold(">", 0.0), Threshold(">=", 0.5), Threshold("=", 1.0))

@@ -1,0 +1,91 @@
+"""Any measure of trec_eval that the matrix does not serve, through pytrec_eval.
+
+The matrix holds all that trec_eval looks at, so the run and the qrels are rebuilt from it with made-up document ids: that
+keeps the policy's order (also ``--order rank`` and ``--depth``) for every measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.policy import EvaluationPolicy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustcs.evaluation.measures import Measure
+
+
+def _request(name: str) -> str | None:
+    """pytrec_eval's spelling of a trec_eval result name (``Rprec_mult_0.20`` → ``Rprec_mult.0.20``); None if unknown."""
+    import pytrec_eval
+
+    known = pytrec_eval.supported_measures
+    if name in known:
+        return name
+    for base in sorted(known, key=len, reverse=True):
+        if name.startswith(base + "_"):
+            cut = name[len(base) + 1 :]
+            try:
+                return f"{base}.{cut}" if float(cut) >= 0 else None
+            except ValueError:
+                return None
+    return None
+
+
+def trec_eval_knows(name: str) -> bool:
+    """Whether trec_eval computes a measure of this name, one number per turn (``P`` alone is several: it needs a cut-off)."""
+    import pytrec_eval
+
+    request = _request(name)
+    if request is None:
+        return False
+    tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
+    return name in tried["1"]
+
+
+def evaluate_with_trec_eval(
+    matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
+) -> pd.DataFrame:
+    """Scores per turn from pytrec_eval: frame indexed by turn, one column per measure; missing turns score 0."""
+    import pandas as pd
+    import pytrec_eval
+
+    run: dict[str, dict[str, float]] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for turn, row, judged in zip(matrix.turns, matrix.grades, matrix.judged, strict=True):
+        row, judged = row[row > ABSENT], judged[judged > ABSENT]
+        depth = len(row)
+        run[turn] = {f"r{rank:07d}": float(depth - rank) for rank in range(depth)}
+        qrels[turn] = {f"r{rank:07d}": int(row[rank]) for rank in np.flatnonzero(row > UNJUDGED)}
+        # what is judged but not retrieved
+        retrieved = np.sort(row[row > UNJUDGED])
+        left = list(judged[::-1])
+        for grade in retrieved:
+            left.remove(grade)
+        qrels[turn].update({f"u{i:07d}": int(grade) for i, grade in enumerate(left)})
+        if judged.max() < 0:
+            # trec_eval reads outside its arrays, and may crash, where a turn has negative grades alone
+            qrels[turn]["n"] = 0
+    requests = {str(_request(measure.name)) for measure in measures}
+    results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=policy.relevance_level).evaluate(
+        {turn: ranking for turn, ranking in run.items() if ranking}
+    )
+    zero = dict.fromkeys([measure.name for measure in measures], 0.0)
+    return pd.DataFrame(
+        [{name: results.get(turn, zero)[name] for name in zero} for turn in matrix.turns],
+        index=pd.Index(matrix.turns, name="turn"),
+    )
+
+
+def mean_score(measure: Measure, scores: pd.Series) -> float:
+    """The score of a run: the mean over its turns; geometric or summed where trec_eval does that (``gm_map``, ``num_q``)."""
+    if measure.family != "trec_eval":
+        return float(scores.mean())
+    import pytrec_eval
+
+    return float(pytrec_eval.compute_aggregated_measure(measure.name, list(scores)))

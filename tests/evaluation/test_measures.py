@@ -1,0 +1,227 @@
+"""Native measures against pytrec_eval (the C code of trec_eval), on real and on made runs; names of measures."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.trec_eval import mean_score
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+
+#: Our name → what pytrec_eval is asked for.
+REQUESTS = {
+    "P_1": "P.1", "P_3": "P.3", "P_100": "P.100", "recall_5": "recall.5", "recall_1000": "recall.1000", "ndcg": "ndcg",
+    "ndcg_cut_3": "ndcg_cut.3", "ndcg_cut_10": "ndcg_cut.10", "map": "map", "map_cut_5": "map_cut.5",
+    "recip_rank": "recip_rank", "success_1": "success.1", "success_5": "success.5", "bpref": "bpref",
+}  # fmt: skip
+REAL = [
+    ("cast2019/qrels.txt.gz", "cast2019/runs/*.trec.gz", 3),
+    ("cast2019/qrels.txt.gz", "cast2019/decaf/*.run.gz", 6),
+    ("cast2020/qrels.txt.gz", "cast2020/runs/*.trec.gz", 3),
+    ("cast2021/qrels-docs.txt.gz", "cast2021/runs/*.gz", 6),
+]
+
+
+def ours(run: Path, qrels: Path, policy: EvaluationPolicy, names: list[str]) -> pd.DataFrame:
+    matrix = grade_matrix(rank_run(read_run(run), policy), read_qrels(qrels))
+    return evaluate(matrix, [parse_measure(name) for name in names], policy)
+
+
+def theirs(run: dict, qrels: dict, level: int) -> dict:
+    requests: set[str] = set()
+    for request in REQUESTS.values():
+        requests.add(request)
+    merged: dict[str, list[str]] = {}
+    for request in requests:
+        base, _, cut = request.partition(".")
+        merged.setdefault(base, []).extend([cut] if cut else [])
+    asked = {f"{base}.{','.join(sorted(cuts, key=int))}" if cuts else base for base, cuts in merged.items()}
+    return pytrec_eval.RelevanceEvaluator(qrels, asked, relevance_level=level).evaluate(run)
+
+
+def assert_equal(frame: pd.DataFrame, expected: dict) -> None:
+    for name in REQUESTS:
+        reference = np.array([expected[turn][name] if turn in expected else 0.0 for turn in frame.index])
+        np.testing.assert_allclose(frame[name].to_numpy(), reference, rtol=0, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize(("qrels", "runs", "count"), REAL)
+def test_every_real_run_equals_pytrec_eval(
+    shared_data: Path, qrels: str, runs: str, count: int, level: int
+) -> None:
+    with gzip.open(shared_data / qrels, "rt") as stream:
+        judgments = pytrec_eval.parse_qrel(stream)
+    files = sorted(shared_data.glob(runs))
+    assert len(files) == count
+    for file in files:
+        with gzip.open(file, "rt") as stream:
+            run = pytrec_eval.parse_run(stream)
+        policy = EvaluationPolicy(relevance_level=level)
+        assert_equal(ours(file, shared_data / qrels, policy, list(REQUESTS)), theirs(run, judgments, level))
+
+
+@pytest.mark.parametrize("system", [f"bm25{bert}_{turns}" for bert in ("", "_bert") for turns in ("raw", "t5", "manual")])
+def test_decaf_evaluations_are_reproduced_to_the_printed_digits(shared_data: Path, system: str) -> None:
+    folder = shared_data / "cast2019"
+    published = {
+        cells[0]: cells[2]
+        for cells in (line.split() for line in (folder / "decaf" / f"{system}.evaluation.txt").read_text().splitlines())
+    }
+    del published["runid"]
+    measures = []
+    unknown = set()
+    for name in published:
+        try:
+            measures.append(parse_measure(name))
+        except UsageError:
+            unknown.add(name)
+    assert unknown == set(), "the suite claims every measure of trec_eval"
+    assert len(measures) > 60
+    policy = EvaluationPolicy()
+    matrix = grade_matrix(
+        rank_run(read_run(folder / "decaf" / f"{system}.run.gz"), policy), read_qrels(folder / "qrels.txt.gz")
+    )
+    scores = evaluate(matrix, measures, policy)
+    got = {
+        measure.name: f"{mean_score(measure, scores[measure.name]):.{len(published[measure.name].partition('.')[2])}f}"
+        for measure in measures
+    }
+    assert got == {name: published[name] for name in got}
+
+
+documents = st.integers(0, 30).map(lambda number: f"d{number}")
+# few distinct values make ties; neighbours closer than a float32 step make ties in trec_eval
+scores_ = st.sampled_from([0.0, 1.0, 1.0 + 1e-9, 1.00000005, 2.5, 2.5 + 1e-7, -3.0, 16777217.0, 16777216.0, 1e-42])
+runs_ = st.dictionaries(
+    st.sampled_from([f"1_{i}" for i in range(1, 6)]),
+    st.dictionaries(documents, scores_, min_size=1, max_size=25),
+    min_size=1,
+)
+qrels_ = st.dictionaries(
+    st.sampled_from([f"1_{i}" for i in range(1, 6)]),
+    st.dictionaries(documents, st.sampled_from([-2, -1, 0, 0, 0, 1, 2, 3, 4]), min_size=1, max_size=25)
+    # pytrec_eval crashes the interpreter on a turn with negative grades alone; that case has a test of its own
+    .filter(lambda judged: max(judged.values()) >= 0),
+    min_size=1,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(run=runs_, qrels=qrels_, level=st.sampled_from([1, 2]))
+def test_made_runs_equal_pytrec_eval(
+    tmp_path_factory: pytest.TempPathFactory, run: dict, qrels: dict, level: int
+) -> None:
+    """Ties, float32-close scores, missing turns, extra turns, negative grades, turns without relevant passages."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "run").write_text(
+        "".join(f"{turn} Q0 {doc} 0 {score!r} t\n" for turn, ranking in run.items() for doc, score in ranking.items())
+    )
+    (folder / "qrels").write_text(
+        "".join(f"{turn} 0 {doc} {grade}\n" for turn, judged in qrels.items() for doc, grade in judged.items())
+    )
+    frame = ours(folder / "run", folder / "qrels", EvaluationPolicy(relevance_level=level), list(REQUESTS))
+    assert list(frame.index) == sorted(qrels)
+    assert_equal(frame, theirs(run, qrels, level))
+
+
+def write(folder: Path, run: str, qrels: str) -> tuple[Path, Path]:
+    (folder / "run").write_text(run)
+    (folder / "qrels").write_text(qrels)
+    return folder / "run", folder / "qrels"
+
+
+def test_a_turn_with_negative_grades_alone_scores_0_by_every_measure(tmp_path: Path) -> None:
+    files = write(tmp_path, "1_1 Q0 a 1 1 t\n1_2 Q0 a 1 1 t\n", "1_1 0 a -1\n1_2 0 a 2\n")
+    frame = ours(*files, EvaluationPolicy(), [*REQUESTS, "Rprec", "infAP", "rbp"])
+    assert (frame.loc["1_1"] == 0).all()
+    assert frame.loc["1_2", "Rprec"] == 1
+
+
+def test_missing_turns_score_0_also_through_trec_eval(tmp_path: Path) -> None:
+    files = write(tmp_path, "1_1 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
+    frame = ours(*files, EvaluationPolicy(), ["P_1", "Rprec", "num_rel_ret"])
+    assert frame.loc["1_1"].tolist() == [1, 1, 1]
+    assert frame.loc["1_2"].tolist() == [0, 0, 0]
+
+
+def test_rbp_is_the_sum_of_its_definition(tmp_path: Path) -> None:
+    files = write(
+        tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 b 1 3 t\n1_1 Q0 c 1 2 t\n", "1_1 0 a 1\n1_1 0 b 0\n1_1 0 c 2\n"
+    )
+    frame = ours(*files, EvaluationPolicy(), ["rbp", "rbp_0.5", "RBP(rel=2,p=0.5)", "rbp_cut_1"])
+    assert frame.loc["1_1"].tolist() == pytest.approx([0.2 * (1 + 0.8**2), 0.5 * (1 + 0.25), 0.5 * 0.25, 0.2])
+
+
+def test_judged_share_counts_what_was_retrieved(tmp_path: Path) -> None:
+    files = write(
+        tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_2 Q0 x 1 1 t\n", "1_1 0 a 0\n1_2 0 a 1\n1_3 0 a 1\n"
+    )
+    frame = ours(*files, EvaluationPolicy(), ["judged_1", "judged_3"])
+    assert frame["judged_1"].tolist() == [1, 0, 0]
+    assert frame["judged_3"].tolist() == [0.5, 0, 0]
+
+
+def test_the_relevance_level_moves_binary_measures_and_not_ndcg(demo: Path) -> None:
+    run, qrels = demo / "runs" / "stem_human.trec", demo / "qrels.txt"
+    one, two = (ours(run, qrels, EvaluationPolicy(relevance_level=level), list(REQUESTS)) for level in (1, 2))
+    for name in REQUESTS:
+        assert one[name].equals(two[name]) == name.startswith("ndcg"), name
+    own = ours(run, qrels, EvaluationPolicy(), ["P(rel=2)@1"])
+    assert own["P(rel=2)@1"].tolist() == two["P_1"].tolist()
+
+
+def test_depth_cuts_the_run_for_native_and_foreign_measures(demo: Path) -> None:
+    run, qrels = demo / "runs" / "stem_human.trec", demo / "qrels.txt"
+    cut = ours(run, qrels, EvaluationPolicy(depth=5), ["recall_100", "num_ret"])
+    whole = ours(run, qrels, EvaluationPolicy(), ["recall_5"])
+    assert cut["recall_100"].tolist() == whole["recall_5"].tolist()
+    assert cut["num_ret"].max() == 5
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("P_1", "P_1"), ("P@1", "P_1"), ("Precision@5", "P_5"), ("nDCG@3", "ndcg_cut_3"), ("NDCG@3", "ndcg_cut_3"),
+        ("ndcg_cut_3", "ndcg_cut_3"), ("nDCG", "ndcg"), ("AP", "map"), ("AP@100", "map_cut_100"), ("RR", "recip_rank"),
+        ("MRR@10", "recip_rank_cut_10"), ("R@1000", "recall_1000"), ("Success@5", "success_5"), ("Bpref", "bpref"),
+        ("RBP", "rbp"), ("RBP(p=0.5)", "rbp_0.5"), ("Judged@3", "judged_3"), ("P(rel=2)@1", "P(rel=2)@1"),
+        ("Rprec", "Rprec"), ("iprec_at_recall_0.10", "iprec_at_recall_0.10"), ("f1", "f1"), ("EM", "em"),
+    ],
+)  # fmt: skip
+def test_spellings(spelling: str, name: str) -> None:
+    measure = parse_measure(spelling)
+    assert measure.name == name
+    assert parse_measure(measure.name) == measure
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndgc_cut_3", "did you mean ndcg_cut_3"),
+        ("P", "no measure is named 'P'"),
+        ("P@", "no measure is named"),
+        ("P_0", "cut-off 0; it starts at 1"),
+        ("nDCG(rel=2)@3", "argument 'rel=2' it does not take"),
+        ("RBP(p=1.5)", "persistence '1.5'; it lies between 0 and 1"),
+        ("", "no measure is named ''"),
+        ("Bpref@3", "no measure is named"),
+    ],
+)
+def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match="measure") as caught:
+        parse_measure(text)
+    assert message in str(caught.value)
