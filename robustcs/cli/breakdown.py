@@ -1,0 +1,41 @@
+"""``robustcs breakdown``."""
+
+from __future__ import annotations
+
+import click
+
+from robustcs.cli.options import Options, load_project, shared_options
+
+
+@click.command()
+@click.option("--show", metavar="BIN", help="Also list the turns of a bin with their texts; BIN is Original, QR, Human"
+              " as 0 or 1: 001.")  # fmt: skip
+@shared_options
+def breakdown(options: Options, show: str | None) -> None:
+    r"""Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
+
+    \b
+    Examples:
+      robustcs breakdown
+      robustcs breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5
+      robustcs breakdown --original raw.trec --qr t5.trec --human manual.trec \
+          --qrels qrels.txt --relevance-level 2
+      robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \
+          --answers qr=b.json --answers human=c.json
+    """
+    from robustcs.analyses.breakdown import breakdown as analyse
+    from robustcs.cli.formulations import refuse_runs, thresholds
+    from robustcs.cli.output import emit
+    from robustcs.cli.progress import track
+    from robustcs.reports.present.breakdown import present_breakdown, present_turns
+    from robustcs.workspace import Workspace
+
+    refuse_runs(options)
+    project = load_project(options)
+    workspace = Workspace(project, options.jobs, track)
+    scores, evaluated = workspace.formulation_scores()
+    result = analyse(scores, evaluated, thresholds(project), workspace.texts, project.seed)
+    blocks = present_breakdown(result)
+    if show is not None:
+        blocks += (present_turns(result, show),)
+    emit("breakdown", result, blocks, workspace.inputs, options)

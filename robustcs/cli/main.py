@@ -1,0 +1,73 @@
+"""The command line: ``robustcs COMMAND``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import click
+
+from robustcs import __version__
+from robustcs.cli.breakdown import breakdown
+from robustcs.cli.sweep import sweep
+from robustcs.errors import ExitCode, InputError, RobustcsError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="robustcs")
+def cli() -> None:
+    """Robustness and error analysis for conversational search, from files on disk.
+
+    In a folder with a robustcs.toml no command needs further arguments; robustcs init writes one. Exit codes: 0 done, 2 wrong
+    use, 3 bad input, 4 something optional is not installed, 130 interrupted.
+    """
+
+
+for command in (breakdown, sweep):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line and turn every error of a user into one message and the documented exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of ``robustcs ARGUMENTS``; messages go to stderr."""
+    show = "--traceback" in arguments
+    try:
+        cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("robustcs: interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # the reader of our output has seen enough; keep the interpreter from complaining at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except RobustcsError as error:
+        if show:
+            traceback.print_exc()
+        prefix = "" if isinstance(error, InputError) else "robustcs: "
+        click.echo(f"{prefix}{_harmless(str(error))}", err=True)
+        return error.exit_code
+    except OSError as error:
+        if show:
+            traceback.print_exc()
+        click.echo(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True)
+        return ExitCode.BAD_INPUT
+    except MemoryError:
+        click.echo("robustcs: not enough memory; --depth K keeps only the top K of every turn", err=True)
+        return ExitCode.BAD_INPUT
+    return ExitCode.DONE
+
+
+def _harmless(message: str) -> str:
+    """Texts of input files stand in messages: control characters other than line ends are made visible."""
+    return "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in message)

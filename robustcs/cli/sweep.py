@@ -1,0 +1,40 @@
+"""``robustcs sweep``."""
+
+from __future__ import annotations
+
+import click
+
+from robustcs.cli.options import Options, load_project, shared_options
+
+
+@click.command()
+@click.option("--step", default="0.02", show_default=True, metavar="T", help="Distance of the thresholds from 0 to 1.")
+@shared_options
+def sweep(options: Options, step: str) -> None:
+    r"""How do the bins change with the threshold? Counts, areas, and the stacked figure.
+
+    An --output that ends in .png, .svg or .pdf gets the figure. Several measures, or several rewriters, stand side by side.
+
+    \b
+    Examples:
+      robustcs sweep --metric ndcg_cut_3
+      robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
+      robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg --output sweep.json
+    """
+    from robustcs.analyses.sweep import sweep as analyse
+    from robustcs.analyses.sweep import threshold_grid
+    from robustcs.cli.formulations import refuse_runs
+    from robustcs.cli.output import emit
+    from robustcs.cli.progress import track
+    from robustcs.errors import UsageError
+    from robustcs.reports.present.sweep import present_sweep
+    from robustcs.workspace import Workspace
+
+    refuse_runs(options)
+    if options.threshold:
+        raise UsageError("no-threshold", "a sweep goes over all thresholds", "use --step, or robustcs breakdown")
+    grid = threshold_grid(step)
+    workspace = Workspace(load_project(options), options.jobs, track)
+    scores, evaluated = workspace.formulation_scores()
+    result = analyse(scores, evaluated, grid)
+    emit("sweep", result, present_sweep(result), workspace.inputs, options)
