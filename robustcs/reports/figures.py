@@ -1,0 +1,167 @@
+"""Figures: one style, one colour per bin, and saving in the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from robustcs.errors import UsageError
+from robustcs.reports.files import write_bytes
+from robustcs.reports.text import anchor, one_line
+
+#: Widths in inches of a figure in one column and across both columns of a paper.
+COLUMN_WIDTH = 3.4
+FULL_WIDTH = 7.0
+
+#: Axes and letters; in HTML they take the colour of the page's text.
+INK = "#23272b"
+
+#: One colour per bin (Original, QR, Human; 1 = correct), told apart with any colour vision and, where two touch in the
+#: sweep, in grey (CIE lightness 38 62 80 55 25 48 70 88 from the bottom up).
+BIN_COLOURS: Mapping[str, str] = {
+    "000": "#0b3a66",
+    "100": "#2f74b0",
+    "010": "#7db0da",
+    "110": "#cadff0",
+    "001": "#f2bf62",
+    "101": "#cf5c0c",
+    "011": "#2fa585",
+    "111": "#873a73",
+}
+
+#: What each bin says about the turn.
+BIN_LABELS: Mapping[str, str] = {
+    "000": "QA error",
+    "100": "QA error, though Original is answered",
+    "010": "QA error, though QR is answered",
+    "110": "QA error, though Original and QR are answered",
+    "001": "rewriter error",
+    "101": "rewriter error, though Original is answered",
+    "011": "answered only after rewriting",
+    "111": "answered by Original already",
+}
+
+_SVG = "http://www.w3.org/2000/svg"
+_XLINK = "http://www.w3.org/1999/xlink"
+_SANS = "'DejaVu Sans', Verdana, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+_STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so figures are the same on every machine
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 7,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "text.parse_math": False,  # names come from input files: a dollar sign is a dollar sign
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.fontsize": 6.5,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "robustcs",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """The settings under which every figure is drawn, as a context."""
+    return mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "agg"})
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write ``figure`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
+
+    Raises :class:`UsageError` for any other suffix and ``OutputError`` where the file cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".png", ".svg", ".pdf"):
+        raise UsageError("bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf")
+    write_bytes(path, _figure_bytes(figure, suffix[1:]))
+
+
+def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
+    # None leaves out dates and versions, which would make every file different.
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}[kind]
+    buffer = io.BytesIO()
+    with style(), warnings.catch_warnings():
+        # Letters that the font lacks are boxes; in SVG they are letters, for which the viewer has a font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(buffer, format=kind, metadata=metadata, facecolor="none" if transparent else "white")
+    return buffer.getvalue()
+
+
+def svg_text(figure: Figure, name: str, alt: str) -> str:
+    """``figure`` as an ``<svg>`` element to stand inside an HTML page or a typst document.
+
+    Letters stay text, so that they can be searched, and take the colour of the text around; ids start with ``name``, so
+    that several figures fit into one page; there are no style attributes, which a strict Content-Security-Policy
+    forbids; ``alt`` is what a screen reader says.
+    """
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _XLINK)
+    root = ElementTree.fromstring(_figure_bytes(figure, "svg", transparent=True))
+    prefix = anchor(name)
+    root.remove(root[0])  # metadata
+    root.remove(root[0])  # a style sheet, which says what stands in the attributes of the root below
+    for element in root.iter():
+        _presentation_attributes(element)
+        _prefix_ids(element, prefix)
+        element.text = element.text if element.text and element.text.strip() else None
+        element.tail = None
+    for position, (tag, text) in enumerate((("title", name), ("desc", alt))):
+        description = ElementTree.Element(f"{{{_SVG}}}{tag}", {"id": f"{prefix}-{tag}"})
+        description.text = one_line(text)
+        root.insert(position, description)
+    root.attrib |= {
+        "role": "img",
+        "aria-labelledby": f"{prefix}-title",
+        "aria-describedby": f"{prefix}-desc",
+        "color": INK,
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _presentation_attributes(element: ElementTree.Element) -> None:
+    """Turn ``style="fill: red"`` into ``fill="red"``, and the ink into the colour of the surrounding text."""
+    for declaration in element.attrib.pop("style", "").split(";"):
+        key, _, value = declaration.partition(":")
+        if value:
+            key, value = key.strip(), value.strip()
+            element.set(key, _SANS if key == "font-family" else "currentColor" if value == INK else value)
+
+
+def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
+    if "id" in element.attrib:
+        element.set("id", f"{prefix}-{element.attrib['id']}")
+    link = element.get(f"{{{_XLINK}}}href")
+    if link and element.tag == f"{{{_SVG}}}use":
+        element.set(f"{{{_XLINK}}}href", f"#{prefix}-{link[1:]}")
+    clip = element.get("clip-path")
+    if clip:
+        element.set("clip-path", clip.replace("url(#", f"url(#{prefix}-"))

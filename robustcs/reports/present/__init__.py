@@ -1,0 +1,1 @@
+"""Results as blocks: what a person reads of each result, the same in every rendered form."""

@@ -1,0 +1,46 @@
+"""A check as three tables."""
+
+from __future__ import annotations
+
+from robustcs.analyses.check import JUDGED_AT, Check
+from robustcs.reports.document import Block, Column, Table
+from robustcs.reports.present.words import percent
+
+
+def present_check(result: Check) -> tuple[Block, ...]:
+    """Files, runs and texts; a table without rows is left out."""
+    files = Table(
+        "files",
+        "Files",
+        (Column("Role", "left"), Column("File", "left"), Column("rows"), Column("")),
+        tuple(
+            (row.role, row.path, "–" if row.problem else str(row.rows), "not usable" if row.problem else "fine")
+            for row in result.files.itertuples()
+        ),
+    )
+    runs = Table(
+        "runs",
+        "Do the runs fit the judgments?",
+        (
+            Column("Run", "left"),
+            *(Column(title, group="turns") for title in ("answered", "missing", "extra")),
+            *(Column(title, group="passages per turn") for title in ("min", "median", "max")),
+            *(Column(f"top {k}", group="judged") for k in JUDGED_AT),
+        ),
+        tuple(
+            (
+                row.run, str(row.turns), str(row.missing), str(row.extra),
+                str(row.depth_min), f"{row.depth_median:g}", str(row.depth_max), percent(row.judged_3), percent(row.judged_10),
+            )
+            for row in result.runs.itertuples()
+        ),
+        f"Of {result.evaluated.turns} turns that are judged. Extra turns are left out of every evaluation.",
+    )  # fmt: skip
+    texts = Table(
+        "texts",
+        "Do the texts fit the judgments?",
+        (Column("Formulation", "left"), Column("texts"), Column("judged turns without"), Column("equal to Original")),
+        tuple((row.formulation, str(row.texts), str(row.without), str(row.unchanged)) for row in result.texts.itertuples()),
+        f"Of {result.evaluated.turns} turns that are judged.",
+    )
+    return tuple(table for table in (files, runs, texts) if table.rows)

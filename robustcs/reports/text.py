@@ -1,0 +1,89 @@
+"""Untrusted text made harmless, and the parts of a table's layout that renderers share."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+
+from robustcs.reports.document import Column
+
+#: C0 and C1 controls but tab and line feed, characters that change the direction of what follows, lone surrogates and
+#: the two code points that XML forbids.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_SPACE = re.compile(r"\s+")
+_LONG_WORD = re.compile(r"\S{25,}")
+_PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
+
+
+def visible(text: str) -> str:
+    """``text`` with every control character replaced by a picture of it: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
+
+    Terminals, browsers and typesetters then show such characters instead of obeying them. Windows line ends become
+    line feeds.
+    """
+    return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def without_controls(text: str) -> str:
+    """``text`` without the characters that :func:`visible` would picture."""
+    return _UNSAFE.sub("", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """:func:`visible` text with all runs of white space replaced by one space, for table cells and captions."""
+    return _SPACE.sub(" ", visible(text)).strip()
+
+
+def breakable(text: str) -> str:
+    """``text`` with invisible break points (U+200B) in its long words, for typesetters, which break at spaces only."""
+    return _LONG_WORD.sub(lambda word: _PIECE.sub("\\1\u200b", word[0]), text)
+
+
+def anchor(text: str) -> str:
+    """A name of ``a-z 0-9 -`` only, ``x`` where nothing is left: safe as HTML id, LaTeX label and file name."""
+    plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "x"
+
+
+def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
+    """The shared heads above the column titles as (group, number of columns); ``""`` where there is none."""
+    return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+
+
+def column_batches(
+    columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float
+) -> list[list[int]]:
+    """Column indices of the narrower tables that together show a table wider than ``available``.
+
+    Every batch starts with the leading left-aligned columns (the row names), as far as they take at most half of the
+    width, then takes as many further columns as fit; a single column that does not fit still gets a batch.
+    """
+    keys: list[int] = []
+    used = 0.0
+    for index, column in enumerate(columns[:-1]):
+        if column.align != "left" or used + widths[index] + gutter > available / 2:
+            break
+        keys.append(index)
+        used += widths[index] + gutter
+    batches: list[list[int]] = []
+    room = -1.0
+    for index in range(len(keys), len(columns)):
+        if not batches or widths[index] > room:
+            batches.append(list(keys))
+            room = available - used
+        batches[-1].append(index)
+        room -= widths[index] + gutter
+    return batches
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF or code >= 0xFFFE:
+        return "\ufffd"
+    return f"⟨U+{code:04X}⟩"
