@@ -53,10 +53,8 @@ class EvaluationPolicy:
 
     def describe(self) -> str:
         """Order and relevance in words: the second half of the line that closes every table."""
-        if self.order == "score":
-            parts = ["ties by docid descending", "scores as float32"]
-        else:
-            parts = ["order by the rank column"]
+        by_score = ["ties by docid descending", "scores as float32"]
+        parts = by_score if self.order == "score" else ["order by the rank column"]
         if self.depth is not None:
             parts.append(f"top {self.depth} only")
         parts.append(f"relevant ≥ {self.relevance_level} (binary measures)")

@@ -58,3 +58,12 @@ class Formulations:
     def measures(self) -> Sequence[str]:
         """Names of the measures."""
         return list(self.original.columns)
+
+    def graded(self) -> Formulations:
+        """Only the measures that take other values than 0 and 1, where there are any: a threshold moves no others."""
+        frames = (self.original, *self.rewriters.values(), self.human)
+        graded = [name for name in self.measures if not all(frame[name].isin([0.0, 1.0]).all() for frame in frames)]
+        if not graded:
+            return self
+        rewriters = {name: frame[graded] for name, frame in self.rewriters.items()}
+        return Formulations(self.original[graded], rewriters, self.human[graded])

@@ -7,20 +7,20 @@ import click
 from robustcs.cli.options import Options, load_project, shared_options
 
 
-@click.command()
+@click.command(short_help="Wrong answer or wrong question?")
 @click.option("--show", metavar="BIN", help="Also list the turns of a bin with their texts; BIN is Original, QR, Human"
               " as 0 or 1: 001.")  # fmt: skip
 @shared_options
 def breakdown(options: Options, show: str | None) -> None:
-    r"""Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
+    """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
 
     \b
     Examples:
       robustcs breakdown
       robustcs breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5
-      robustcs breakdown --original raw.trec --qr t5.trec --human manual.trec \
+      robustcs breakdown --original raw.trec --qr t5.trec --human manual.trec \\
           --qrels qrels.txt --relevance-level 2
-      robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \
+      robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
           --answers qr=b.json --answers human=c.json
     """
     from robustcs.analyses.breakdown import breakdown as analyse

@@ -10,6 +10,9 @@ import click
 
 from robustcs import __version__
 from robustcs.cli.breakdown import breakdown
+from robustcs.cli.check import check
+from robustcs.cli.init import init
+from robustcs.cli.report import report
 from robustcs.cli.sweep import sweep
 from robustcs.errors import ExitCode, InputError, RobustcsError
 
@@ -24,7 +27,7 @@ def cli() -> None:
     """
 
 
-for command in (breakdown, sweep):
+for command in (breakdown, sweep, init, check, report):
     cli.add_command(command)
 
 

@@ -67,7 +67,7 @@ _OPTIONS = [
     click.option("--order", type=click.Choice(["score", "rank"]),
                  help="Order passages by score (default; ties by document id descending) or by the rank column."),
     click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Evaluate only the top K of every turn."),
-    click.option("--format", type=click.Choice(FORMATS), help="Form of the output (default: by the output's suffix, or table)."),
+    click.option("--format", type=click.Choice(FORMATS), help="Form of the output (default: by its suffix, or table)."),
     click.option("--output", "-o", multiple=True, metavar="FILE", help="Write here instead of the terminal; - is stdout."),
     click.option("--table", multiple=True, metavar="NAME", help="Only this table of the result."),
     click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of everything random (default 0)."),

@@ -7,13 +7,14 @@ import click
 from robustcs.cli.options import Options, load_project, shared_options
 
 
-@click.command()
+@click.command(short_help="How do the bins change with the threshold?")
 @click.option("--step", default="0.02", show_default=True, metavar="T", help="Distance of the thresholds from 0 to 1.")
 @shared_options
 def sweep(options: Options, step: str) -> None:
-    r"""How do the bins change with the threshold? Counts, areas, and the stacked figure.
+    """How do the bins change with the threshold? Counts, areas, and the stacked figure.
 
-    An --output that ends in .png, .svg or .pdf gets the figure. Several measures, or several rewriters, stand side by side.
+    Measures that are 0 or 1, such as P_1, are swept only where --metric names them. Several measures, or several rewriters,
+    stand side by side. An --output that ends in .png, .svg or .pdf gets the figure.
 
     \b
     Examples:
@@ -36,5 +37,5 @@ def sweep(options: Options, step: str) -> None:
     grid = threshold_grid(step)
     workspace = Workspace(load_project(options), options.jobs, track)
     scores, evaluated = workspace.formulation_scores()
-    result = analyse(scores, evaluated, grid)
+    result = analyse(scores if options.metric else scores.graded(), evaluated, grid)
     emit("sweep", result, present_sweep(result), workspace.inputs, options)

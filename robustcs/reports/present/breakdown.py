@@ -176,8 +176,8 @@ def _headroom(headroom: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
     )  # fmt: skip
 
 
-def present_turns(result: Breakdown, bin_: str) -> Cards:
-    """The turns of one bin with scores and texts, at the first measure and threshold of the result.
+def present_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
+    """The turns of one bin with scores and texts, by the first rewriter; ``cut`` defaults to the result's first.
 
     Raises :class:`UsageError` for anything that is not a bin.
     """
@@ -185,21 +185,38 @@ def present_turns(result: Breakdown, bin_: str) -> Cards:
         raise UsageError("bad-bin", f"bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(BINS)}")
     turns = result.turns
     first = turns.iloc[0]
-    cut = (first["metric"], first["threshold"])
+    cut = cut or (first["metric"], first["threshold"])
     chosen = _at(turns[turns["rewriter"] == first["rewriter"]], cut)
     chosen = chosen[chosen["bin"] == bin_]
     cards = []
     for _, row in chosen.iterrows():
         scores = " · ".join(f"{FORMULATION_NAMES[role]} {score(row[role])}" for role in FORMULATION_NAMES)
         texts = tuple(
-            (
-                FORMULATION_NAMES[role],
-                row[f"{role}_text"] if isinstance(row[f"{role}_text"], str) else "(no text given)",
-            )
+            (FORMULATION_NAMES[role], row[f"{role}_text"] if isinstance(row[f"{role}_text"], str) else "(no text given)")
             for role in FORMULATION_NAMES
         )
         cards.append(Card(f"{row['turn']} · {scores}", texts))
     caption = (
-        f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_} ({marks(bin_)}), correct if {cut_label(cut)}"
+        f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_}"
+        f" (Original {marks(bin_[0])}, QR {marks(bin_[1])}, Human {marks(bin_[2])}), correct if {cut_label(cut)}"
     )
     return Cards(f"turns-{bin_}", caption, tuple(cards))
+
+
+def finding(result: Breakdown) -> tuple[str, ...]:
+    """Who is to blame, in one sentence per rewriter, with counts, shares and intervals."""
+    sentences = []
+    for rewriter, rows in result.attribution.groupby("rewriter", sort=False):
+        cuts = shown_cuts(result.turns[result.turns["rewriter"] == rewriter])
+        cut = cuts[len(cuts) // 2]
+        part = _at(rows, cut).set_index("cause")
+        said = {}
+        for cause, line in part.iterrows():
+            interval = percent_interval(line["ci_low"], line["ci_high"])
+            said[cause] = f"{line['count']} ({percent(line['share'])}, 95 % interval {interval})"
+        who = "The rewriter" if rewriter == "qr" else f"The rewriter {rewriter}"
+        sentences.append(
+            f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered after rewriting."
+            f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}."
+        )
+    return tuple(sentences)

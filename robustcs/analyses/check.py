@@ -1,0 +1,76 @@
+"""Do the inputs fit together? What each file holds, which turns are missing, how much is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.analyses.result import Evaluated, Result
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Cut-offs of the judged shares.
+JUDGED_AT = (3, 10)
+
+
+@dataclass(frozen=True)
+class Check(Result):
+    """What there is and how it fits.
+
+    files
+        role, path, rows, problem (None where the file is fine).
+    runs
+        run, turns (judged turns it answers), missing (judged turns it lacks), extra (turns nobody judged), depth_min,
+        depth_median, depth_max (passages per answered turn), judged_3, judged_10 (judged share of the passages retrieved
+        in the top 3 and 10).
+    texts
+        formulation, texts, without (judged turns without a text), unchanged (judged turns whose text equals the Original).
+    """
+
+    files: pd.DataFrame
+    runs: pd.DataFrame
+    texts: pd.DataFrame
+
+
+def check(
+    evaluated: Evaluated,
+    files: Sequence[Mapping[str, Any]],
+    matrices: Sequence[GradeMatrix],
+    texts: Mapping[str, Mapping[str, str]],
+    turns: Sequence[str],
+) -> Check:
+    """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored."""
+    import pandas as pd
+
+    runs = [_run(matrix) for matrix in matrices]
+    original = texts.get("original", {})
+    rows = []
+    for formulation, known in texts.items():
+        same = sum(turn in known and known[turn].strip() == original.get(turn, "").strip() for turn in turns)
+        rows.append((formulation, len(known), sum(turn not in known for turn in turns), same))
+    return Check(
+        evaluated,
+        pd.DataFrame(files, columns=["role", "path", "rows", "problem"]).astype({"rows": "Int64", "problem": "object"}),
+        pd.DataFrame(
+            runs,
+            columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]
+            + [f"judged_{k}" for k in JUDGED_AT],
+        ),
+        pd.DataFrame(rows, columns=["formulation", "texts", "without", "unchanged"]),
+    )
+
+
+def _run(matrix: GradeMatrix) -> tuple[Any, ...]:
+    answered = matrix.retrieved[~matrix.missing]
+    depths = (int(answered.min()), float(np.median(answered)), int(answered.max())) if len(answered) else (0, 0.0, 0)
+    shares = []
+    for k in JUDGED_AT:
+        top = matrix.grades[:, :k]
+        retrieved = int((top > ABSENT).sum())
+        shares.append(int((top > UNJUDGED).sum()) / retrieved if retrieved else np.nan)
+    return (matrix.name, len(answered), int(matrix.missing.sum()), matrix.extra_turns, *depths, *shares)
