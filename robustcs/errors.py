@@ -7,8 +7,9 @@ The command line prints exactly that and no traceback; a caller of the Python AP
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 #: Problems of one file that are kept; past it only their number is reported.
@@ -68,6 +69,10 @@ class Problem:
         return f"{place}: {self.found}; {self.advice}" if self.advice else f"{place}: {self.found}"
 
 
+def _without_line(problem: Problem) -> Problem:
+    return replace(problem, line=None)
+
+
 class InputError(RobustcsError):
     """One or more problems of input files; at most :data:`MAX_PROBLEMS` are listed, ``total`` counts them all."""
 
@@ -79,9 +84,18 @@ class InputError(RobustcsError):
         super().__init__(self.problems[0].slug, "")
 
     def __str__(self) -> str:
-        lines = [str(problem) for problem in self.problems]
-        if self.total > len(lines):
-            lines.append(f"… and {self.total - len(lines)} more problems")
+        alike = Counter(_without_line(problem) for problem in self.problems)
+        lines = []
+        for problem in self.problems:
+            count = alike[_without_line(problem)]
+            if 0 < count <= 5:
+                lines.append(str(problem))
+            elif count:
+                # a file of the wrong kind has one problem, not one a line
+                lines.append(f"{problem} (the same in {count - 1} more lines)")
+                alike[_without_line(problem)] = 0
+        if self.total > len(self.problems):
+            lines.append(f"… and {self.total - len(self.problems)} more problems")
         return "\n".join(lines)
 
 

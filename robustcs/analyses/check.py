@@ -55,7 +55,7 @@ def check(
         rows.append((formulation, len(known), sum(turn not in known for turn in turns), same))
     return Check(
         evaluated,
-        pd.DataFrame(files, columns=["role", "path", "rows", "problem"]).astype({"rows": "Int64", "problem": "object"}),
+        pd.DataFrame(files, columns=["role", "path", "rows", "problem"], dtype=object).astype({"rows": "Int64"}),
         pd.DataFrame(
             runs,
             columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers.
-Basis = Literal["runs", "scores", "answers"]
+#: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``texts`` has no scores.
+Basis = Literal["runs", "scores", "answers", "texts"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Evaluated:
     def policy_line(self) -> str:
         """The line that closes every table and report."""
         plural = "s" if self.turns != 1 else ""
+        if self.basis == "texts":
+            return f"{self.turns} turn{plural} · texts only, nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
         parts = [f"{self.turns} turn{plural}", f"{missing} ({self.missing})"]
         if self.basis == "runs":
@@ -43,6 +45,14 @@ class Evaluated:
         else:
             parts.append("best gold answer counts · SQuAD normalisation")
         return " · ".join(parts)
+
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ``policy`` of the JSON output."""
+        return {
+            **self.policy.as_dict(), "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
+            "line": self.policy_line,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,3 +66,9 @@ class Result:
         """Table name → frame, the main table first."""
         own = [field.name for field in fields(self) if field.name != "evaluated"]
         return {name: getattr(self, name) for name in own}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from robustcs.reports.notebook import notebook_html
+
+        return notebook_html(self)

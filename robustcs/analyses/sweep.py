@@ -41,9 +41,10 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
     """
     try:
         size = Decimal(step)
+        fits = Decimal("0.0001") <= size <= 1
     except ArithmeticError:
-        size = Decimal(0)
-    if not Decimal("0.0001") <= size <= 1:
+        fits = False
+    if not fits:
         raise UsageError("bad-step", f"step {step!r}", "write a number from 0.0001 to 1, such as 0.02")
     grid = [size * i for i in range(int(1 / size) + 1)]
     if grid[-1] != 1:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
 from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 
@@ -17,6 +19,8 @@ from robustcs.inputs.turns import turn_sort_key
 ABSENT = -32768
 #: A passage stands here that nobody judged for this turn.
 UNJUDGED = -32767
+#: Place of a document that nobody judged. pa.scalar would import pandas.
+_NOT_JUDGED = as_arrow(np.array([-1], dtype=np.int32))[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,33 +70,28 @@ def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
     row_of_qrels_turn[order] = np.arange(len(order))
     qrels_rows = row_of_qrels_turn[qrels.turn_codes]
 
-    row_of = {turn: row for row, turn in enumerate(turns)}
-    row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
-    lengths = np.diff(ranking.starts)
-    evaluated = np.flatnonzero(row_of_turn >= 0)
-    retrieved = np.zeros(len(turns), dtype=np.int64)
-    retrieved[row_of_turn[evaluated]] = lengths[evaluated]
+    by_row = np.argsort(qrels_rows, kind="stable")
+    judged_documents = qrels.documents.take(as_arrow(qrels.document_codes[by_row]))
+    judged_grades = qrels.grades[by_row]
+    judged_counts = np.bincount(qrels_rows, minlength=len(turns)).tolist()
+    judged_starts = [0, *accumulate(judged_counts)]
 
-    depth = int(retrieved.max(initial=0))
-    grades = np.full((len(turns), depth), ABSENT, dtype=np.int16)
-    document_of = pc.index_in(ranking.documents, value_set=qrels.documents).fill_null(-1).to_numpy()
-    width = len(qrels.documents)
-    keys = qrels_rows * width + qrels.document_codes
-    key_order = np.argsort(keys, kind="stable")
-    keys, key_grades = keys[key_order], qrels.grades[key_order]
-    # a slice of turns at a time: the temporaries stay small beside the run itself
-    for some in np.array_split(evaluated, max(1, len(ranking.document_codes) // 100_000)):
-        for_turn = [np.arange(ranking.starts[turn], ranking.starts[turn + 1]) for turn in some]
-        if not for_turn:
-            continue
-        rows_in_run = np.concatenate(for_turn)
-        target = np.repeat(row_of_turn[some], lengths[some])
-        position = rows_in_run - np.repeat(ranking.starts[some], lengths[some])
-        document = document_of[ranking.document_codes[rows_in_run]]
-        wanted = target * width + document
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        hit = (keys[place] == wanted) & (document >= 0)
-        grades[target, position] = np.where(hit, key_grades[place], UNJUDGED)
+    row_of = {turn: row for row, turn in enumerate(turns)}
+    row_of_turn = [row_of.get(turn, -1) for turn in ranking.turns]
+    lengths = np.diff(ranking.starts).tolist()
+    retrieved = np.zeros(len(turns), dtype=np.int64)
+    for row, length in zip(row_of_turn, lengths, strict=True):
+        if row >= 0:
+            retrieved[row] = length
+    grades = np.full((len(turns), int(retrieved.max(initial=0))), ABSENT, dtype=np.int16)
+    ranked = as_arrow(ranking.document_codes)
+    for row, start, length in zip(row_of_turn, ranking.starts.tolist(), lengths, strict=False):
+        if row >= 0:
+            first, count = judged_starts[row], judged_counts[row]
+            documents = ranking.documents.take(ranked.slice(start, length))
+            place = pc.index_in(documents, value_set=judged_documents.slice(first, count)).fill_null(_NOT_JUDGED)
+            # _NOT_JUDGED takes the last
+            grades[row, :length] = np.append(judged_grades[first : first + count], np.int16(UNJUDGED))[as_numpy(place)]
 
     return GradeMatrix(
         name=ranking.name,
@@ -101,7 +100,7 @@ def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
         judged=_judged_grades(qrels_rows, qrels.grades, len(turns)),
         retrieved=retrieved,
         missing=retrieved == 0,
-        extra_turns=int((row_of_turn < 0).sum()),
+        extra_turns=row_of_turn.count(-1),
         notes=ranking.notes,
     )
 
@@ -116,3 +115,8 @@ def _judged_grades(
     judged = np.full((turns, int(counts.max(initial=0))), ABSENT, dtype=np.int16)
     judged[rows, position] = grades
     return judged
+
+
+def no_judged_passage(matrix: GradeMatrix) -> bool:
+    """Whether not one retrieved passage is judged: then the ids of run and qrels hardly mean the same things."""
+    return not bool((matrix.grades > UNJUDGED).any())

@@ -167,29 +167,33 @@ _TITLES = {
 ANSWER_FAMILIES = ("f1", "em")
 
 
-def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
-    """Scores of every judged turn: float64 frame indexed by turn, one column per measure (its name).
+def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:
+    """Scores of every judged turn: measure name → float64[T], in the order of ``measures`` and of the matrix's turns.
 
     A turn that the run lacks, or without any relevant passage, scores 0. Native measures equal trec_eval's to 1e-9.
     """
-    import pandas as pd
-
-    native = [measure for measure in measures if measure.family in NATIVE]
-    columns: dict[str, list[Scores]] = {measure.name: [] for measure in native}
+    parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in NATIVE}
     for block in matrix.blocks(_BLOCK):
-        for measure in native:
-            level = policy.relevance_level if measure.level is None else measure.level
-            persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
-            columns[measure.name].append(NATIVE[measure.family](block, level, measure.cutoff, persistence))
-    frame = pd.DataFrame(
-        {name: np.concatenate(parts) for name, parts in columns.items()}, index=pd.Index(matrix.turns, name="turn")
-    )
+        for measure in measures:
+            if measure.family in NATIVE:
+                level = policy.relevance_level if measure.level is None else measure.level
+                persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
+                parts[measure.name].append(NATIVE[measure.family](block, level, measure.cutoff, persistence))
+    columns = {name: np.concatenate(scores) for name, scores in parts.items()}
     foreign = [measure for measure in measures if measure.family == "trec_eval"]
     if foreign:
         from robustcs.evaluation.trec_eval import evaluate_with_trec_eval
 
-        frame = frame.join(evaluate_with_trec_eval(matrix, foreign, policy))
-    return frame[[measure.name for measure in measures]]
+        columns |= evaluate_with_trec_eval(matrix, foreign, policy)
+    return {measure.name: columns[measure.name] for measure in measures}
+
+
+def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
+    """:func:`score_columns` as a frame indexed by turn, one column per measure."""
+    # importing pandas takes longer than evaluating 500 turns
+    import pandas as pd
+
+    return pd.DataFrame(score_columns(matrix, measures, policy), index=pd.Index(matrix.turns, name="turn"))
 
 
 # ---------------------------------------------------------------- their names

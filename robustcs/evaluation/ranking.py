@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy
+
+#: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.
+_ROWS = 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,8 +25,13 @@ class Ranking:
 
     starts
         int64[turns + 1]; turn i has the rows ``starts[i]:starts[i + 1]``, best first.
+    documents
+        Arrow strings, the document ids of the run in the order of its file: a document of several turns stands there
+        several times.
     document_codes
         int32[n], index into ``documents``.
+    tied
+        bool[n]: the document shares its score (or rank) with the one before it in the turn.
     repeated
         Rows left out because their document stands higher in the same turn already.
     """
@@ -31,6 +41,7 @@ class Ranking:
     starts: npt.NDArray[np.int64]
     documents: pa.StringArray
     document_codes: npt.NDArray[np.int32]
+    tied: npt.NDArray[np.bool_]
     repeated: int
     notes: tuple[str, ...]
 
@@ -41,50 +52,44 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     trec_eval stops at a document that stands twice in a turn; here the better ranked one counts and the others are left
     out and counted. Order by rank needs a run that was read with its rank column.
     """
-    turns, rows = run.turn_codes, None
+    turns = run.turn_codes
     if policy.order == "rank":
         assert run.ranks is not None, "read the run with ranks=True"
-        if not _is_sorted(turns, run.ranks, len(run.turns)):
-            rows = np.lexsort((run.ranks, turns))
+        rows = _sorted_rows(turns, run.ranks, len(run.turns))
+        keys: npt.NDArray[Any] = run.ranks
     else:
-        if not _is_sorted(turns, -run.scores, len(run.turns)):
-            rows = np.lexsort((-run.scores, turns))
-        rows = _order_ties(run, rows)
-    codes = run.document_codes
-    if rows is not None:
-        codes, turns = codes[rows], turns[rows]
-    keep = _first_occurrences(turns, codes, len(run.documents))
-    repeated = 0
-    if keep is not None:
-        repeated = len(codes) - int(keep.sum())
-        codes, turns = codes[keep], turns[keep]
-    starts = _starts(turns, len(run.turns))
+        rows = _order_ties(run, _sorted_rows(turns, -run.scores, len(run.turns)))
+        keys = run.scores
+    rows = rows[_first_occurrences(run.documents, rows, turns[rows], _starts(turns, len(run.turns)))]
+    repeated = len(run) - len(rows)
+    starts = _starts(turns[rows], len(run.turns))
     if policy.depth is not None:
-        position = np.arange(len(turns)) - starts[turns]
-        codes, turns = codes[position < policy.depth], turns[position < policy.depth]
-        starts = _starts(turns, len(run.turns))
+        rows = rows[np.arange(len(rows)) - starts[turns[rows]] < policy.depth]
+        starts = _starts(turns[rows], len(run.turns))
+    turns, keys = turns[rows], keys[rows]
+    tied = np.zeros(len(turns), dtype=bool)
+    tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
     notes = list(run.notes)
     if repeated:
         notes.append(f"{run.name}: {repeated} repeated documents were left out, the best ranked of each counts")
-    return Ranking(run.name, run.turns, starts, run.documents, codes, repeated, tuple(notes))
+    return Ranking(run.name, run.turns, starts, run.documents, rows, tied, repeated, tuple(notes))
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(np.bincount(turns, minlength=count))))
 
 
-def _is_sorted(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: int) -> bool:
-    """Whether the rows stand by turn code, and within a turn by ascending key."""
+def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: int) -> npt.NDArray[np.int32]:
+    """The rows by turn code and, within a turn, by ascending key; most runs stand in this order in their file."""
     same = turns[1:] == turns[:-1]
-    if int(len(same) - same.sum()) != count - 1:
-        return False
-    return bool(np.all((keys[1:] >= keys[:-1]) | ~same))
+    if int(len(same) - same.sum()) == count - 1 and np.all((keys[1:] >= keys[:-1]) | ~same):
+        return np.arange(len(turns), dtype=np.int32)
+    return np.lexsort((keys, turns)).astype(np.int32)
 
 
-def _order_ties(run: Run, rows: npt.NDArray[np.intp] | None) -> npt.NDArray[np.intp] | None:
-    """``rows`` (None: file order) with every group of equal turn and score put into descending document order."""
-    scores = run.scores if rows is None else run.scores[rows]
-    turns = run.turn_codes if rows is None else run.turn_codes[rows]
+def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """``rows`` with every group of equal turn and score put into descending document order."""
+    scores, turns = run.scores[rows], run.turn_codes[rows]
     equal = (scores[1:] == scores[:-1]) & (turns[1:] == turns[:-1])
     if not equal.any():
         return rows
@@ -92,26 +97,28 @@ def _order_ties(run: Run, rows: npt.NDArray[np.intp] | None) -> npt.NDArray[np.i
     tied[1:] |= equal
     tied[:-1] |= equal
     group = np.concatenate(([0], np.cumsum(~equal)))[tied]
-    places = np.flatnonzero(tied)
-    members = places if rows is None else rows[places]
-    names = run.documents.take(pa.array(run.document_codes[members]))
-    table = pa.table({"group": group, "document": names})
     # Arrow compares strings by bytes, as strcmp in trec_eval does
-    order = pc.sort_indices(table, sort_keys=[("group", "ascending"), ("document", "descending")]).to_numpy()
-    rows = np.arange(len(scores)) if rows is None else rows.copy()
-    rows[places] = members[order.astype(np.intp)]
+    names = run.documents.take(as_arrow(rows[tied]))
+    place = np.empty(len(names), dtype=np.int64)
+    place[as_numpy(pc.sort_indices(names))] = np.arange(len(names))
+    rows = rows.copy()
+    rows[tied] = rows[tied][np.lexsort((-place, group))]
     return rows
 
 
 def _first_occurrences(
-    turns: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], documents: int
-) -> npt.NDArray[np.bool_] | None:
-    """Mask of the rows whose document has not stood in the turn before; None when that is all of them."""
-    keys = turns.astype(np.int64) * documents + codes
-    ordered = np.sort(keys)
-    if not np.any(ordered[1:] == ordered[:-1]):
-        return None
-    _, first = np.unique(keys, return_index=True)
-    keep = np.zeros(len(keys), dtype=bool)
-    keep[first] = True
+    documents: pa.StringArray, rows: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Mask of the rows whose document has not stood in the turn before."""
+    keep = np.ones(len(rows), dtype=bool)
+    ranked = as_arrow(rows)
+    bounds = starts[np.searchsorted(starts, range(0, len(rows), _ROWS))]
+    for start, end in pairwise([*np.unique(bounds).tolist(), len(rows)]):
+        names = documents.take(ranked.slice(start, end - start)).dictionary_encode()
+        keys = turns[start:end].astype(np.int64) * len(names.dictionary) + as_numpy(names.indices)
+        ordered = np.sort(keys)
+        if np.any(ordered[1:] == ordered[:-1]):
+            _, first = np.unique(keys, return_index=True)
+            keep[start:end] = False
+            keep[start + first] = True
     return keep

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,6 +56,11 @@ def parse_threshold(text: str) -> Threshold:
     if operator is None:
         return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)
     return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
+
+
+def parse_thresholds(texts: Sequence[str]) -> tuple[Threshold, ...]:
+    """Every threshold once; the paper's three where none is given. Raises :class:`UsageError` for one that cannot be read."""
+    return tuple(dict.fromkeys(map(parse_threshold, texts))) or DEFAULT_THRESHOLDS
 
 
 #: Table 1 and 2 of the error-analysis paper.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.policy import EvaluationPolicy
@@ -50,9 +51,8 @@ def trec_eval_knows(name: str) -> bool:
 
 def evaluate_with_trec_eval(
     matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy
-) -> pd.DataFrame:
-    """Scores per turn from pytrec_eval: frame indexed by turn, one column per measure; missing turns score 0."""
-    import pandas as pd
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Scores per turn from pytrec_eval: measure name → float64[T]; missing turns score 0."""
     import pytrec_eval
 
     run: dict[str, dict[str, float]] = {}
@@ -76,10 +76,7 @@ def evaluate_with_trec_eval(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
     zero = dict.fromkeys([measure.name for measure in measures], 0.0)
-    return pd.DataFrame(
-        [{name: results.get(turn, zero)[name] for name in zero} for turn in matrix.turns],
-        index=pd.Index(matrix.turns, name="turn"),
-    )
+    return {name: np.array([results.get(turn, zero)[name] for turn in matrix.turns], dtype=np.float64) for name in zero}
 
 
 def mean_score(measure: Measure, scores: pd.Series) -> float:

@@ -130,7 +130,9 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _is_data_set(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("data"), list)
+    # a turn may be named "data" too; its answers are texts
+    data = value.get("data") if isinstance(value, dict) else None
+    return isinstance(data, list) and not (data and all(isinstance(item, str) for item in data))
 
 
 def _data_set_answers(value: dict[str, Any], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import hashlib
 import io
 import json
 import lzma
@@ -45,7 +44,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
             return io.BufferedReader(pa.CompressedInputStream(pa.OSFile(os.fspath(path)), "zstd"))
         return path.open("rb")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise input_error(path, None, "no such file", "check the path", "no-such-file") from None
     except IsADirectoryError:
         raise input_error(path, None, "this is a folder", "name a file", "is-a-folder") from None
@@ -56,7 +55,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK) -> Iterator[bytes]:
     """The file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
 
-    Raises :class:`InputError` when the compressed data are damaged or the file is UTF-16.
+    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, or its lines lack a line feed.
     """
     with open_binary(path) as stream:
         first = True
@@ -73,6 +72,10 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK) -> Iterator[by
                 if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
                     raise input_error(path, 1, "the file is UTF-16", "save it as UTF-8", "not-utf8")
                 piece = piece.removeprefix(_BOM)
+                if b"\n" not in piece and b"\r" in piece.rstrip():
+                    raise input_error(
+                        path, None, "lines end in carriage returns alone", "save it with usual line ends", "old-line-ends"
+                    )
             if not piece:
                 break
             yield piece
@@ -115,6 +118,8 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 def sha256(path: str | os.PathLike[str]) -> str:
     """SHA-256 of the file as it stands on disk (compressed files are not unpacked), in hexadecimal."""
+    import hashlib  # loads OpenSSL, which most callers of this module do not need
+
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -22,16 +22,26 @@ _WHOLE = re.compile(r"[+-]?\d+")
 
 def kind_of(path: str | os.PathLike[str]) -> Kind | None:
     """The kind of ``path``; None for anything else, unreadable files included."""
-    try:
-        head = next(line_chunks(path, _HEAD), b"").decode("utf-8", "replace")
-    except InputError:
-        return None
-    lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
+    lines = _head(path)
     if not lines:
         return None
     if lines[0].lstrip().startswith(("{", "[")):
-        return _kind_of_json(lines, head)
+        return _kind_of_json(lines, "\n".join(lines))
     return _kind_of_table(lines)
+
+
+def first_cells(path: str | os.PathLike[str]) -> set[str]:
+    """What stands in the first column at the beginning of ``path``: turn ids of a run or of qrels."""
+    return {line.split()[0] for line in _head(path)}
+
+
+def _head(path: str | os.PathLike[str]) -> list[str]:
+    """The first lines that are neither blank nor comments; none where the file cannot be read."""
+    try:
+        head = next(line_chunks(path, _HEAD), b"").decode("utf-8", "replace")
+    except InputError:
+        return []
+    return [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _kind_of_json(lines: list[str], head: str) -> Kind | None:

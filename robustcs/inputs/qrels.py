@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import NotInstalledError, ProblemList, UsageError, input_error
+from robustcs.errors import MAX_PROBLEMS, NotInstalledError, ProblemList, UsageError, input_error
+from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
 
 #: What ``irds:`` identifiers start with.
@@ -81,14 +82,20 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
 def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str]) -> Qrels:
     table = columns.table
     turns, documents = (table[column].chunk(0) for column in ("turn", "document"))
-    turn_codes, document_codes = turns.indices.to_numpy(), documents.indices.to_numpy()
-    grades = table["grade"].to_numpy()
+    turn_codes, document_codes = as_numpy(turns.indices), as_numpy(documents.indices)
+    grades = as_numpy(table["grade"].chunk(0))
     problems = ProblemList(path)
-    for row in np.flatnonzero(np.abs(grades) > MAX_GRADE)[:20]:
+
+    def line(row: int) -> int | None:
+        return None if os.fspath(path).startswith(IRDS_PREFIX) else line_of_row(path, row)
+
+    extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
+    for row in extreme[:MAX_PROBLEMS]:
         problems.add(
-            line_of_row(path, int(row)), f"grade {grades[row]} is out of range",
+            line(row), f"grade {grades[row]} is out of range",
             "grades are small whole numbers such as 0 to 4", "bad-grade",
         )  # fmt: skip
+    problems.total = len(extreme)
     problems.raise_if_any()
     notes = [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []
     if columns.header:
@@ -98,16 +105,17 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str]) -> 
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) < len(keys):
         contradicting = np.flatnonzero(grades != grades[first[inverse]])
-        for row in contradicting[:20]:
+        for row in contradicting[:MAX_PROBLEMS]:
             other = int(first[inverse[row]])
+            earlier = line(other)
             problems.add(
-                line_of_row(path, int(row)),
+                line(row),
                 f"turn {turns[int(row)]} document {documents[int(row)]} has grade {grades[row]}"
-                f" but grade {grades[other]} in line {line_of_row(path, other)}",
-                "keep one of the two lines",
+                f" but grade {grades[other]} " + ("before" if earlier is None else f"in line {earlier}"),
+                "keep one of the two",
                 "contradicting-grades",
             )
-        problems.total += max(0, len(contradicting) - 20)
+        problems.total = len(contradicting)
         problems.raise_if_any()
         notes.append(f"{name}: {len(keys) - len(first)} repeated judgments were counted once")
         keep = np.sort(first)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import input_error
+from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Field, Layout, read_columns
 
 
@@ -24,7 +24,7 @@ def _advise(columns: int) -> str:
 _LAYOUT = Layout(
     what="run",
     columns=("turn", "Q0", "document", "rank", "score", "tag"),
-    fields=(Field("turn", 0, "label"), Field("document", 2, "label"), Field("score", 4, "real")),
+    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "real")),
     more=True,
     advise=_advise,
 )
@@ -42,9 +42,7 @@ class Run:
     turn_codes
         int32[n], index into ``turns``.
     documents
-        Arrow strings, the document ids, each once.
-    document_codes
-        int32[n], index into ``documents``.
+        Arrow strings[n], the document id of every row.
     scores
         float32[n]; trec_eval keeps scores as 32-bit floats.
     ranks
@@ -57,7 +55,6 @@ class Run:
     turns: tuple[str, ...]
     turn_codes: npt.NDArray[np.int32]
     documents: pa.StringArray
-    document_codes: npt.NDArray[np.int32]
     scores: npt.NDArray[np.float32]
     ranks: npt.NDArray[np.int64] | None = None
     notes: tuple[str, ...] = field(default=())
@@ -76,20 +73,17 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     """
     columns = read_columns(path, _LAYOUT_WITH_RANK if ranks else _LAYOUT)
     table = columns.table
-    turns, documents = (table[name_].chunk(0) for name_ in ("turn", "document"))
-    if len(turns) == 0:
-        raise input_error(path, None, "the file has no rows", "name a run", "empty")
+    turns = table["turn"].chunk(0)
     name = Path(path).name if name is None else name
     with np.errstate(over="ignore"):
-        scores = table["score"].to_numpy().astype(np.float32)
+        scores = as_numpy(table["score"].chunk(0)).astype(np.float32)
     return Run(
         name=name,
         turns=tuple(turns.dictionary.to_pylist()),
-        turn_codes=turns.indices.to_numpy(),
-        documents=documents.dictionary,
-        document_codes=documents.indices.to_numpy(),
+        turn_codes=as_numpy(turns.indices),
+        documents=table["document"].chunk(0),
         scores=scores,
-        ranks=table["rank"].to_numpy() if ranks else None,
+        ranks=as_numpy(table["rank"].chunk(0)) if ranks else None,
         notes=tuple(
             note
             for note, there in (

@@ -1,0 +1,103 @@
+"""What-if draws, leave-one-run-out and bootstrap on the five largest runs: ``PYTHONPATH=. python bench/augment.py [DATA]``.
+
+An evaluation scores one run under one set of grades with three measures, per turn. pytrec_eval gets run and judgments as the
+dictionaries that it wants, ready made, and scores the first sets of grades of the same draws; its means must be the same.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from robustcs.analyses.augment import DEFAULT_METRICS
+from robustcs.analyses.leave_one_out import contributed_alone, leave_one_out
+from robustcs.analyses.whatif import observed_rates, what_if
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+from robustcs.statistics.intervals import RESAMPLES
+from robustcs.statistics.ranks import METHODS, rank_correlations
+
+DRAWS = 1000
+DEPTH = 10
+RUNS = 5
+POLICY = EvaluationPolicy(relevance_level=2)
+
+
+def main(data: Path) -> None:
+    """Print a table of processor seconds, which a busy machine does not change, and evaluations per second of them."""
+    folder = data / "cast2019"
+    largest = sorted(folder.glob("*/*.gz"), key=lambda path: path.stat().st_size)[-RUNS:]
+    measures = [parse_measure(name) for name in DEFAULT_METRICS]
+    start = time.process_time()
+    qrels = read_qrels(folder / "qrels.txt.gz")
+    builder = PoolBuilder(qrels.turns, qrels)
+    pool = builder.build([builder.collect(rank_run(read_run(path), POLICY)) for path in largest])
+    grades = pool.grades(qrels)
+    print(f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {', '.join(DEFAULT_METRICS)}")
+    rows = [("read, rank and pool the runs", time.process_time() - start, 0)]
+    counted = np.ones(len(pool.turns), dtype=bool)
+
+    start = time.process_time()
+    rates = observed_rates(pool, grades, DEPTH)
+    drawn = what_if(pool, grades, rates, DRAWS, measures, POLICY, counted, seed=0)
+    rows.append((f"what-if, {DRAWS} draws", time.process_time() - start, (DRAWS + 1) * RUNS))
+    start = time.process_time()
+    what_if(pool, grades, rates, DRAWS, measures[:1], POLICY, counted, seed=0)
+    rows.append((f"what-if, {DRAWS} draws, {measures[0]} alone", time.process_time() - start, (DRAWS + 1) * RUNS))
+    start = time.process_time()
+    left = leave_one_out(pool, grades, DEPTH, measures, POLICY, counted)
+    rows.append(("leave one run out", time.process_time() - start, (RUNS + 1) * RUNS))
+    scores = pool.score(grades[None], measures, POLICY)[0]
+    start = time.process_time()
+    for column in range(len(measures)):
+        rank_correlations(scores[:, column], np.roll(scores[:, column], 1, axis=0), seed=0)
+    rows.append((f"{len(METHODS)} rank correlations, {RESAMPLES} resamples", time.process_time() - start, 0))
+
+    alone = contributed_alone(pool, grades, DEPTH)
+    seconds, means = with_pytrec_eval(pool, grades, alone)
+    expected = left["after"].to_numpy().reshape(len(measures), RUNS)
+    np.testing.assert_allclose(means, expected, atol=1e-9)
+    rows.append(("leave one run out by pytrec_eval", seconds, RUNS))
+    print(f"{drawn.holes:,} passages drawn, {alone.sum():,} judgments of one run alone\n")
+    print(f"{'':48}{'CPU s':>9}{'evaluations/s':>15}")
+    for name, took, evaluations in rows:
+        print(f"{name:48}{took:>9.2f}{f'{evaluations / took:,.0f}' if evaluations else '':>15}")
+
+
+def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tuple[float, np.ndarray]:
+    """Processor seconds in pytrec_eval alone, and means[measure, run] of every run without what it alone contributed."""
+    import pytrec_eval
+
+    seconds = 0.0
+    means = np.empty((len(DEFAULT_METRICS), len(pool.names)))
+    names = {"ndcg_cut.3", "recall.1000", "map"}
+    for number, places in enumerate(pool.places):
+        left = grades[:-1].copy()
+        left[alone[number]] = UNJUDGED
+        judgments: dict[str, dict[str, int]] = {turn: {} for turn in pool.turns}
+        for pair in np.flatnonzero(left > UNJUDGED).tolist():
+            judgments[pool.turns[pool.pair_turns[pair]]][str(pair)] = int(left[pair])
+        run = {
+            turn: {str(pair): -float(rank) for rank, pair in enumerate(row.tolist()) if pair < len(pool)}
+            for turn, row in zip(pool.turns, places, strict=True)
+        }
+        run = {turn: ranking for turn, ranking in run.items() if ranking}
+        start = time.process_time()
+        scores = pytrec_eval.RelevanceEvaluator(judgments, names, relevance_level=2).evaluate(run)
+        seconds += time.process_time() - start
+        for column, name in enumerate(DEFAULT_METRICS):
+            means[column, number] = sum(turn[name] for turn in scores.values()) / len(pool.turns)
+    return seconds, means
+
+
+if __name__ == "__main__":
+    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

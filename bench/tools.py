@@ -1,0 +1,45 @@
+"""One evaluation by one tool: ``python bench/tools.py TOOL RUN QRELS`` prints the mean of every measure.
+
+Each tool reads the files with its own readers and computes ndcg_cut_3, map and recall_1000.
+"""
+
+from __future__ import annotations
+
+import sys
+
+MEASURES = ("ndcg_cut_3", "map", "recall_1000")
+
+
+def with_robustcs(run: str, qrels: str) -> list[float]:
+    """Means by robustcs."""
+    from robustcs.evaluation.matrix import grade_matrix
+    from robustcs.evaluation.measures import parse_measure, score_columns
+    from robustcs.evaluation.ranking import rank_run
+    from robustcs.inputs.qrels import read_qrels
+    from robustcs.inputs.runs import read_run
+    from robustcs.policy import EvaluationPolicy
+
+    policy = EvaluationPolicy()
+    judgments = read_qrels(qrels)
+    matrix = grade_matrix(rank_run(read_run(run), policy), judgments)
+    scores = score_columns(matrix, [parse_measure(name) for name in MEASURES], policy)
+    return [float(scores[name].mean()) for name in MEASURES]
+
+
+def with_pytrec_eval(run: str, qrels: str) -> list[float]:
+    """Means by pytrec_eval-terrier."""
+    import pytrec_eval
+
+    with open(qrels) as stream:
+        judgments = pytrec_eval.parse_qrel(stream)
+    with open(run) as stream:
+        ranking = pytrec_eval.parse_run(stream)
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg_cut.3", "map", "recall.1000"})
+    scores = evaluator.evaluate(ranking).values()
+    return [sum(turn[name] for turn in scores) / len(scores) for name in MEASURES]
+
+
+TOOLS = {"robustcs": with_robustcs, "pytrec_eval": with_pytrec_eval}
+
+if __name__ == "__main__":
+    print(*(f"{mean:.4f}" for mean in TOOLS[sys.argv[1]](*sys.argv[2:])))

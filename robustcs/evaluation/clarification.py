@@ -1,0 +1,242 @@
+"""Evaluation of clarifying questions as ClariQ defines it: recall of questions, documents after asking, labels of need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.measures import Measure, score_columns
+from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.clariq import NEEDS, NO_QUESTION
+from robustcs.inputs.clariq_tables import BEST, WORST, QuestionScores, UnitScores
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import Run
+from robustcs.policy import EvaluationPolicy
+
+#: k of Recall@k.
+CUTOFFS = (5, 10, 20, 30)
+#: Measures of document relevance, as ClariQ names them, in the order of its tables.
+DOCUMENT_MEASURES = (
+    *(f"NDCG{k}" for k in (1, 3, 5, 10, 20)), *(f"P{k}" for k in (1, 3, 5, 10, 20)), "MRR100",
+)  # fmt: skip
+_FAMILIES = {"NDCG": "ndcg", "P": "P", "MRR": "recip_rank"}
+
+#: What became of a unit: its question was asked; the question is no candidate; the candidate has no value; nothing was asked.
+Outcome = Literal["asked", "no candidate", "no value", "no output"]
+
+
+# ---------------------------------------------------------------- questions
+
+
+@dataclass(frozen=True)
+class QuestionLists:
+    """What a run of questions asks.
+
+    by_topic
+        Topic (or context) → its questions, best first.
+    tied
+        Topics whose best question shares its score (or rank) with another one.
+    repeated
+        Rows with a question that stands higher in the topic already.
+    """
+
+    by_topic: dict[str, list[str]]
+    tied: int
+    repeated: int
+
+
+def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
+    """Order a run by the policy: score descending (float32), equal scores by question id descending.
+
+    A question that stands twice in a topic keeps both places, as in the published evaluation of ClariQ; questions of equal
+    score all stay, while the official tool keeps one of them.
+    """
+    keys = -run.scores if policy.order == "score" or run.ranks is None else run.ranks
+    rows: dict[str, list[tuple[float, str]]] = {}
+    for turn, key, question in zip(run.turn_codes.tolist(), keys.tolist(), run.documents.to_pylist(), strict=True):
+        rows.setdefault(run.turns[turn], []).append((key, question))
+    lists: dict[str, list[str]] = {}
+    tied = repeated = 0
+    for topic, own in rows.items():
+        if policy.order == "score":
+            own.sort(key=lambda row: row[1], reverse=True)
+        own.sort(key=lambda row: row[0])
+        tied += any(key == own[0][0] and question != own[0][1] for key, question in own)
+        lists[topic] = [question for _, question in own][: policy.depth]
+        repeated += len(lists[topic]) - len(set(lists[topic]))
+    return QuestionLists(lists, tied, repeated)
+
+
+def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]) -> npt.NDArray[np.float64]:
+    """|top k ∩ S| / |S|: float64[topics of ``relevant``, k of :data:`CUTOFFS`], 0 for a topic without a list."""
+    return np.array(
+        [[len(wanted.intersection(lists.get(topic, ())[:k])) / len(wanted) for k in CUTOFFS]
+         for topic, wanted in relevant.items()]
+    ).reshape(len(relevant), len(CUTOFFS))  # fmt: skip
+
+
+# ---------------------------------------------------------------- documents
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Document relevance of one system: values by measure and unit.
+
+    asked, outcomes
+        Unit → question, and what became of it; empty where the system's questions are unknown.
+    """
+
+    scores: UnitScores
+    asked: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+
+
+def ask(performance: QuestionScores, asked: Mapping[str, str], candidates: Mapping[str, frozenset[str]]) -> Asked:
+    """The values after asking ``asked`` (unit → question; a unit that it lacks had no output and scores 0).
+
+    A question without a value scores the unit's worst; ``candidates`` (unit → its questions, where known) tells questions
+    that are no candidate from candidates that nobody has evaluated.
+    """
+    scores: UnitScores = {measure: {} for measure in performance}
+    outcomes: dict[str, Outcome] = {}
+    for measure, units in performance.items():
+        for unit, values in units.items():
+            question = asked.get(unit)
+            if question is None:
+                scores[measure][unit], outcomes[unit] = 0.0, "no output"
+            elif question in values and question not in (BEST, WORST):
+                scores[measure][unit], outcomes[unit] = values[question], "asked"
+            else:
+                known = question in candidates.get(unit, ())
+                scores[measure][unit], outcomes[unit] = worst(values), "no value" if known else "no candidate"
+    return Asked(scores, asked, outcomes)
+
+
+def worst(values: Mapping[str, float]) -> float:
+    """The unit's worst value: the table's own, else the lowest of its questions."""
+    return values[WORST] if WORST in values else min(values.values())
+
+
+def baselines(performance: QuestionScores) -> dict[str, UnitScores]:
+    """``no``, ``worst`` and ``best``: asking nothing, the worst and the best question of every facet and measure.
+
+    ``no`` is absent where a unit has no value without a question.
+    """
+    found: dict[str, UnitScores] = {}
+    if all(NO_QUESTION in values for units in performance.values() for values in units.values()):
+        found["no"] = _pick(performance, lambda values: values[NO_QUESTION])
+    found["worst"] = _pick(performance, worst)
+    found["best"] = _pick(performance, lambda values: values[BEST] if BEST in values else max(values.values()))
+    return found
+
+
+def _pick(performance: QuestionScores, choose: Callable[[Mapping[str, float]], float]) -> UnitScores:
+    return {
+        measure: {unit: choose(values) for unit, values in units.items()} for measure, units in performance.items()
+    }
+
+
+def document_measure(name: str) -> Measure:
+    """The measure of this project that ``NDCG3``, ``P1`` or ``MRR100`` stands for."""
+    family, cutoff = re.fullmatch(r"([A-Z]+)([0-9]+)", name).groups()  # type: ignore[union-attr]
+    return Measure(name, _FAMILIES[family], int(cutoff))
+
+
+def clariq_name(measure: Measure) -> str:
+    """ClariQ's name of a measure: ``NDCG3`` of ``ndcg_cut_3``; its own name for a measure that ClariQ does not have."""
+    title = next((title for title, family in _FAMILIES.items() if family == measure.family), None)
+    return f"{title}{measure.cutoff}" if title and measure.cutoff and measure.level is None else measure.name
+
+
+def facet_scores(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> UnitScores:
+    """Document relevance of one ranking per facet, over the judged facets that it has."""
+    matrix = grade_matrix(ranking, qrels)
+    columns = score_columns(matrix, [document_measure(name) for name in DOCUMENT_MEASURES], policy)
+    return {
+        name: {
+            facet: float(value)
+            for facet, value, lacks in zip(matrix.turns, values, matrix.missing, strict=True) if not lacks
+        }
+        for name, values in columns.items()
+    }  # fmt: skip
+
+
+def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> QuestionScores:
+    """The same per question, from a run whose ids are ``FACET_QUESTION`` (``F0010_Q00697``); facets nobody judged are left out.
+
+    Raises :class:`UsageError` where no id has this form and a judged facet.
+    """
+    code_of = {facet: code for code, facet in enumerate(qrels.turns)}
+    order = np.argsort(qrels.turn_codes, kind="stable")
+    bounds = np.searchsorted(qrels.turn_codes[order], np.arange(len(qrels.turns) + 1))
+    asked = [(turn, *turn.rpartition("_")[::2]) for turn in ranking.turns]
+    asked = [(turn, facet, question) for turn, facet, question in asked if facet in code_of and question]
+    if not asked:
+        raise UsageError(
+            "no-common-facets", f"no id of {ranking.name} is a judged facet and a question, such as F0010_Q00697",
+            f"its first id is {ranking.turns[0]!r}, the first facet of the qrels is {qrels.turns[0]!r}",
+        )  # fmt: skip
+    # every question's ranking is judged by the qrels of its facet
+    rows = [order[bounds[code_of[facet]] : bounds[code_of[facet] + 1]] for _, facet, _ in asked]
+    chosen = np.concatenate(rows)
+    expanded = Qrels(
+        name=qrels.name,
+        turns=tuple(turn for turn, _, _ in asked),
+        turn_codes=np.repeat(np.arange(len(asked), dtype=np.int32), [len(part) for part in rows]),
+        documents=qrels.documents,
+        document_codes=qrels.document_codes[chosen],
+        grades=qrels.grades[chosen],
+    )
+    by_turn = facet_scores(ranking, expanded, policy)
+    scores: QuestionScores = {}
+    for measure, values in by_turn.items():
+        units = scores[measure] = {}
+        for turn, facet, question in asked:
+            units.setdefault(facet, {})[question] = values[turn]
+    return scores
+
+
+# ---------------------------------------------------------------- clarification need
+
+#: Measures of predicted labels, in the order of :func:`weighted_scores`.
+WEIGHTED = ("precision", "recall", "f1")
+
+
+def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """int64[4, 5]: topics by true label (row) and predicted label (column 0: no prediction, 1 to 4)."""
+    table = np.zeros((len(NEEDS), len(NEEDS) + 1), dtype=np.int64)
+    np.add.at(table, (np.asarray(true, dtype=np.int64) - 1, np.asarray(predicted, dtype=np.int64)), 1)
+    return table
+
+
+def label_scores(table: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+    """Precision, recall and F1 of every label, 0 where undefined, from (a stack of) :func:`confusion` tables."""
+    right = np.diagonal(table[..., 1:], axis1=-2, axis2=-1)
+    return (
+        _ratio(right, table[..., 1:].sum(axis=-2)),
+        _ratio(right, table.sum(axis=-1)),
+        _ratio(2 * right, table[..., 1:].sum(axis=-2) + table.sum(axis=-1)),
+    )
+
+
+def weighted_scores(table: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Precision, recall and F1 [..., 3], averaged over labels by their number of topics.
+
+    Equal to scikit-learn's ``precision_recall_fscore_support(average="weighted", zero_division=0)``; a topic without a
+    prediction counts as wrong.
+    """
+    support = table.sum(axis=-1)
+    return np.stack([_ratio((scores * support).sum(-1), support.sum(-1)) for scores in label_scores(table)], axis=-1)
+
+
+def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> npt.NDArray[np.float64]:
+    ratio = np.zeros(np.shape(numerator), dtype=np.float64)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return ratio

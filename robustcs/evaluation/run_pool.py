@@ -1,0 +1,225 @@
+"""Many runs over one list of (turn, document) pairs: scoring them all under many sets of grades is array work.
+
+A set of grades is one number per pair, so that a passage has the same grade in every run that retrieves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.evaluation.measures import Measure, score_columns
+from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import EvaluationPolicy
+
+#: Best rank of a judged passage that no run retrieves.
+NEVER = 2**31 - 1
+#: Cells of grade matrices, and grades of pairs, that are worked on at a time.
+_CELLS = 250_000
+_GRADES = 4_000_000
+
+Grades = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class RunPool:
+    """R runs over the same T turns and the same N pairs.
+
+    turns
+        The turns that are evaluated, in natural order.
+    pair_turns
+        int64[N], the row of each pair's turn. Pairs stand in order of first appearance: qrels, then run after run.
+    documents
+        Arrow strings; ``pair_documents`` (int64[N]) indexes them.
+    places
+        Per run int32[T, D]: the pair at each rank, N where nothing was retrieved.
+    notes
+        Of each run what was passed over while reading; turns of runs that are not evaluated are counted by ``extra_turns``.
+    """
+
+    names: tuple[str, ...]
+    turns: tuple[str, ...]
+    pair_turns: npt.NDArray[np.int64]
+    pair_documents: npt.NDArray[np.int64]
+    documents: pa.StringArray
+    places: tuple[npt.NDArray[np.int32], ...]
+    extra_turns: int
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.pair_turns)
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """bool[R, T]: the run has nothing for the turn."""
+        rows = [(places == len(self)).all(axis=1) for places in self.places]
+        return np.array(rows, dtype=bool).reshape(len(rows), len(self.turns))
+
+    def grades(self, qrels: Qrels) -> Grades:
+        """int16[N + 1]: the grade of every pair, :data:`UNJUDGED` where there is none; the last one stands for no passage."""
+        rows, codes = _pairs_of(qrels, self.turns, self.documents)
+        keys = self.pair_turns * len(self.documents) + self.pair_documents
+        order = np.argsort(keys)
+        wanted = rows * len(self.documents) + codes
+        inside = (rows >= 0) & (codes >= 0)
+        found = order[np.minimum(np.searchsorted(keys, wanted[inside], sorter=order), len(keys) - 1)]
+        hit = keys[found] == wanted[inside]
+        grades = np.full(len(self) + 1, UNJUDGED, dtype=np.int16)
+        grades[found[hit]] = qrels.grades[inside][hit]
+        grades[-1] = ABSENT
+        return grades
+
+    def best_ranks(self) -> npt.NDArray[np.int64]:
+        """int64[R, N]: the rank (from 1) of every pair in every run, :data:`NEVER` where the run lacks it."""
+        ranks = np.full((len(self.places), len(self) + 1), NEVER, dtype=np.int64)
+        for row, places in zip(ranks, self.places, strict=True):
+            row[places] = np.arange(1, places.shape[1] + 1)
+        return ranks[:, :-1]
+
+    def batch(self, measures: Sequence[Measure]) -> int:
+        """How many sets of grades are best scored at a time, for speed at bounded memory."""
+        if any(measure.family == "trec_eval" for measure in measures):
+            return 1
+        cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
+        return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
+
+    def score(
+        self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy
+    ) -> npt.NDArray[np.float64]:
+        """float64[B, R, M, T]: scores of every run under ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
+        sets = len(grades)
+        # without a measure that counts judged passages that are not relevant, grades from 1 up make the ideal ranking
+        whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
+        judged = self._ideal(grades, int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1)
+        scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
+        for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
+            used = self._matrix(places, measures)
+            rows = np.take(grades, used, axis=1).reshape(sets * len(self.turns), used.shape[1])
+            retrieved = np.tile((places < len(self)).sum(axis=1), sets)
+            matrix = GradeMatrix(
+                name, self.turns * sets, rows, judged, retrieved, retrieved == 0, self.extra_turns, self.notes
+            )
+            columns = score_columns(matrix, measures, policy)
+            for number, measure in enumerate(measures):
+                scores[:, run, number] = columns[measure.name].reshape(sets, len(self.turns))
+        return scores
+
+    def _matrix(self, places: npt.NDArray[np.int32], measures: Sequence[Measure]) -> npt.NDArray[np.int32]:
+        """``places`` down to the last rank that a measure looks at."""
+        cutoffs = [measure.cutoff for measure in measures]
+        return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
+
+    def _ideal(self, grades: Grades, lowest: int) -> Grades:
+        """int16[B · T, J]: grades from ``lowest`` up of every turn under every set, descending, as in a grade matrix."""
+        sets, size = len(grades), len(self.turns)
+        # sets differ in few pairs: all others are counted once
+        differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
+        same, changed = np.flatnonzero(~differ), np.flatnonzero(differ)
+        same = same[grades[0, same] >= lowest]
+        which, column = np.nonzero(grades[:, changed] >= lowest)
+        changed = changed[column]
+        shared, own = grades[0, same].astype(np.int64) - lowest, grades[which, changed].astype(np.int64) - lowest
+        present = np.bincount(np.concatenate([shared, own])) > 0
+        levels = np.flatnonzero(present)[::-1]
+        code = np.cumsum(present[::-1])[::-1] - 1  # 0 is the highest level
+        width = max(len(levels), 1)
+        counts = np.bincount(self.pair_turns[same] * width + code[shared], minlength=size * width)
+        places = (which * size + self.pair_turns[changed]) * width + code[own]
+        counts = counts + np.bincount(places, minlength=sets * size * width).reshape(sets, -1)
+        counts = counts.reshape(sets * size, width)[:, : len(levels)]
+        total = counts.sum(axis=1)
+        ideal = np.full((sets * size, int(total.max(initial=0))), ABSENT, dtype=np.int16)
+        ideal[np.arange(ideal.shape[1]) < total[:, None]] = np.repeat(
+            np.tile((levels + lowest).astype(np.int16), sets * size), counts.ravel()
+        )
+        return ideal
+
+
+class PoolBuilder:
+    """Collects runs one at a time, in any order and from several threads, and keeps numbers instead of their texts."""
+
+    def __init__(self, turns: Sequence[str], qrels: Qrels):
+        self.turns = tuple(sorted(turns, key=turn_sort_key))
+        self._qrels = qrels
+        self._documents = qrels.documents
+        self._lock = Lock()
+
+    def collect(self, ranking: Ranking) -> CollectedRun:
+        """What of a ranking belongs to the pool."""
+        row_of = {turn: row for row, turn in enumerate(self.turns)}
+        row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
+        lengths = np.diff(ranking.starts)
+        rows = np.repeat(row_of_turn, lengths)
+        ranks = np.arange(len(rows)) - np.repeat(ranking.starts[:-1], lengths)
+        inside = rows >= 0
+        documents = ranking.documents.take(as_arrow(ranking.document_codes[inside])).dictionary_encode()
+        codes = self._encode(documents.dictionary)[as_numpy(documents.indices)]
+        return CollectedRun(
+            ranking.name, rows[inside], ranks[inside], codes, int((row_of_turn < 0).sum()), ranking.notes
+        )
+
+    def _encode(self, documents: pa.StringArray) -> npt.NDArray[np.int64]:
+        with self._lock:
+            new = documents.filter(pc.invert(pc.is_in(documents, value_set=self._documents))).unique()
+            self._documents = pa.concat_arrays([self._documents, new])
+            return as_numpy(pc.index_in(documents, value_set=self._documents)).astype(np.int64)
+
+    def build(self, runs: Sequence[CollectedRun]) -> RunPool:
+        """The pool of ``runs`` and of the judgments."""
+        rows, codes = _pairs_of(self._qrels, self.turns, self._documents)
+        width = len(self._documents)
+        keys = [(rows * width + codes)[rows >= 0], *(run.rows * width + run.codes for run in runs)]
+        pairs, first, inverse = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+        order = np.argsort(first)  # numbered by first appearance, whichever run was read first
+        number = np.empty(len(pairs), dtype=np.int64)
+        number[order] = np.arange(len(pairs))
+        pair_turns, pair_documents = np.divmod(pairs[order], width)
+        places = []
+        start = len(keys[0])
+        for run in runs:
+            matrix = np.full((len(self.turns), int(run.ranks.max(initial=-1)) + 1), len(pairs), dtype=np.int32)
+            matrix[run.rows, run.ranks] = number[inverse[start : start + len(run.rows)]]
+            start += len(run.rows)
+            places.append(matrix)
+        return RunPool(
+            names=tuple(run.name for run in runs),
+            turns=self.turns,
+            pair_turns=pair_turns,
+            pair_documents=pair_documents,
+            documents=self._documents,
+            places=tuple(places),
+            extra_turns=max((run.extra_turns for run in runs), default=0),
+            notes=tuple(note for run in runs for note in run.notes),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CollectedRun:
+    """One run's rows of the evaluated turns: turn row, rank from 0 and document code of each."""
+
+    name: str
+    rows: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    extra_turns: int
+    notes: tuple[str, ...]
+
+
+def _pairs_of(
+    qrels: Qrels, turns: Sequence[str], documents: pa.StringArray
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Turn row and document code of every judgment; -1 where the turn or the document is not among those given."""
+    row_of = {turn: row for row, turn in enumerate(turns)}
+    rows = np.array([row_of.get(turn, -1) for turn in qrels.turns], dtype=np.int64)
+    codes = as_numpy(pc.index_in(qrels.documents, value_set=documents).fill_null(-1)).astype(np.int64)
+    return rows[qrels.turn_codes], codes[qrels.document_codes]

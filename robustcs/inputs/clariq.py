@@ -1,0 +1,260 @@
+"""The text files of ClariQ: topics with their facets, questions and answers; the question bank; predicted needs; runs.
+
+Formats as published with "Building and Evaluating Open-Domain Dialogue Corpora with Clarifying Questions" (2021). TSV has
+no quoting: quotes belong to the text. Everything comes from text files; pickles are never loaded (see
+:mod:`robustcs.inputs.clariq_tables`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+
+from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs.records import filled_lines
+from robustcs.inputs.runs import Run, read_run
+
+StrPath = str | os.PathLike[str]
+
+#: Labels of clarification need: 1 no question is needed … 4 nothing can be answered without one.
+NEEDS = (1, 2, 3, 4)
+#: The question bank's name for asking no question.
+NO_QUESTION = "Q00001"
+
+_QUOTED = re.compile(r"\S+\s+\S+\s+[\"“]")
+_QUOTED_LINE = re.compile(r"(\S+)\s+\S+\s+[\"“](.*)[\"”]\s+(\S+)\s+(\S+)(?:\s+.*)?")
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of a ClariQ data file, all in file order.
+
+    requests
+        Topic → the user's request.
+    needs
+        Topic → label of clarification need, for topics that have one.
+    questions
+        Topic → ids of its questions, over all facets (the empty question included where the file lists it).
+    facets
+        Facet → its topic.
+    facet_texts, question_texts
+        Id → text.
+    """
+
+    requests: dict[str, str]
+    needs: dict[str, int]
+    questions: dict[str, frozenset[str]]
+    facets: dict[str, str]
+    facet_texts: dict[str, str]
+    question_texts: dict[str, str]
+    rows: int
+
+
+def read_topics(path: StrPath) -> Topics:
+    """Read ``train.tsv``, ``dev.tsv`` or ``test_with_labels.tsv``; of ``test.tsv``, which has no labels, the requests.
+
+    A facet may answer one question several times, as real files do. Raises :class:`InputError` with every bad row
+    (bounded): a wrong number of columns, no topic id, a need other than 1 to 4, a topic with two needs, a facet of two
+    topics; or without a header line that names ``topic_id``.
+    """
+    problems = ProblemList(path)
+    requests: dict[str, str] = {}
+    needs: dict[str, int] = {}
+    questions: dict[str, set[str]] = {}
+    facets: dict[str, str] = {}
+    facet_texts: dict[str, str] = {}
+    question_texts: dict[str, str] = {}
+    rows = 0
+    for line, row in table_rows(path, ("topic_id",), problems):
+        rows += 1
+        topic = row["topic_id"]
+        if not topic:
+            problems.add(line, "no topic id", "complete the line or leave it out", "no-topic-id")
+            continue
+        requests.setdefault(topic, row.get("initial_request", ""))
+        need = row.get("clarification_need", "")
+        label = _need(need)
+        if need and label is None:
+            problems.add(line, f"clarification need {need!r}", "it is 1, 2, 3 or 4", "bad-need")
+        elif label is not None and needs.setdefault(topic, label) != label:
+            problems.add(
+                line, f"topic {topic} has the clarification need {label} here but {needs[topic]} earlier",
+                "give every topic one label", "contradicting-entries",
+            )  # fmt: skip
+        facet = row.get("facet_id", "")
+        if facet:
+            if facets.setdefault(facet, topic) != topic:
+                problems.add(
+                    line, f"facet {facet} belongs to topic {topic} here but to {facets[facet]} earlier",
+                    "give every facet one topic", "contradicting-entries",
+                )  # fmt: skip
+            facet_texts.setdefault(facet, row.get("facet_desc", ""))
+        question = row.get("question_id", "")
+        if question:
+            questions.setdefault(topic, set()).add(question)
+            question_texts.setdefault(question, row.get("question", ""))
+    problems.raise_if_any()
+    if not requests:
+        raise input_error(path, None, "the file has no topics", "check the path", "empty")
+    found = {topic: frozenset(ids) for topic, ids in questions.items()}
+    return Topics(requests, needs, found, facets, facet_texts, question_texts, rows)
+
+
+def read_question_bank(path: StrPath) -> dict[str, str]:
+    """Question id → text, from a TSV with the columns ``question_id`` and ``question``; one text may be empty.
+
+    Raises :class:`InputError` for an id that stands there with two texts, and as :func:`read_topics` does.
+    """
+    problems = ProblemList(path)
+    bank: dict[str, str] = {}
+    for line, row in table_rows(path, ("question_id", "question"), problems):
+        question, text = row["question_id"], row["question"]
+        if not question:
+            problems.add(line, "no question id", "complete the line or leave it out", "no-question-id")
+        elif bank.setdefault(question, text) != text:
+            problems.add(line, f"question {question} has another text earlier", "keep one", "contradicting-entries")
+    problems.raise_if_any()
+    if not bank:
+        raise input_error(path, None, "the file has no questions", "check the path", "empty")
+    return bank
+
+
+def read_needs(path: StrPath) -> dict[str, int]:
+    """Topic → predicted label of clarification need, from lines of ``topic_id label``.
+
+    Raises :class:`InputError` with every bad line (bounded): a wrong number of columns, a label other than 1 to 4, a topic
+    with two labels.
+    """
+    problems = ProblemList(path)
+    needs: dict[str, int] = {}
+    for place, (line, text) in enumerate(filled_lines(path)):
+        cells = text.split()
+        if place == 0 and cells[0] == "topic_id":
+            continue
+        if len(cells) != 2:
+            problems.add(
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)} where a prediction has 2 (topic_id label)",
+                "write the topic and one label", "wrong-columns",
+            )  # fmt: skip
+            continue
+        label = _need(cells[1])
+        if label is None:
+            problems.add(line, f"label {cells[1]!r} of topic {cells[0]}", "it is 1, 2, 3 or 4", "bad-need")
+        elif needs.setdefault(cells[0], label) != label:
+            problems.add(
+                line, f"topic {cells[0]} has the label {label} here but {needs[cells[0]]} earlier", "keep one of the two",
+                "contradicting-entries",
+            )  # fmt: skip
+    problems.raise_if_any()
+    if not needs:
+        raise input_error(path, None, "the file has no predictions", "check the path", "empty")
+    return needs
+
+
+def _need(text: str) -> int | None:
+    return int(text) if text in {str(label) for label in NEEDS} else None
+
+
+# ---------------------------------------------------------------- runs of questions
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionRun:
+    """A run of questions: its ``documents`` are question ids.
+
+    unknown
+        Rows whose question is not in the bank. A text that the bank lacks stands in the run in quotes, as no id does.
+    """
+
+    run: Run
+    unknown: int = field(default=0)
+
+
+def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, ranks: bool = False) -> QuestionRun:
+    """Read a run ``topic_id 0 question_id rank score tag``, or one of question texts in quotes (multi-turn systems).
+
+    Texts get their id from ``bank``: where they are equal, else where they are equal but for letter case, punctuation and
+    white space; ``""`` is :data:`NO_QUESTION`, whatever its text there.
+
+    Raises :class:`InputError` for malformed lines, and for texts without a bank.
+    """
+    head = "".join(line for _, line in islice(filled_lines(path), 1))
+    if not _QUOTED.match(head):
+        run = read_run(path, name, ranks=ranks)
+        known = 0 if bank is None else sum(question not in bank for question in run.documents.to_pylist())
+        return QuestionRun(run, known)
+    if bank is None:
+        raise input_error(path, 1, "the questions are texts", "name the question bank with --questions FILE", "no-bank")
+    problems = ProblemList(path)
+    exact = {text: question for question, text in reversed(list(bank.items()))} | {"": NO_QUESTION}
+    loose = {_plain(text): question for text, question in exact.items()}
+    turns: list[str] = []
+    questions: list[str] = []
+    numbers: list[tuple[int, float]] = []
+    for line, text in filled_lines(path):
+        match = _QUOTED_LINE.fullmatch(text.strip())
+        try:
+            if match is None:
+                raise ValueError
+            numbers.append((int(match[3]), float(match[4])))
+        except ValueError:
+            problems.add(line, "not a line of a run of texts", 'write: context_id 0 "question" rank score tag', "bad-line")
+            continue
+        asked = match[2].strip()
+        turns.append(match[1])
+        questions.append(exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"')
+    problems.raise_if_any()
+    codes = pa.array(turns, pa.string()).dictionary_encode()
+    run = Run(
+        name=name,
+        turns=tuple(codes.dictionary.to_pylist()),
+        turn_codes=codes.indices.to_numpy(),
+        documents=pa.array(questions, pa.string()),
+        scores=np.array([score for _, score in numbers], dtype=np.float32),
+        ranks=np.array([rank for rank, _ in numbers], dtype=np.int64) if ranks else None,
+    )
+    return QuestionRun(run, sum(question.startswith('"') for question in questions))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+# ---------------------------------------------------------------- tables with a header line
+
+
+def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
+
+    Raises :class:`InputError` where the header lacks one of the ``required`` columns.
+    """
+    rows = filled_lines(path)
+    line, first = next(rows, (1, ""))
+    header = [cell.strip() for cell in first.split("\t")]
+    for name in required:
+        if name not in header:
+            raise _no_header(path, line, name, header)
+    for line, text in rows:
+        cells = text.split("\t")
+        if len(cells) != len(header):
+            problems.add(
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
+                "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or leave it out",
+                "wrong-columns",
+            )  # fmt: skip
+            continue
+        yield line, {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+
+
+def _no_header(path: StrPath, line: int, name: str, header: Sequence[str]) -> InputError:
+    there = ", ".join(cell[:40] for cell in header[:10])
+    return input_error(
+        path, line, f"no column {name!r}; the columns are: {there}", "write TSV whose first line names its columns",
+        "no-such-column",
+    )  # fmt: skip

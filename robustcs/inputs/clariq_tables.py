@@ -1,0 +1,181 @@
+"""The tables of ClariQ as JSON: document relevance per facet, for one system or for every question, and conversations.
+
+The official files with these tables are pickles, and loading a pickle can run any program that its author put in. They are
+refused here; :data:`CONVERT` is what a user can run on a file that they trust.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.clariq import StrPath, table_rows
+from robustcs.inputs.files import open_binary, read_json
+from robustcs.inputs.records import is_turn_id, shape_of
+
+#: Unit (facet or context) → value, by measure.
+UnitScores = dict[str, dict[str, float]]
+#: Measure → unit → question → value.
+QuestionScores = dict[str, dict[str, dict[str, float]]]
+
+#: Entries of the official table beside the questions: the facet's best and worst value.
+BEST, WORST = "MAX", "MIN"
+
+#: Turns a trusted pickle into the JSON that is read here.
+CONVERT = (
+    "python -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\""
+    " single_turn_train_eval.pkl single_turn_train_eval.json"
+)
+#: How pickles of protocols 2 to 5, and of the old text protocols, start.
+_PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One context of a multi-turn conversation: ``asked`` questions stand before the one that is evaluated."""
+
+    topic: str
+    facet: str
+    asked: int
+
+
+def refuse_pickle(path: StrPath) -> None:
+    """Raise :class:`InputError` with :data:`CONVERT` where ``path`` is a pickle, also inside gzip and tar."""
+    with open_binary(path) as stream:
+        head = stream.read(512)
+    if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
+        raise input_error(
+            path, None, "a pickle, which robustcs never loads: loading one can run any program",
+            f"if you trust the file, unpack it and make JSON of it: {CONVERT}", "pickle",
+        )  # fmt: skip
+
+
+def is_json(path: StrPath) -> bool:
+    """Whether the file holds JSON, rather than a run. Raises :class:`InputError` for a pickle and an empty file."""
+    refuse_pickle(path)
+    return shape_of(path) != "table"
+
+
+def read_evaluation(path: StrPath) -> UnitScores:
+    """Measure → facet → value: what one system reached (``*.eval``).
+
+    Raises :class:`InputError` for anything else, naming the option that takes a table of all questions.
+    """
+    problems = ProblemList(path)
+    scores: UnitScores = {}
+    for measure, units in _measures(path).items():
+        if measure.startswith("Recall"):
+            raise input_error(
+                path, None, "these are recalls of questions", "robustcs computes them from --run NAME=FILE", "not-documents"
+            )
+        values = scores[measure] = {}
+        for unit, value in units.items():
+            if isinstance(value, dict):
+                raise input_error(
+                    path, None, f"{measure} of {unit} has a value per question", "give this table with --performance FILE",
+                    "per-question-table",
+                )  # fmt: skip
+            number = _number(value)
+            if number is None:
+                problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
+            else:
+                values[unit] = number
+    problems.raise_if_any()
+    return scores
+
+
+def read_performance(path: StrPath) -> QuestionScores:
+    """Measure → facet → question → value after asking the question and reading its answer.
+
+    The JSON form of ``single_turn_*_eval.pkl`` and ``multi_turn_*_eval.pkl``: a question's entry is
+    ``{"no_answer": …, "with_answer": …}``, of which ``with_answer`` counts, or a number; ``MAX`` and ``MIN`` may stand beside
+    the questions. Raises :class:`InputError` for anything else.
+    """
+    problems = ProblemList(path)
+    scores: QuestionScores = {}
+    for measure, units in _measures(path).items():
+        scores[measure] = {}
+        for unit, questions in units.items():
+            if not isinstance(questions, dict):
+                raise input_error(
+                    path, None, f"{measure} of {unit} has no values of questions",
+                    "give one system's values with --evaluations NAME=FILE", "no-questions",
+                )  # fmt: skip
+            values = scores[measure][unit] = {}
+            for question, entry in questions.items():
+                number = _number(entry.get("with_answer") if isinstance(entry, dict) else entry)
+                if number is None:
+                    problems.add(
+                        None, f"{measure} of {unit}, {question}: {str(entry)[:60]} is no value",
+                        'write a number, or {"with_answer": number}', "not-a-number",
+                    )  # fmt: skip
+                else:
+                    values[question] = number
+    problems.raise_if_any()
+    return scores
+
+
+def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
+    refuse_pickle(path)
+    value = read_json(path)
+    if not isinstance(value, dict) or not value or not all(isinstance(units, dict) and units for units in value.values()):
+        raise input_error(path, None, "JSON, but no table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
+    return value
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def read_conversations(path: StrPath) -> dict[str, Conversation]:
+    """Context id → conversation, from JSON of the synthetic conversations or TSV of those with people.
+
+    JSON: ``{record: {"topic_id", "facet_id", "context_id", "conversation_context": [{"question", "answer"}], …}}``; records
+    of one context count once. TSV (``multi_turn_human_generated_data.tsv``): the first column is the id; columns
+    ``topic_id``, ``facet_id`` and ``question1``, ``question2`` …, all of which have been asked.
+
+    Raises :class:`InputError` with every bad record (bounded).
+    """
+    problems = ProblemList(path)
+    found: dict[str, Conversation] = {}
+    if is_json(path):
+        value = read_json(path)
+        if not isinstance(value, dict):
+            raise input_error(path, None, "JSON, but not an object of records", "write {record: {…}}", "no-table")
+        for record, entry in value.items():
+            context = _conversation(entry)
+            if context is None:
+                problems.add(
+                    None, f"record {record} lacks topic_id, facet_id, context_id or conversation_context",
+                    "complete the record", "no-context",
+                )  # fmt: skip
+                continue
+            _keep(found, str(entry["context_id"]), context, problems, None)
+    else:
+        for line, row in table_rows(path, ("topic_id", "facet_id", "question1"), problems):
+            asked = sum(bool(cell) for name, cell in row.items() if name.startswith("question"))
+            _keep(found, next(iter(row.values())), Conversation(row["topic_id"], row["facet_id"], asked), problems, line)
+    problems.raise_if_any()
+    if not found:
+        raise input_error(path, None, "the file has no conversations", "check the path", "empty")
+    return found
+
+
+def _conversation(entry: Any) -> Conversation | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("conversation_context"), list):
+        return None
+    if not all(is_turn_id(entry.get(name)) for name in ("topic_id", "facet_id", "context_id")):
+        return None
+    return Conversation(str(entry["topic_id"]), str(entry["facet_id"]), len(entry["conversation_context"]))
+
+
+def _keep(
+    found: dict[str, Conversation], context: str, value: Conversation, problems: ProblemList, line: int | None
+) -> None:
+    if found.setdefault(context, value) != value:
+        problems.add(line, f"context {context} stands for two conversations", "give each its id", "contradicting-entries")
+

@@ -1,0 +1,78 @@
+"""The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from itertools import chain
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.records import StrPath, filled_lines, looks_like
+
+#: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
+_LEADING_ID = re.compile(r'\s*\{\s*"id"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
+_FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
+
+
+def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
+    """Passage id → text of the ``wanted`` passages that the file has, plain or compressed; the order is the file's.
+
+    The file is streamed and reading ends with the last wanted passage, so memory follows ``wanted`` and not the
+    collection. Only wanted lines are fully parsed: of the others it is checked that they have an id and are whole.
+
+    Raises :class:`InputError` with every malformed line (bounded), or where a wanted passage has two different texts.
+    """
+    wanted = frozenset(wanted)
+    problems = ProblemList(path)
+    texts: dict[str, str] = {}
+    lines = filled_lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise input_error(path, None, "the file is empty", _FORMATS, "empty")
+    jsonl = first[1].lstrip().startswith("{")
+    if not jsonl and "\t" not in first[1]:
+        raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or _FORMATS, "unknown-format")
+    read = _json_passages if jsonl else _table_passages
+    for number, passage, text in read(chain((first,), lines), wanted, problems):
+        if texts.setdefault(passage, text) != text:
+            found = f"passage {passage} has another text than in an earlier line"
+            problems.add(number, found, "keep one of the two lines", "contradicting-entries")
+        if len(texts) == len(wanted):
+            break
+    problems.raise_if_any()
+    return texts
+
+
+def _json_passages(
+    lines: Iterator[tuple[int, str]], wanted: frozenset[str], problems: ProblemList
+) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        leading = _LEADING_ID.fullmatch(line)
+        if leading and leading[1] not in wanted:
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            found = f"not JSON ({getattr(error, 'msg', error)})"
+            problems.add(number, found, "write one JSON object a line", "not-json")
+            continue
+        passage = record.get("id") if isinstance(record, dict) else None
+        if isinstance(passage, bool) or not isinstance(passage, str | int) or passage == "":
+            problems.add(number, "no passage id", _FORMATS, "no-passage-id")
+        elif not isinstance(record.get("contents"), str):
+            problems.add(number, f"passage {passage} has no contents", _FORMATS, "no-contents")
+        elif str(passage) in wanted:
+            yield number, str(passage), record["contents"].strip()
+
+
+def _table_passages(
+    lines: Iterator[tuple[int, str]], wanted: frozenset[str], problems: ProblemList
+) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        passage, tab, text = line.partition("\t")
+        passage = passage.strip()
+        if not tab or not passage:
+            problems.add(number, "no tab between id and text" if not tab else "no passage id", _FORMATS, "wrong-columns")
+        elif passage in wanted:
+            yield number, passage, text.strip()

@@ -1,0 +1,151 @@
+"""Runs of mixed-initiative tracks (CAsT 2022): JSON with the questions that a system would ask at each turn.
+
+``{"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": TEXT or ID, "score": 1.5}, …]}, …]}``
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from robustcs.errors import ProblemList, UsageError, input_error
+from robustcs.inputs.crowd import plain_text
+from robustcs.inputs.files import read_json
+from robustcs.inputs.records import StrPath, is_turn_id, shape_of
+from robustcs.inputs.runs import Run
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that a system would ask, as its run has it: a text, or an id of the bank."""
+
+    turn: str
+    question: str
+    score: float
+
+
+def is_mixed_initiative(path: StrPath) -> bool:
+    """Whether the file is JSON; other runs are TREC runs."""
+    return shape_of(path) != "table"
+
+
+def read_mixed_initiative(path: StrPath) -> list[Asked]:
+    """The questions in file order. A turn may have none.
+
+    Raises :class:`InputError` with everything that is wrong (bounded): no list of turns, a turn without an id or questions, a
+    question without text or score, a turn that stands twice.
+    """
+    value = read_json(path)
+    turns = value.get("turns") if isinstance(value, dict) else None
+    if not isinstance(turns, list) or not turns:
+        raise input_error(
+            path, None, "JSON, but not a mixed-initiative run",
+            'write {"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": …, "score": …}]}]}', "unknown-format",
+        )  # fmt: skip
+    problems = ProblemList(path)
+    asked: list[Asked] = []
+    seen: set[str] = set()
+    for place, entry in enumerate(turns, 1):
+        turn = entry.get("turn_id") if isinstance(entry, dict) else None
+        questions = entry.get("questions") if isinstance(entry, dict) else None
+        if not is_turn_id(turn) or not isinstance(questions, list):
+            problems.add(None, f"turn {place} of the list has no turn_id or no questions", "complete the turn", "no-turn-id")
+            continue
+        name = str(turn).strip()
+        if name in seen:
+            problems.add(None, f"turn {name} stands twice", "put its questions into one list", "repeated-turn")
+        seen.add(name)
+        for question in questions:
+            text, score = (question.get(key) for key in ("question", "score")) if isinstance(question, dict) else (None, None)
+            if not isinstance(text, str) or not _is_score(score):
+                problems.add(None, f"turn {name}: a question without text or score", "give it both", "no-question")
+                continue
+            asked.append(Asked(name, text.strip(), float(score)))  # type: ignore[arg-type]
+    problems.raise_if_any()
+    if not asked:
+        raise input_error(path, None, "the run has no questions", "check the path", "empty")
+    return asked
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+class Bank:
+    """Finds the id of a question: itself if it is one, else the same text, else the same :func:`plain_text`.
+
+    Of several ids with the same text the first of the bank counts.
+    """
+
+    def __init__(self, texts: Mapping[str, str]):
+        self.texts = texts
+        self._exact: dict[str, str] = {}
+        self._plain: dict[str, str] = {}
+        for name, text in texts.items():
+            self._exact.setdefault(text.strip(), name)
+            if plain_text(text):
+                self._plain.setdefault(plain_text(text), name)
+
+    def find(self, question: str) -> tuple[str, str] | None:
+        """(id, how: id, exact or normalised), or None."""
+        if question in self.texts:
+            return question, "id"
+        if question in self._exact:
+            return self._exact[question], "exact"
+        name = self._plain.get(plain_text(question))
+        return None if name is None else (name, "normalised")
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A run whose documents are ids of the bank; its ranks are the order of the file.
+
+    how
+        How many questions were found as id, exact or normalised text.
+    unmapped
+        The questions that the bank lacks, in file order; they are left out of the run.
+    """
+
+    run: Run
+    how: Mapping[str, int]
+    unmapped: tuple[Asked, ...]
+
+
+def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
+    """The run ``name`` with ids of ``bank`` in place of texts; what the bank lacks is left out. Without a bank all are ids.
+
+    Raises :class:`UsageError` for a text where no bank is given, and where the bank has none of the questions.
+    """
+    how = dict.fromkeys(("id", "exact", "normalised"), 0)
+    found: list[tuple[Asked, str]] = []
+    unmapped: list[Asked] = []
+    for question in asked:
+        if bank is None:
+            if len(question.question.split()) != 1:
+                raise UsageError(
+                    "no-bank", f"run {name} has texts, such as {question.question[:60]!r}", "name their ids with --bank FILE"
+                )
+            match: tuple[str, str] | None = (question.question, "id")
+        else:
+            match = bank.find(question.question)
+        if match is None:
+            unmapped.append(question)
+        else:
+            how[match[1]] += 1
+            found.append((question, match[0]))
+    if not found:
+        raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
+    turns = tuple(dict.fromkeys(question.turn for question, _ in found))
+    code = {turn: place for place, turn in enumerate(turns)}
+    with np.errstate(over="ignore"):
+        scores = np.array([question.score for question, _ in found]).astype(np.float32)
+    codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
+    documents = pa.array([item for _, item in found], pa.string())
+    notes = (f"{name}: not in the bank and left out: {len(unmapped)} of {len(asked)} questions",) if unmapped else ()
+    run = Run(name, turns, codes, documents, scores, np.arange(1, len(found) + 1), notes)
+    return Mapped(run, how, tuple(unmapped))

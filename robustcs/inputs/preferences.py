@@ -1,0 +1,59 @@
+"""Pairwise preferences of people (Acute-eval): which of two systems' conversations is better by a criterion."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.clariq import table_rows
+from robustcs.inputs.records import json_lines, shape_of
+
+#: What ``winner`` says where a person saw no difference.
+TIE = "tie"
+_COLUMNS = ("criterion", "first", "second", "winner")
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One judgment. ``winner`` is ``first``, ``second`` or :data:`TIE`; ``pair`` names the pair of conversations, or is ''."""
+
+    criterion: str
+    first: str
+    second: str
+    winner: str
+    pair: str
+
+
+def read_preferences(path: str | os.PathLike[str]) -> tuple[Preference, ...]:
+    """Read TSV with the columns ``criterion first second winner`` or JSONL with these fields; ``pair`` may stand beside.
+
+    Raises :class:`InputError` with every bad judgment (bounded): an empty field, a system against itself, a winner that is
+    neither of the two nor ``tie``.
+    """
+    problems = ProblemList(path)
+    found: list[Preference] = []
+    for line, row in _rows(path, problems):
+        criterion, first, second, winner, pair = (str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair"))
+        lacking = [name for name in _COLUMNS if not str(row.get(name) or "").strip()]
+        if lacking:
+            problems.add(line, f"no {lacking[0]}", "complete the line or leave it out", "empty-field")
+        elif first == second:
+            problems.add(line, f"{first} against itself", "name two systems", "same-system")
+        elif winner not in (first, second, TIE):
+            problems.add(line, f"winner {winner!r}", f"it is {first}, {second} or {TIE}", "unknown-winner")
+        else:
+            found.append(Preference(criterion, first, second, winner, pair))
+    problems.raise_if_any()
+    if not found:
+        raise input_error(path, None, "the file has no preferences", "check the path", "empty")
+    return tuple(found)
+
+
+def _rows(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
+    if shape_of(path) == "table":
+        yield from table_rows(path, _COLUMNS, problems)
+    else:
+        yield from json_lines(path, problems)

@@ -1,0 +1,93 @@
+"""Individual ratings: one row says what one rater gave one item for one criterion.
+
+CSV with a header line, or JSONL with one object a line. Columns (the first name of each that is there counts):
+``item`` (``question_id``, ``response_id``, ``paraphrase``, ``document``), ``worker`` (``rater``, ``annotator``, ``worker_id``),
+``grade`` (``rating``, ``score``, ``label``); ``turn`` and ``criterion`` where there are several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.records import ID_NAMES, StrPath
+from robustcs.inputs.rows import find_column, need_column, read_rows
+
+ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
+WORKER = ("worker", "rater", "annotator", "worker_id")
+GRADE = ("grade", "rating", "score", "label")
+TURN = ("turn", "turn_id", *(name for name in ID_NAMES if name not in ("turn", "turn_id")))
+#: The criterion of files that have only one.
+ONE_CRITERION = "rating"
+
+
+class Rating(NamedTuple):
+    """One row. ``turn`` is empty where the file has no such column; ``value`` is a text as it stands there."""
+
+    turn: str
+    item: str
+    worker: str
+    criterion: str
+    value: str
+    line: int
+
+
+def is_ratings(columns: Sequence[str]) -> bool:
+    """Whether a file with these columns holds individual ratings."""
+    return all(find_column(columns, names) for names in (ITEM, WORKER, GRADE))
+
+
+def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tuple[str, ...]]:
+    """The ratings in file order, each (turn, item, worker, criterion) once; and notes. ``turns``: every row needs a turn id.
+
+    A rating that is repeated with the same value counts once. A row without a value is a missing rating and is passed over.
+
+    Raises :class:`InputError` with every bad row (bounded): an id that is missing, one rater's two different ratings of the
+    same; or where columns or rows are missing.
+    """
+    problems = ProblemList(path)
+    columns, rows = read_rows(path, problems)
+    item, worker, grade = (need_column(path, columns, names) for names in (ITEM, WORKER, GRADE))
+    turn = need_column(path, columns, TURN) if turns else find_column(columns, TURN)
+    criterion = find_column(columns, ("criterion",))
+    ratings: dict[tuple[str, str, str, str], Rating] = {}
+    missing = repeated = 0
+    for line, row in rows:
+        about, rated, rater = (_text(row.get(name)) if name else "" for name in (turn, item, worker))
+        what = _text(row.get(criterion)) if criterion else ONE_CRITERION
+        cells = ((turn, about), (item, rated), (worker, rater), (criterion, what))
+        lacking = [name for name, value in cells if name and not value]
+        if lacking:
+            problems.add(line, f"no {lacking[0]}", "complete the row or leave it out", "no-id")
+            continue
+        value = _text(row.get(grade))
+        if not value:
+            missing += 1
+            continue
+        read = Rating(about, rated, rater, what, value, line)
+        earlier = ratings.setdefault(read[:4], read)
+        if earlier.value != value:
+            of = " ".join(part for part in (about, rated) if part)
+            found = f"{of}, {what}: {rater} gives {value!r} here but {earlier.value!r} in line {earlier.line}"
+            problems.add(line, found, "keep one of the two", "contradicting-entries")
+        elif earlier.line != line:
+            repeated += 1
+    problems.raise_if_any()
+    if not ratings:
+        raise input_error(path, None, "the file has no ratings", "check the path", "empty")
+    notes = []
+    if repeated:
+        notes.append(f"{repeated} repeated ratings were counted once")
+    if missing:
+        notes.append(f"{missing} rows without a rating were left out")
+    return list(ratings.values()), tuple(notes)
+
+
+def _text(value: Any) -> str:
+    """A cell as text; whole numbers of JSON and of spreadsheets (``3.0``) are written alike."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = str(value).strip()
+    whole, point, rest = text.partition(".")
+    return whole if point and rest.strip("0") == "" and whole.lstrip("-").isdecimal() else text

@@ -1,0 +1,192 @@
+"""How far do annotators agree? Overlap of chosen characters, and chance-corrected agreement of ratings.
+
+Sources: Łajewska and Balog (2023), section 4 (J, J_k, precision, recall and F1 of snippets); Fleiss (1971); Krippendorff
+(2011), "Computing Krippendorff's alpha-reliability".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
+
+Chosen = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Level = Literal["nominal", "ordinal", "interval"]
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+
+#: Resamples that are worked on at a time: bounds memory.
+_BATCH = 250
+
+
+# ---------------------------------------------------------------- snippets
+
+
+def chosen_characters(annotations: Iterable[Iterable[tuple[int, int]]], length: int) -> Chosen:
+    """bool[n, length]: which characters each of n annotators chose; spans are half-open [start, end) and may overlap."""
+    rows = [list(spans) for spans in annotations]
+    steps = np.zeros((len(rows), length + 1), dtype=np.int32)
+    for row, spans in enumerate(rows):
+        for start, end in spans:
+            steps[row, start] += 1
+            steps[row, end] -= 1
+    covered: Chosen = steps.cumsum(axis=1)[:, :length] > 0
+    return covered
+
+
+def jaccard_at_least(chosen: Chosen) -> Floats:
+    """float[n]: at place k − 1 the characters that at least k of n annotators chose, out of those that any chose.
+
+    The last value is J. All are 1 where nobody chose anything: empty annotations agree fully.
+    """
+    annotators = len(chosen)
+    times = np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
+    at_least = times[::-1].cumsum()[::-1][1:]
+    return np.asarray(at_least / at_least[0]) if at_least[0] else np.ones(annotators)
+
+
+def overlap_scores(annotations: Chosen, references: Chosen) -> tuple[Floats, Floats, Floats]:
+    """Precision, recall and F1, each float[n, m], of every annotation against every reference; 0 without overlap."""
+    both = annotations.astype(np.float64) @ references.T.astype(np.float64)
+    own, other = annotations.sum(axis=1)[:, None], references.sum(axis=1)[None, :]
+    return _share(both, own), _share(both, other), _share(2 * both, own + other)
+
+
+def _share(part: Floats, whole: npt.NDArray[np.int64]) -> Floats:
+    """``part / whole``, 0 where there is no part."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=part > 0)
+
+
+def most_similar(annotations: Chosen) -> int:
+    """The annotation whose mean F1 to the others is highest, the first of equals; 0 where there is only one."""
+    return int(np.argmax(similarity_to_others(annotations)))
+
+
+def similarity_to_others(annotations: Chosen) -> Floats:
+    """float[n]: mean F1 of each annotation to the others; NaN where there is only one."""
+    annotators = len(annotations)
+    if annotators < 2:
+        return np.full(annotators, np.nan)
+    f1 = overlap_scores(annotations, annotations)[2]
+    return np.asarray((f1.sum(axis=1) - np.diag(f1)) / (annotators - 1))
+
+
+def majority_of(annotators: int, wanted: int | None) -> int:
+    """How many of ``annotators`` make a majority: ``wanted``, or more than half."""
+    return annotators // 2 + 1 if wanted is None else wanted
+
+
+# ---------------------------------------------------------------- ratings
+
+
+def rating_counts(items: npt.ArrayLike, values: npt.ArrayLike) -> Counts:
+    """int64[N, V]: how often each item got each value, from the codes (0 … N − 1, 0 … V − 1) of all ratings."""
+    rows, columns = np.asarray(items, dtype=np.int64), np.asarray(values, dtype=np.int64)
+    shape = (int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1)
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def pair_agreement(counts: Counts) -> Floats:
+    """float[N]: of all pairs of an item's ratings, the share that are the same (Fleiss' P_i); NaN below two ratings."""
+    ratings = counts.sum(axis=1)
+    pairs = ratings * (ratings - 1)
+    return _ratio((counts * (counts - 1)).sum(axis=1), pairs)
+
+
+def fleiss_kappa(counts: Counts) -> float:
+    """Fleiss' kappa of ``counts`` [N, V]: (P − P_e) / (1 − P_e), P the mean :func:`pair_agreement` over items.
+
+    P_e is the sum of the squared shares of the values among all ratings. Items with fewer than two ratings are left out; items
+    may have different numbers of ratings (with equal ones this is Fleiss 1971). NaN where every rating is the same or no item
+    has two.
+    """
+    return float(_kappa(_paired(counts), None)[0])
+
+
+def krippendorff_alpha(counts: Counts, values: npt.ArrayLike, level: Level) -> float:
+    """Krippendorff's alpha of ``counts`` [N, V] whose columns are the ascending ``values`` [V]; missing ratings are allowed.
+
+    ``level`` is the scale: nominal, ordinal (the order of the values counts) or interval (their distances count). NaN where
+    every rating is the same or no item has two.
+    """
+    return float(_alpha(_paired(counts), np.asarray(values, dtype=np.float64), level, None)[0])
+
+
+def kappa_interval(counts: Counts, seed: int) -> tuple[float, float]:
+    """Bootstrap percentile interval of :func:`fleiss_kappa` over resampled items."""
+    paired = _paired(counts)
+    return _interval(len(paired), seed, lambda weights: _kappa(paired, weights))
+
+
+def alpha_interval(counts: Counts, values: npt.ArrayLike, level: Level, seed: int) -> tuple[float, float]:
+    """Bootstrap percentile interval of :func:`krippendorff_alpha` over resampled items."""
+    paired, scale = _paired(counts), np.asarray(values, dtype=np.float64)
+    return _interval(len(paired), seed, lambda weights: _alpha(paired, scale, level, weights))
+
+
+def _paired(counts: Counts) -> Floats:
+    """The items with at least two ratings."""
+    return np.asarray(counts[counts.sum(axis=1) >= 2], dtype=np.float64)
+
+
+def _weights(items: int, weights: Floats | None) -> Floats:
+    return np.ones((1, items)) if weights is None else weights
+
+
+def _kappa(counts: Floats, weights: Floats | None) -> Floats:
+    """float[B]: kappa of the items taken ``weights`` [B, N] times."""
+    times = _weights(len(counts), weights)
+    observed = _ratio(times @ pair_agreement(counts.astype(np.int64)), times.sum(axis=1))
+    totals = times @ counts
+    expected = (_ratio(totals, totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    return _ratio(observed - expected, 1 - expected)
+
+
+def _alpha(counts: Floats, values: Floats, level: Level, weights: Floats | None) -> Floats:
+    """float[B]: alpha of the items taken ``weights`` [B, N] times, from their coincidence matrices."""
+    size = counts.shape[1]
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, np.arange(size), np.arange(size)] -= counts
+    pairs /= (counts.sum(axis=1) - 1)[:, None, None]
+    times = _weights(len(counts), weights)
+    coincidences = (times @ pairs.reshape(len(counts), size * size)).reshape(-1, size, size)
+    totals = coincidences.sum(axis=2)
+    if level == "nominal":
+        distance = np.broadcast_to(1.0 - np.eye(size), coincidences.shape)
+    else:
+        # ordinal: ratings between two values, half of their own included, are the difference of mid-ranks
+        place = totals.cumsum(axis=1) - totals / 2 if level == "ordinal" else np.broadcast_to(values, totals.shape)
+        distance = (place[:, :, None] - place[:, None, :]) ** 2
+    observed = (coincidences * distance).sum(axis=(1, 2))
+    expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2))
+    return np.asarray(1 - _ratio(observed * (totals.sum(axis=1) - 1), expected))
+
+
+def _ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
+    """The quotient; NaN where the denominator is 0 (up to rounding)."""
+    top, bottom = np.broadcast_arrays(numerator, denominator)
+    quotient: Floats = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=np.abs(bottom) > 1e-12)
+    return quotient
+
+
+def _interval(items: int, seed: int, statistic: Callable[[Floats], Floats]) -> tuple[float, float]:
+    if not items:
+        return float("nan"), float("nan")
+    draw = np.random.default_rng(seed)
+    values = np.concatenate(
+        [
+            statistic(draw.multinomial(items, np.full(items, 1 / items), size=_BATCH).astype(np.float64))
+            for _ in range(RESAMPLES // _BATCH)
+        ]
+    )
+    # a resample of equal ratings only has no value
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return float("nan"), float("nan")
+    low, high = np.quantile(values, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2])
+    return float(low), float(high)

@@ -1,0 +1,100 @@
+"""The ranking that counts, against a straightforward sort in plain Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+
+Row = tuple[str, str, int, float]
+BY_SCORE = EvaluationPolicy()
+
+# few values: many ties, many repeated documents; neighbours that are one float32
+rows_ = st.lists(
+    st.tuples(
+        st.sampled_from(["1_1", "1_2", "1_10"]),
+        st.sampled_from(["a", "b", "B", "ab", "d1", "d10", "d9", "é", "z", "\U0001f600", "\uffff"]),
+        st.integers(-1, 3),
+        st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2.5, -3.0, 16777216.0, 16777217.0, 1e300, 1e301, -1e300]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("ranking") / "my.run"
+
+
+def rank(path: Path, rows: list[Row], policy: EvaluationPolicy = BY_SCORE) -> Ranking:
+    path.write_text("".join(f"{turn} Q0 {document} {rank} {score!r} t\n" for turn, document, rank, score in rows), "utf-8")
+    return rank_run(read_run(path, ranks=policy.order == "rank"), policy)
+
+
+def as_dict(ranking: Ranking) -> dict[str, list[str]]:
+    documents = ranking.documents.to_pylist()
+    return {
+        turn: [documents[code] for code in ranking.document_codes[ranking.starts[i] : ranking.starts[i + 1]]]
+        for i, turn in enumerate(ranking.turns)
+    }
+
+
+def plainly(rows: list[Row], policy: EvaluationPolicy) -> tuple[dict[str, list[str]], int]:
+    """Turn → documents, best first, and how many repeated ones were left out."""
+    with np.errstate(over="ignore"):
+        rows = [(turn, document, rank, float(np.float32(score))) for turn, document, rank, score in rows]
+    if policy.order == "rank":
+        rows = sorted(rows, key=lambda row: row[2])
+    else:
+        rows = sorted(sorted(rows, key=lambda row: row[1].encode(), reverse=True), key=lambda row: -row[3])
+    ranked: dict[str, list[str]] = {}
+    repeated = 0
+    for turn, document, _, _ in rows:
+        known = ranked.setdefault(turn, [])
+        if document in known:
+            repeated += 1
+        else:
+            known.append(document)
+    return {turn: documents[: policy.depth] for turn, documents in ranked.items()}, repeated
+
+
+@settings(deadline=None)
+@given(rows=rows_, order=st.sampled_from(["score", "rank"]), depth=st.none() | st.integers(1, 6))
+def test_equals_a_plain_sort(scratch: Path, rows: list[Row], order: str, depth: int | None) -> None:
+    policy = EvaluationPolicy(order=order, depth=depth)
+    expected, repeated = plainly(rows, policy)
+    ranking = rank(scratch, rows, policy)
+    assert as_dict(ranking) == expected
+    assert ranking.repeated == repeated
+    assert list(ranking.turns) == list(dict.fromkeys(row[0] for row in rows))
+    assert len(ranking.notes) == (repeated > 0)
+
+
+def test_score_descending_whatever_the_file_says(scratch: Path) -> None:
+    ranking = rank(scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 3.0), ("2", "c", 1, 1.0), ("1", "d", 3, 2.0)])
+    assert as_dict(ranking) == {"1": ["b", "d", "a"], "2": ["c"]}
+
+
+def test_order_by_rank_keeps_equal_ranks_in_file_order(scratch: Path) -> None:
+    rows = [("1", "a", 2, 9.0), ("1", "b", 1, 1.0), ("1", "c", 1, 2.0), ("1", "d", 0, 0.0)]
+    assert as_dict(rank(scratch, rows, EvaluationPolicy(order="rank"))) == {"1": ["d", "b", "c", "a"]}
+
+
+def test_the_best_ranked_of_a_repeated_document_counts(scratch: Path) -> None:
+    ranking = rank(scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 2.0), ("1", "a", 3, 3.0), ("2", "a", 1, 1.0)])
+    assert as_dict(ranking) == {"1": ["a", "b"], "2": ["a"]}
+    assert ranking.repeated == 1
+    assert ranking.notes == ("my.run: 1 repeated documents were left out, the best ranked of each counts",)
+
+
+def test_depth_is_cut_after_repeated_documents_are_left_out(scratch: Path) -> None:
+    rows = [("1", "a", 1, 9.0), ("1", "a", 2, 8.0), ("1", "b", 3, 7.0), ("1", "c", 4, 6.0)]
+    assert as_dict(rank(scratch, rows, EvaluationPolicy(depth=2))) == {"1": ["a", "b"]}

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
+from robustcs.evaluation.measures import parse_measure, score_columns
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+from tests.evaluation.test_augmentation import as_qrels
+
+POLICY = EvaluationPolicy(relevance_level=2)
+NAMES = ("P_1", "ndcg_cut_3", "ndcg", "map", "recall_5", "recip_rank", "bpref", "judged_3", "rbp", "Rprec")
+MEASURES = [parse_measure(name) for name in NAMES]
+
+rankings = st.dictionaries(
+    st.sampled_from(["1_1", "1_2", "2_1", "3_1"]), st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1
+)
+judgments = st.dictionaries(
+    st.tuples(st.sampled_from(["1_1", "1_2", "2_1"]), st.sampled_from("abcdefghij")), st.integers(-1, 4), min_size=1
+)
+
+
+def as_ranking(name: str, turns: dict[str, list[str]]) -> Ranking:
+    starts = np.concatenate([[0], np.cumsum([len(ranked) for ranked in turns.values()])]).astype(np.int64)
+    documents = [document for ranked in turns.values() for document in ranked]
+    codes = np.arange(len(documents), dtype=np.int32)
+    untied = np.zeros(len(documents), dtype=bool)
+    return Ranking(name, tuple(turns), starts, pa.array(documents, pa.string()), codes, untied, 0, ())
+
+
+def pool_of(runs: Sequence[Ranking], qrels: Qrels) -> RunPool:
+    builder = PoolBuilder(qrels.turns, qrels)
+    return builder.build([builder.collect(run) for run in runs])
+
+
+def check_scores(runs: Sequence[Ranking], qrels: Qrels) -> None:
+    pool = pool_of(runs, qrels)
+    scores = pool.score(pool.grades(qrels)[None], MEASURES, POLICY)[0]
+    for number, run in enumerate(runs):
+        expected = score_columns(grade_matrix(run, qrels), MEASURES, POLICY)
+        for column, measure in enumerate(MEASURES):
+            np.testing.assert_allclose(scores[number, column], expected[measure.name], atol=1e-12, err_msg=measure.name)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(rankings, min_size=1, max_size=3), judgments)
+def test_scores_are_those_of_the_grade_matrix(runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int]) -> None:
+    # trec_eval itself is asked for a measure that the matrix does not serve
+    check_scores([as_ranking(str(number), run) for number, run in enumerate(runs)], as_qrels(judged))
+
+
+def test_scores_of_real_runs(shared_data: Path) -> None:
+    folder = shared_data / "cast2020"
+    runs = [rank_run(read_run(path), POLICY) for path in sorted((folder / "runs").glob("*.gz"))]
+    check_scores(runs, read_qrels(folder / "qrels.txt.gz"))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(rankings, min_size=1, max_size=3), judgments, st.integers(0, 2**32))
+def test_many_sets_of_grades_at_once(
+    runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int], seed: int
+) -> None:
+    pool = pool_of([as_ranking(str(number), run) for number, run in enumerate(runs)], as_qrels(judged))
+    sets = np.random.default_rng(seed).choice(np.array([UNJUDGED, -1, 0, 1, 4], np.int16), (5, len(pool) + 1))
+    sets[:, -1] = ABSENT
+    native = MEASURES[:-1]
+    together = pool.score(sets, native, POLICY)
+    for number, grades in enumerate(sets):
+        np.testing.assert_allclose(together[number], pool.score(grades[None], native, POLICY)[0], atol=1e-12)
+
+
+def test_pairs_are_numbered_alike_whichever_run_is_read_first() -> None:
+    qrels = as_qrels({("1_1", "a"): 1, ("1_2", "b"): 0})
+    runs = [as_ranking("x", {"1_1": ["c", "a"]}), as_ranking("y", {"1_2": ["d", "c"], "1_1": ["d"], "7_1": ["a"]})]
+    builder = PoolBuilder(qrels.turns, qrels)
+    backwards = [builder.collect(run) for run in reversed(runs)][::-1]
+    pools = pool_of(runs, qrels), builder.build(backwards)
+    for one, two in zip(pools[0].places, pools[1].places, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert pools[0].extra_turns == pools[1].extra_turns == 1
+    for pool in pools:
+        documents = pool.documents.to_pylist()
+        named = [(pool.turns[t], documents[d]) for t, d in zip(pool.pair_turns, pool.pair_documents, strict=True)]
+        assert named == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
+        assert pool.grades(qrels).tolist() == [1, 0, UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, ABSENT]
+        assert pool.best_ranks().tolist() == [[2, NEVER, 1, NEVER, NEVER, NEVER], [NEVER, NEVER, NEVER, 1, 2, 1]]
+        assert pool.missing.tolist() == [[False, True], [False, False]]
+
+
+def test_measures_with_a_cutoff_look_no_further() -> None:
+    qrels = as_qrels({("1_1", "a"): 1})
+    pool = pool_of([as_ranking("x", {"1_1": [f"d{i}" for i in range(900)]})], qrels)
+    assert pool.batch([parse_measure("P_1")]) > 10 * pool.batch([parse_measure("map")])
+    assert pool.batch([parse_measure("Rprec")]) == 1
+    assert pool.score(pool.grades(qrels)[None], [parse_measure("map")], POLICY) == pytest.approx(0)

@@ -1,0 +1,69 @@
+"""Thresholds: how they are written, and on which side a score falls."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.errors import ExitCode, UsageError
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, parse_threshold
+
+
+@pytest.mark.parametrize(
+    ("text", "operator", "value"),
+    [
+        (">0", ">", 0.0), ("0", ">", 0.0), ("0.0", ">", 0.0), (">=0.5", ">=", 0.5), ("0.5", ">=", 0.5), (".5", ">=", 0.5),
+        ("≥0.5", ">=", 0.5), (" >= 0.5 ", ">=", 0.5), ("=1", "=", 1.0), ("==1", "=", 1.0), ("1", ">=", 1.0),
+        ("1e-3", ">=", 0.001), (">=0", ">=", 0.0), (">0.25", ">", 0.25),
+    ],
+)  # fmt: skip
+def test_what_can_be_written(text: str, operator: str, value: float) -> None:
+    assert parse_threshold(text) == Threshold(operator, value)
+
+
+@pytest.mark.parametrize("text", ["", "high", "<0.5", ">", "0,5", "-1", ">=0.5.1", "nan", "inf", "0.5 0.6", "=>1"])
+def test_what_cannot_be_written(text: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_threshold(text)
+    assert str(error.value) == f"threshold {text!r} cannot be read; write '>0', '>=0.5', '=1' or a number"
+    assert error.value.exit_code is ExitCode.USAGE
+
+
+def test_default_thresholds_are_those_of_the_paper() -> None:
+    assert [str(threshold) for threshold in DEFAULT_THRESHOLDS] == [">0", ">=0.5", "=1"]
+    assert [threshold.label for threshold in DEFAULT_THRESHOLDS] == ["> 0", "≥ 0.5", "= 1"]
+
+
+@settings(deadline=None)
+@given(operator=st.sampled_from([">", ">=", "="]), value=st.decimals(0, 1, places=4).map(float))
+def test_prints_as_it_is_parsed(operator: str, value: float) -> None:
+    threshold = Threshold(operator, value)
+    assert parse_threshold(str(threshold)) == threshold
+
+
+@settings(deadline=None)
+@given(score=st.integers(0, 1000), value=st.integers(0, 1000))
+def test_holds_as_whole_numbers_do(score: int, value: int) -> None:
+    """Thousandths as floats compare like the whole numbers they stand for."""
+    for operator, expected in ((">", score > value), (">=", score >= value), ("=", score == value)):
+        assert bool(Threshold(operator, value / 1000).holds(score / 1000)) == expected
+
+
+def test_the_last_bits_of_a_sum_do_not_decide() -> None:
+    almost = 0.1 + 0.2  # 0.30000000000000004
+    assert almost != 0.3
+    assert Threshold("=", 0.3).holds(almost)
+    assert not Threshold(">", 0.3).holds(almost)
+    below_one = math.nextafter(1.0, 0.0)
+    assert Threshold(">=", 1.0).holds(below_one) and Threshold("=", 1.0).holds(below_one)
+    assert not Threshold(">", 0.0).holds(1e-17)
+    assert Threshold(">", 0.0).holds(1e-6)
+
+
+def test_holds_is_elementwise() -> None:
+    assert Threshold(">=", 0.5).holds([0.0, 0.5, 1.0]).tolist() == [False, True, True]
+    assert Threshold(">=", 0.5).holds(np.array([[0.4999], [0.5]])).shape == (2, 1)

@@ -1,0 +1,138 @@
+"""Snippet annotations in the forms of MTurk, Prolific and JSONL."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.errors import InputError
+from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations
+from robustcs.inputs.rows import columns_of
+
+TEXT = "Mix flour and water. Wait a day."
+
+
+def answer(*pairs: tuple[int, int], name: str = "relevant-text-spans") -> list[Any]:
+    entities = [{"endOffset": end, "label": "relevant-text-span", "startOffset": start} for start, end in pairs]
+    return [{name: {"entities": entities}}]
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def mturk(worker: str, task: str, **more: str) -> dict[str, str]:
+    row = {"HITId": "H", "WorkerId": worker, "Input.turn_id": "1_2", "Input.passage_id": "p1", "Input.passage": TEXT,
+           "Input.query": "How?", "Answer.taskAnswers": task}  # fmt: skip
+    return {**row, **more}
+
+
+def test_the_forms_say_the_same(tmp_path: Path) -> None:
+    pairs = [(4, 9), (14, 19)]
+    paragraph = write_csv(tmp_path / "mturk.csv", [mturk("w1", json.dumps(answer(*reversed(pairs))))])
+    # Prolific: a list of one id, and a Python literal
+    prolific = write_csv(tmp_path / "prolific.csv", [mturk("w1", repr(answer(*pairs)), **{"Input.passage_id": "['p1']"})])
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(json.dumps({"turn": "1_2", "passage": "p1", "worker": "w1", "query": "How?", "text": TEXT,
+                                 "snippets": pairs}) + "\n")  # fmt: skip
+    for path in (paragraph, prolific, plain):
+        assert is_annotations(columns_of(path))
+        texts, notes = read_annotations(path)
+        (text,) = texts.values()
+        assert (text.turn, text.passage, text.unit, text.query, text.text) == ("1_2", "p1", "paragraph", "How?", TEXT)
+        assert [(one.worker, one.spans) for one in text.annotations] == [("w1", tuple(pairs))]
+        assert notes == ()
+
+
+def test_sentences_have_an_id_and_a_text_of_their_own(tmp_path: Path) -> None:
+    more = {"Input.sentence_id": "1_2--p1--1", "Input.sentence": "Wait a day."}
+    path = write_csv(tmp_path / "s.csv", [mturk("w1", json.dumps(answer((0, 4))), **more)])
+    (text,) = read_annotations(path)[0].values()
+    assert (text.passage, text.unit, text.text) == ("1_2--p1--1", "sentence", "Wait a day.")
+
+
+def test_a_confidence_beside_the_entities_is_passed_over_and_nothing_chosen_is_an_annotation(tmp_path: Path) -> None:
+    task = [{"answer_confidence": {"high": True}, **answer()[0]}]
+    (text,) = read_annotations(write_csv(tmp_path / "a.csv", [mturk("w1", json.dumps(task))]))[0].values()
+    assert text.annotations[0].spans == ()
+
+
+def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> None:
+    task = json.dumps(answer((0, 3)))
+    path = write_csv(tmp_path / "experts.csv", [mturk("w1", task), mturk("w1", task), mturk("w2", task)])
+    texts, notes = read_annotations(path)
+    assert len(texts["1_2", "p1"].annotations) == 3
+    assert notes == (
+        "experts.csv: worker ids look shared, w1 (1 texts) annotate a text more than once; every row counts as one annotator",
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (mturk("w", "__import__('os').getcwd()"), 'the answer "__import__(\'os\').getcwd()" is no literal; write JSON, as MTurk does'),
+        (mturk("w", "[" * 5000), "the answer '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[' is no literal; write JSON, as MTurk does"),
+        (mturk("w", "[{}]"), 'the answer has no list of entities; write [{"task": {"entities": []}}]'),
+        (mturk("w", json.dumps([{"t": {"entities": [{"startOffset": 1}]}}])),
+         "a snippet without start and end; give both as whole numbers"),
+        (mturk("w", json.dumps(answer((0, 33)))),
+         "turn 1_2 passage p1: snippet [0, 33) is not inside the text of 32 characters;"
+         " offsets count characters from 0, and start is below end"),
+        (mturk("w", json.dumps(answer((5, 5)))),
+         "turn 1_2 passage p1: snippet [5, 5) is not inside the text of 32 characters;"
+         " offsets count characters from 0, and start is below end"),
+        (mturk("", "[]"), "no worker id; complete the row or leave it out"),
+        (mturk("w", "[]", **{"Input.passage_id": "['a', 'b']"}), "no passage id; complete the row or leave it out"),
+        (mturk("w", "[]", **{"Input.passage": " "}),
+         "turn 1_2 passage p1: no text; write the text that the offsets count in"),
+    ],
+)  # fmt: skip
+def test_bad_rows(tmp_path: Path, row: dict[str, str], message: str) -> None:
+    path = write_csv(tmp_path / "a.csv", [row])
+    with pytest.raises(InputError) as caught:
+        read_annotations(path)
+    assert str(caught.value) == f"{path}:2: {message}"
+
+
+def test_two_texts_under_one_id_are_refused(tmp_path: Path) -> None:
+    task = json.dumps(answer((0, 3)))
+    path = write_csv(tmp_path / "a.csv", [mturk("w1", task), mturk("w2", task, **{"Input.passage": "Other text"})])
+    with pytest.raises(InputError, match=r"a.csv:3: turn 1_2 passage p1 has another text than in an earlier line"):
+        read_annotations(path)
+    first, second = (write_csv(tmp_path / name, [mturk("w", task, **{"Input.passage": text})])
+                     for name, text in (("b.csv", TEXT), ("c.csv", "Other text")))  # fmt: skip
+    with pytest.raises(InputError, match="c.csv: turn 1_2 passage p1 has another text than in an earlier file"):
+        join_annotations([(path, read_annotations(path)[0]) for path in (first, second)])
+
+
+def test_what_is_no_annotation_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("item,grade\nq1,2\n")
+    with pytest.raises(InputError, match=r"a.csv:1: not a file of snippet annotations; write the CSV of MTurk or Prolific"):
+        read_annotations(path)
+    path.write_text("WorkerId,Answer.taskAnswers\nw,[]\n")
+    with pytest.raises(InputError, match=r"no column 'Input.turn_id'; the columns are: WorkerId, Answer.taskAnswers"):
+        read_annotations(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "annotators"),
+    [("topic_1-paragraph-master", 60, 5), ("topic_2-paragraph-master", 50, 5), ("topic_1-paragraph-expert", 60, 3),
+     ("topic_2-paragraph-expert", 50, 3)],
+)  # fmt: skip
+def test_released_files(shared_data: Path, name: str, texts: int, annotators: int) -> None:
+    read, notes = read_annotations(shared_data / "snippets" / f"{name}.csv.gz")
+    assert Counter(len(text.annotations) for text in read.values()) == {annotators: texts}
+    assert bool(notes) == (name != "topic_1-paragraph-master")
+    if annotators == 3:
+        assert f"worker_477 ({texts} texts)" in notes[0]

@@ -1,0 +1,84 @@
+"""Mixed-initiative runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robustcs.errors import InputError, UsageError
+from robustcs.inputs.crowd import read_bank
+from robustcs.inputs.mixed_initiative import Asked, Bank, is_mixed_initiative, map_to_bank, read_mixed_initiative
+
+BANK = Bank({"Q0": "", "Q1": "Why not?", "Q2": "WHY NOT", "Q3": "Which one?", "Q4": "Which one?"})
+
+
+def write(tmp_path: Path, value: object) -> Path:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(value))
+    return path
+
+
+def turns(*entries: tuple[str, list[object]]) -> dict[str, object]:
+    return {"run_name": "r", "turns": [{"turn_id": turn, "questions": questions} for turn, questions in entries]}
+
+
+def test_questions_in_file_order(tmp_path: Path) -> None:
+    path = write(tmp_path, turns(("1_1", [{"question": " Why? ", "score": 2}]), ("1_2", [])))
+    assert is_mixed_initiative(path)
+    assert read_mixed_initiative(path) == [Asked("1_1", "Why?", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"run_name": "r"}, "JSON, but not a mixed-initiative run; write"),
+        (turns(("", [])), "turn 1 of the list has no turn_id or no questions; complete the turn"),
+        (turns(("1_1", [{"question": "Why?"}])), "turn 1_1: a question without text or score; give it both"),
+        (turns(("1_1", [{"question": "Why?", "score": float("nan")}])), "turn 1_1: a question without text or score"),
+        (turns(("1_1", []), ("1_1", [])), "turn 1_1 stands twice; put its questions into one list"),
+        (turns(("1_1", [])), "the run has no questions; check the path"),
+    ],
+)
+def test_bad_runs(tmp_path: Path, value: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_mixed_initiative(write(tmp_path, value))
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Q2", ("Q2", "id")), ("WHY NOT", ("Q2", "exact")), ("why not!", ("Q1", "normalised")), ("", ("Q0", "exact")),
+        ("Which one?", ("Q3", "exact")), ("Who?", None), ("?", None),
+    ],
+)  # fmt: skip
+def test_how_a_question_is_found(question: str, found: tuple[str, str] | None) -> None:
+    assert BANK.find(question) == found
+
+
+def test_what_the_bank_lacks_is_left_out_and_listed() -> None:
+    asked = [Asked("1_1", "Who?", 3), Asked("1_1", "why not", 2), Asked("1_2", "Q3", 1), Asked("1_3", "When?", 1)]
+    mapped = map_to_bank(asked, BANK, "mine")
+    assert mapped.run.turns == ("1_1", "1_2") and mapped.run.documents.to_pylist() == ["Q1", "Q3"]
+    assert mapped.run.scores.tolist() == [2, 1]
+    assert mapped.how == {"id": 1, "exact": 0, "normalised": 1}
+    assert mapped.unmapped == (asked[0], asked[3])
+    assert mapped.run.notes == ("mine: not in the bank and left out: 2 of 4 questions",)
+
+
+def test_texts_need_a_bank() -> None:
+    assert map_to_bank([Asked("1_1", "Q9", 1)], None, "r").run.documents.to_pylist() == ["Q9"]
+    with pytest.raises(UsageError, match="run r has texts, such as 'Why not\\?'; name their ids with --bank FILE"):
+        map_to_bank([Asked("1_1", "Why not?", 1)], None, "r")
+    with pytest.raises(UsageError, match="no question of run r is in the bank"):
+        map_to_bank([Asked("1_1", "Who?", 1)], BANK, "r")
+
+
+def test_published_runs(shared_data: Path) -> None:
+    folder = shared_data / "cast2022-regin"
+    bank = Bank(read_bank(folder / "question_bank.json"))
+    by_text = map_to_bank(read_mixed_initiative(folder / "GPT-3_raw_run.json"), bank, "gpt")
+    assert by_text.how == {"id": 0, "exact": 149, "normalised": 0} and by_text.unmapped == ()
+    by_id = map_to_bank(read_mixed_initiative(folder / "bm25_baseline_mi_run.json.gz"), bank, "bm25")
+    assert by_id.how["id"] == 20207 and {asked.question for asked in by_id.unmapped} == {"Q2173"}

@@ -1,0 +1,97 @@
+"""Paraphrase files: ECAsT as it is published, the demo's, and every way to get one wrong."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.errors import InputError
+from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+
+HEADER = "TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n"
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "paraphrases.csv"
+    path.write_bytes(text.encode())
+    return path
+
+
+def problem(folder: Path, text: str) -> str:
+    path = write(folder, text)
+    with pytest.raises(InputError) as caught:
+        read_paraphrases(path)
+    return str(caught.value).replace(str(path), "P")
+
+
+def test_ecast(shared_data: Path) -> None:
+    found = read_paraphrases(shared_data / "ECAsT.csv.gz")
+    counts = [len(rows) for rows in found.values()]
+    assert (sum(counts), len(found), min(counts), max(counts)) == (9214, 1203, 5, 22)
+    with gzip.open(shared_data / "ECAsT.csv.gz", "rt", encoding="utf-8-sig", newline="") as stream:
+        expected = [[" ".join(cell.split()) for cell in row] for row in csv.reader(stream)][1:]
+    ours = sorted((row for rows in found.values() for row in rows), key=lambda row: row.line)
+    assert [[row.turn, row.manual, row.raw] for row in ours] == expected
+    assert list(found) == sorted(found, key=lambda turn: tuple(map(int, turn.split("_"))))
+
+
+def test_demo(demo: Path) -> None:
+    found = read_paraphrases(demo / "paraphrases.csv")
+    assert {len(rows) for rows in found.values()} == {5} and len(found) == 70
+    assert found["1_1"][1].raw == "What is in that sourdough jar?"
+
+
+def test_what_csv_allows(tmp_path: Path) -> None:
+    text = '\ufeffnote,raw_paraphrase,Turn ID,manual paraphrase\r\n\r\nx,"a ""b"",\r\n c",1_2,d\t e \r\n,f,1_1,g\u00a0\r\n'
+    assert read_paraphrases(write(tmp_path, text)) == {
+        "1_1": (Paraphrase("1_1", "g", "f", 5),),
+        "1_2": (Paraphrase("1_2", "d e", 'a "b", c', 3),),
+    }
+
+
+def test_all_bad_rows_together(tmp_path: Path) -> None:
+    text = HEADER + '1_1,a\n,b,c\nseven,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
+    assert problem(tmp_path, text).splitlines() == [
+        "P:2: 2 columns where the header has 3; complete the row or leave it out",
+        "P:3: no turn id; write TOPIC_DEPTH, such as 31_4",
+        "P:4: turn id 'seven' does not say its place in a conversation; write TOPIC_DEPTH, such as 31_4",
+        "P:5: turn 1_2: empty MANUAL PARAPHRASE; write the text or leave the row out",
+        "P:6: turn 1_2: empty RAW PARAPHRASE; write the text or leave the row out",
+        "P:7: not CSV (',' expected after '\"'); double the quotes inside a quoted text and close it",
+        "P:8: 4 columns where the header has 3; put a text with commas in quotes",
+        "P:10: not CSV (unexpected end of data); double the quotes inside a quoted text and close it",
+    ]
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    assert problem(tmp_path, "\n") == (
+        "P: the file is empty; its first line names TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE"
+    )
+    assert problem(tmp_path, HEADER) == "P: the file has no paraphrases; check the path"
+    assert problem(tmp_path, "1_1,a,b\n") == (
+        "P:1: no column 'TURN_ID'; the columns are: 1_1, a, b;"
+        " write CSV whose first line is TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE"
+    )
+    assert "no column 'RAW PARAPHRASE'; the columns are: TURN_ID, MANUAL PARAPHRASE;" in problem(
+        tmp_path, "TURN_ID,MANUAL PARAPHRASE\n1_1,a\n"
+    )
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1).filter(str.strip)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), TEXT, TEXT), min_size=1, max_size=8))
+def test_reads_what_a_csv_writer_wrote(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, str]]) -> None:
+    path = tmp_path_factory.mktemp("csv") / "p.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(HEADER.strip().split(","))
+        writer.writerows((f"{topic}_{depth}", manual, raw) for topic, depth, manual, raw in rows)
+    found = [row for turn in read_paraphrases(path).values() for row in turn]
+    expected = [(f"{topic}_{depth}", " ".join(manual.split()), " ".join(raw.split())) for topic, depth, manual, raw in rows]
+    assert [(row.turn, row.manual, row.raw) for row in sorted(found, key=lambda row: row.line)] == expected

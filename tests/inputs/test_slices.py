@@ -1,0 +1,47 @@
+"""Files of properties of turns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robustcs.errors import InputError
+from robustcs.inputs.slices import read_slices
+
+
+def problem(folder: Path, text: str) -> str:
+    path = folder / "slices.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_slices(path)
+    return str(caught.value).replace(str(path), "S")
+
+
+def test_columns(tmp_path: Path) -> None:
+    path = tmp_path / "slices.tsv"
+    path.write_bytes('\ufefftype\tQID\tsays "hard"\r\nwhat\t1_1\t yes\r\n\r\n\t1_2\tno\r\n'.encode())
+    assert read_slices(path) == {"type": {"1_1": "what"}, 'says "hard"': {"1_1": "yes", "1_2": "no"}}
+
+
+def test_a_real_file(shared_data: Path) -> None:
+    found = read_slices(shared_data / "cast2020" / "rewrites" / "Human.tsv")
+    assert all(len(column) == 216 for column in found.values()) and found
+
+
+def test_messages(tmp_path: Path) -> None:
+    assert problem(tmp_path, "topic\tx\n") == (
+        "S:1: no column of turn ids; the columns are: topic, x; name one of them id, qid, query_id, turn_id, turn"
+    )
+    assert problem(tmp_path, "turn\n1_1\n") == (
+        "S:1: no column beside the turn ids; name every column in the first line, with tabs between"
+    )
+    assert problem(tmp_path, "turn\tx\tx\n") == (
+        "S:1: two columns of the same name; name every column in the first line, with tabs between"
+    )
+    assert problem(tmp_path, "turn\tx\n1_1\n1_2\ta\n1_2\tb\n\ta\n") == (
+        "S:2: 1 column where the header has 2; complete the line or leave it out\n"
+        "S:4: turn 1_2 stands in line 3 already; give every turn one line\n"
+        "S:5: no turn id; give every turn one line"
+    )
+    assert problem(tmp_path, "turn\tx\n") == "S: the file has no rows; check the path"

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.statistics.ranks import METHODS, kendall, rank_correlations, ranks, rbo, tau_ap, tau_ap_symmetric
+
+# The test vectors of ircor, the package of Urbano & Marrero (2017), and the values that it prints.
+X1 = [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992]
+Y1 = [0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988]
+X2 = [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38]
+Y2 = [0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644]
+X3 = [0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445]
+Y3 = [0.845, 0.272, 0.275, 0.924, 0.605, 0.334, 0.162, 0.872, 0.018, 0.25]
+
+two_rankings = st.integers(2, 9).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 6), min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+def plain_tau_ap(reference: list[float], estimate: list[float]) -> float:
+    """Yilmaz et al. (2008), equation 4, word for word: the list goes down the estimate."""
+    order = sorted(range(len(estimate)), key=lambda i: -estimate[i])
+    total = sum(sum(reference[above] > reference[order[i]] for above in order[:i]) / i for i in range(1, len(order)))
+    return 2 / (len(order) - 1) * total - 1
+
+
+def plain_rbo(first: list[float], second: list[float], p: float) -> float:
+    """Webber et al. (2010): agreement of the sets at every depth, then the same agreement for ever."""
+    value = agreement = 0.0
+    for depth in range(1, len(first) + 1):
+        one = {i for i in range(len(first)) if sum(x > first[i] for x in first) < depth}
+        two = {i for i in range(len(second)) if sum(y > second[i] for y in second) < depth}
+        agreement = 2 * len(one & two) / (len(one) + len(two))
+        value += (1 - p) * p ** (depth - 1) * agreement
+    return value + p ** len(first) * agreement
+
+
+@pytest.mark.parametrize(("x", "y", "one_way", "both_ways", "both_ways_tied"), [
+    (X1, Y1, 0.8519, 0.8333, 0.7321), (X2, Y2, 0.2504, 0.2880, 0.297), (X3, Y3, -0.6971, -0.668, -0.7047),
+])  # fmt: skip
+def test_tau_ap_equals_published_values(
+    x: list[float], y: list[float], one_way: float, both_ways: float, both_ways_tied: float
+) -> None:
+    assert tau_ap(x, y) == pytest.approx(one_way, abs=5e-5)
+    assert tau_ap_symmetric(x, y) == pytest.approx(both_ways, abs=5e-5)
+    tied = [np.round(values, 1) for values in (x, y)]
+    assert tau_ap_symmetric(*tied) == pytest.approx(both_ways_tied, abs=5e-5)
+
+
+@given(two_rankings)
+def test_kendall_is_scipys(pair: tuple[list[int], list[int]]) -> None:
+    expected = scipy.stats.kendalltau(*pair).statistic
+    assert kendall(*pair) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(st.permutations(range(8)), st.permutations(range(8)))
+def test_tau_ap_is_its_definition(first: list[float], second: list[float]) -> None:
+    assert tau_ap(first, second) == pytest.approx(plain_tau_ap(first, second), abs=1e-12)
+
+
+@given(two_rankings, st.sampled_from([0.5, 0.9, 0.98]))
+def test_rbo_is_its_definition(pair: tuple[list[float], list[float]], p: float) -> None:
+    assert rbo(*pair, p) == pytest.approx(plain_rbo(*pair, p), abs=1e-12)
+
+
+@given(two_rankings)
+def test_bounds_and_identity(pair: tuple[list[int], list[int]]) -> None:
+    for name, method in METHODS.items():
+        value, same = float(method(*pair)), float(method(pair[0], pair[0]))
+        assert np.isnan(value) or (0 if name == "rbo" else -1) - 1e-9 <= value <= 1 + 1e-9
+        assert same == pytest.approx(1) or (len(set(pair[0])) == 1 and np.isnan(same))
+
+
+def test_an_exchange_at_the_top_costs_more() -> None:
+    order = [5, 4, 3, 2, 1]
+    top, bottom = [4, 5, 3, 2, 1], [5, 4, 3, 1, 2]
+    assert kendall(order, top) == kendall(order, bottom) == pytest.approx(0.8)
+    for method in (tau_ap, tau_ap_symmetric, rbo):
+        assert method(order, top) < method(order, bottom) < 1
+
+
+def test_differences_in_the_last_bits_are_ties() -> None:
+    assert ranks([0.1 + 0.2, 0.3, 0.5]).tolist() == [2, 2, 1]
+
+
+def test_many_rankings_at_once() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 5, size=(2, 3, 4, 6))
+    for method in METHODS.values():
+        together = method(first, second)
+        assert together.shape == (3, 4)
+        assert together[2, 1] == method(first[2, 1], second[2, 1])
+
+
+def test_bootstrap_interval_holds_the_value_and_narrows_with_turns() -> None:
+    rng = np.random.default_rng(2)
+    quality = np.linspace(0.3, 0.6, 6)[:, None]
+
+    def width(turns: int) -> float:
+        before, after = (quality + rng.normal(0, 0.3, (6, turns)) for _ in range(2))
+        found = {item.method: item for item in rank_correlations(before, after, seed=0, resamples=400)}
+        assert found.keys() == METHODS.keys()
+        assert all(item.low - 1e-9 <= item.value <= item.high + 1e-9 for item in found.values())
+        return found["kendall"].high - found["kendall"].low
+
+    widths = [width(turns) for turns in (20, 200, 5000)]
+    assert all(later < earlier for earlier, later in pairwise(widths))
+
+
+def test_bootstrap_is_seeded_and_undefined_without_order() -> None:
+    scores = np.random.default_rng(3).random((4, 30))
+    again = [rank_correlations(scores, scores[::-1], seed=7, resamples=50) for _ in range(2)]
+    assert again[0] == again[1]
+    tied = rank_correlations(np.ones((3, 10)), np.ones((3, 10)), seed=0, resamples=10)
+    assert np.isnan(tied[0].value) and np.isnan(tied[0].low)
+    assert tied[-1].value == pytest.approx(1)  # every set of the top is the same
