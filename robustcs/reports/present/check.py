@@ -12,7 +12,7 @@ def present_check(result: Check) -> tuple[Block, ...]:
     files = Table(
         "files",
         "Files",
-        (Column("Role", "left"), Column("File", "left"), Column("rows"), Column("")),
+        (Column("Role", "left"), Column("File", "left"), Column("rows"), Column("", "left")),
         tuple(
             (row.role, row.path, "–" if row.problem else str(row.rows), "not usable" if row.problem else "fine")
             for row in result.files.itertuples()

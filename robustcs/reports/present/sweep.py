@@ -88,7 +88,7 @@ def _counts(result: Sweep, panel: tuple[str, str], label: str) -> Table:
         counts = part[part["threshold"] == point]["count"]
         rows.append(("> 0" if point == 0 else f"≥ {point:g}", *map(str, counts)))
     return Table(
-        f"counts-{'-'.join(panel)}",
+        f"bins-{'-'.join(panel)}",
         f"{label}: turns per bin at a threshold (Original QR Human)",
         (Column("threshold", "left"), *(Column(marks(bin_).replace(" ", "")) for bin_ in BINS)),
         tuple(rows),

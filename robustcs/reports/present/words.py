@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.reports.document import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "correct"}
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
@@ -44,3 +49,20 @@ def measure_label(name: str) -> str:
 def threshold_label(text: str) -> str:
     """``>=0.5`` → ``≥ 0.5``."""
     return parse_threshold(text).label
+
+
+def plain_table(name: str, frame: pd.DataFrame) -> Table:
+    """A table of a result as it is, under its own column names; scores have four decimals and missing values are ``–``."""
+    numbers = [frame[column].dtype.kind in "iuf" for column in frame]
+    columns = tuple(
+        Column(str(column), "right" if number else "left") for column, number in zip(frame, numbers, strict=True)
+    )
+    missing = frame.isna().to_numpy()
+    rows = tuple(
+        tuple(
+            "–" if lacks else score(value) if isinstance(value, float) else str(value)
+            for value, lacks in zip(row, gone, strict=True)
+        )
+        for row, gone in zip(frame.itertuples(index=False), missing, strict=True)
+    )
+    return Table(name, name, columns, rows)

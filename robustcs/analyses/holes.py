@@ -1,0 +1,198 @@
+"""Which of the retrieved passages nobody judged: the shares of Table 13 of the ECAsT paper, in several cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
+from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.turns import turn_depth
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Ranks of the table by rank.
+RANKS = 100
+
+#: Grades by (turn, passage).
+Grades = Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """A run joined with the judgments.
+
+    holes
+        (turn, passage) of every unjudged passage in the top k of the judged turns, best rank first within a turn.
+    """
+
+    matrix: GradeMatrix
+    holes: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self.matrix.name
+
+
+def judged_run(ranking: Ranking, qrels: Qrels, depth: int) -> JudgedRun:
+    """Join a ranking with the judgments, and keep the ids of what is unjudged in the top ``depth``."""
+    matrix = grade_matrix(ranking, qrels)
+    rows, ranks = np.nonzero(matrix.grades[:, :depth] == UNJUDGED)
+    start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
+    turns = [matrix.turns[row] for row in rows]
+    places = np.array([start_of[turn] for turn in turns], dtype=np.int64) + ranks
+    passages = ranking.documents.take(as_arrow(ranking.document_codes[places])).to_pylist()
+    return JudgedRun(matrix, tuple(zip(turns, passages, strict=True)))
+
+
+def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
+    """The run on some of its turns; ``kept`` is bool[T]."""
+    matrix = run.matrix
+    turns = tuple(turn for turn, keep in zip(matrix.turns, kept, strict=True) if keep)
+    some = set(turns)
+    matrix = replace(
+        matrix, turns=turns, grades=matrix.grades[kept], judged=matrix.judged[kept],
+        retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
+    )  # fmt: skip
+    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some))
+
+
+def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:
+    """Per run: passages of the top ``depth``, short lists, and how many of the unjudged have a grade in ``later``."""
+    import pandas as pd
+
+    rows = []
+    for run in runs:
+        retrieved, unjudged = _counts(run.matrix.grades[:, :depth])
+        lengths = run.matrix.retrieved
+        shares = _shares(int(retrieved.sum()), int(unjudged.sum()))
+        rows.append(
+            {
+                "run": run.name, "depth": depth, **shares, "judged_share": 1 - shares["share"],
+                "short": int(((lengths > 0) & (lengths < depth)).sum()), "missing": int(run.matrix.missing.sum()),
+                "judged_later": None if later is None else sum(hole in later for hole in run.holes),
+            }
+        )  # fmt: skip
+    frame = pd.DataFrame(rows)
+    return frame.astype({"judged_later": "Int64"})
+
+
+def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
+    """Per run and rank (1 to 100): run, rank, retrieved, judged, unjudged, share."""
+    import pandas as pd
+
+    rows = []
+    for run in runs:
+        grades = run.matrix.grades[:, :RANKS]
+        for rank, column in enumerate(grades.T, 1):
+            retrieved, unjudged = _counts(column[:, None])
+            rows.append({"run": run.name, "rank": rank, **_shares(int(retrieved.sum()), int(unjudged.sum()))})
+    return pd.DataFrame(rows, columns=["run", "rank", "retrieved", "judged", "unjudged", "share"])
+
+
+def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
+    """Per run and place of the turn in its conversation; turns whose id does not say it are left out."""
+    import pandas as pd
+
+    rows = []
+    for run in runs:
+        places = np.array([turn_depth(turn) or 0 for turn in run.matrix.turns])
+        retrieved, unjudged = _counts(run.matrix.grades[:, :depth])
+        for place in np.unique(places[places > 0]):
+            at = places == place
+            row = {"run": run.name, "turn_depth": int(place), "turns": int(at.sum())}
+            rows.append({**row, **_shares(int(retrieved[at].sum()), int(unjudged[at].sum()))})
+    return pd.DataFrame(rows, columns=["run", "turn_depth", "turns", "retrieved", "judged", "unjudged", "share"])
+
+
+def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
+    """Turns with fewer than ``depth`` passages, those without any included: run, turn, retrieved."""
+    import pandas as pd
+
+    rows = [
+        (run.name, turn, int(retrieved))
+        for run in runs
+        for turn, retrieved in zip(run.matrix.turns, run.matrix.retrieved, strict=True)
+        if retrieved < depth
+    ]
+    return pd.DataFrame(rows, columns=["run", "turn", "retrieved"])
+
+
+def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How many of the unjudged passages only one run of a group finds.
+
+    A passage is counted once for a turn, however many runs find it. Tables: per group — group, runs (their number), found
+    (counted as often as they are found), unjudged (each once), unique, share; per run of a group — group, run, unjudged,
+    unique, share.
+    """
+    import pandas as pd
+
+    holes = {run.name: set(run.holes) for run in runs}
+    totals, singles = [], []
+    for group, names in groups.items():
+        finders: dict[tuple[str, str], int] = {}
+        for name in names:
+            for hole in holes[name]:
+                finders[hole] = finders.get(hole, 0) + 1
+        unique = sum(count == 1 for count in finders.values())
+        found = sum(finders.values())
+        totals.append((group, len(names), found, len(finders), unique, _share(unique, len(finders))))
+        for name in names:
+            own = sum(finders[hole] == 1 for hole in holes[name])
+            singles.append((group, name, len(holes[name]), own, _share(own, len(holes[name]))))
+    return (
+        pd.DataFrame(totals, columns=["group", "runs", "found", "unjudged", "unique", "share"]),
+        pd.DataFrame(singles, columns=["group", "run", "unjudged", "unique", "share"]),
+    )
+
+
+def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:
+    """The grades that the unjudged passages got later: run, grade, count, share of those that got one."""
+    import pandas as pd
+
+    rows = []
+    later = later or {}
+    scale = sorted({*range(max(later.values(), default=-1) + 1), *later.values()})
+    for run in runs:
+        grades = [later[hole] for hole in run.holes if hole in later]
+        rows += [(run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades))) for grade in scale]
+    return pd.DataFrame(rows, columns=["run", "grade", "count", "share"])
+
+
+def grades_of(qrels: Qrels) -> pd.DataFrame:
+    """Judged pairs by grade (Table 12): grade, count, share."""
+    import pandas as pd
+
+    grades, counts = np.unique(qrels.grades, return_counts=True)
+    return pd.DataFrame({"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()})
+
+
+def grades_by_pair(qrels: Qrels) -> dict[tuple[str, str], int]:
+    """(turn, passage) → grade."""
+    documents = qrels.documents.to_pylist()
+    triples = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
+    return {(qrels.turns[turn], documents[document]): grade for turn, document, grade in triples}
+
+
+def _counts(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Retrieved and unjudged passages of every turn."""
+    return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
+
+
+def _shares(retrieved: int, unjudged: int) -> dict[str, int | float]:
+    return {
+        "retrieved": retrieved, "judged": retrieved - unjudged, "unjudged": unjudged,
+        "share": _share(unjudged, retrieved),
+    }  # fmt: skip
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

@@ -1,0 +1,63 @@
+"""Paraphrases that are too similar to others: a one-word difference, or one of a few characters.
+
+Source: Al-Thani et al. (2023), "ECAsT", stage 4, which removes "paraphrases with only a few characters or a one-word
+difference from other paraphrases". The paper gives no number for a few; here it is :data:`FEW_CHARACTERS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+#: Characters that two texts may differ by (Levenshtein distance) and still be nearly the same.
+FEW_CHARACTERS = 3
+
+Relation = Literal["exact", "one word", "few characters"]
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def text_key(text: str) -> str:
+    """What makes two texts the same text: everything but letter case and the amount of white space."""
+    return " ".join(text.casefold().split())
+
+
+def relation(first: str, second: str) -> Relation | None:
+    """How alike two texts are, without regard to letter case; None where they differ by more.
+
+    ``one word``: one word is put in, left out or replaced (punctuation does not count). ``few characters``: at most
+    :data:`FEW_CHARACTERS` characters are.
+    """
+    first, second = text_key(first), text_key(second)
+    if first == second:
+        return "exact"
+    first_words, second_words = _WORD.findall(first), _WORD.findall(second)
+    if first_words != second_words and within(first_words, second_words, 1):
+        return "one word"
+    if first_words == second_words or within(first, second, FEW_CHARACTERS):
+        return "few characters"
+    return None
+
+
+def within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
+    """Whether the Levenshtein distance of two sequences is at most ``limit``, a small number."""
+    # an edit takes at most one item away and brings one in: most pairs end here
+    return len(set(first) ^ set(second)) <= 2 * limit and _within(first, second, limit)
+
+
+def _within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
+    if abs(len(first) - len(second)) > limit:
+        return False
+    shorter = min(len(first), len(second))
+    start = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    first, second = first[start:], second[start:]
+    if not first or not second:
+        return True  # the lengths have been compared
+    if limit == 0:
+        return False
+    return (
+        _within(first[1:], second[1:], limit - 1)
+        or _within(first[1:], second, limit - 1)
+        or _within(first, second[1:], limit - 1)
+    )

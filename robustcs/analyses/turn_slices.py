@@ -1,0 +1,63 @@
+"""Where in the conversation, and for which turns, do scores drop?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.statistics.intervals import bootstrap_mean
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Floats = npt.NDArray[np.float64]
+
+#: Column of a user's file → turn → value.
+Slices = Mapping[str, Mapping[str, str]]
+
+#: A column with more different values than this makes no slices worth reading.
+MAX_SLICES = 20
+
+
+def slice_drops(
+    turns: pd.Index, baseline: Floats, scores: Floats, slices: Slices, seed: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """Drops of the mean over the sets (``scores``: turns × sets) within slices of the turns, and notes on what is left out.
+
+    Slicings: ``first`` (first, later), ``depth`` (the place in the conversation), and the columns of ``slices``. Columns:
+    slicing, slice, turns, value, baseline, drop, drop_percent, ci_low, ci_high (95 % bootstrap over the
+    slice's turns; null for one turn).
+    """
+    import pandas as pd
+
+    depths = {turn: depth for turn in turns if (depth := turn_depth(turn)) is not None}
+    slicings: dict[str, Mapping[str, str]] = {
+        "first": {turn: "first" if depth == 1 else "later" for turn, depth in depths.items()},
+        "depth": {turn: str(depth) for turn, depth in depths.items()},
+    }
+    notes = [] if depths else ["the turn ids do not say their place in the conversation: no slices by depth"]
+    for column, values in slices.items():
+        known = {turn: values[turn] for turn in turns if turn in values}
+        different = len(set(known.values()))
+        if different > MAX_SLICES:
+            notes.append(f"slices: column {column} has {different} different values (more than {MAX_SLICES}) and is left out")
+            continue
+        if len(known) < len(turns):
+            notes.append(f"slices: column {column} says nothing of {len(turns) - len(known)} of the {len(turns)} turns")
+        slicings[column] = known
+    value = scores.mean(axis=1)
+    rows = []
+    for slicing, of_turn in slicings.items():
+        labels = np.array([of_turn.get(turn) for turn in turns], dtype=object)
+        for label in sorted(set(of_turn.values()), key=turn_sort_key):
+            inside = labels == label
+            mean, base = float(value[inside].mean()), float(baseline[inside].mean())
+            percent = 100 * (base - mean) / base if base else np.nan
+            interval = bootstrap_mean((baseline - value)[inside], seed) if inside.sum() > 1 else (np.nan, np.nan)
+            rows.append((slicing, label, int(inside.sum()), mean, base, base - mean, percent, *interval))
+    columns = ["slicing", "slice", "turns", "value", "baseline", "drop", "drop_percent", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=columns), notes

@@ -1,0 +1,67 @@
+"""How much does a turn's score move with its wording?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.statistics.risk import TIE
+from robustcs.statistics.variance import variance_components
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Floats = npt.NDArray[np.float64]
+
+
+def turn_variability(turns: pd.Index, baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
+    """Per turn, over the sets (``scores``: turns × sets): baseline, mean, sd, low, high, range, low_set, high_set, drop.
+
+    sd is of the formulations at hand (divided by their number less one; null for a single set); low_set and high_set are the
+    first set with the lowest and the highest score.
+    """
+    import pandas as pd
+
+    low, high, mean = scores.min(axis=1), scores.max(axis=1), scores.mean(axis=1)
+    sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.full(len(turns), np.nan)
+    names = np.array(sets, dtype=object)
+    return pd.DataFrame(
+        {
+            "turn": turns,
+            "baseline": baseline,
+            "mean": mean,
+            "sd": sd,
+            "low": low,
+            "high": high,
+            "range": high - low,
+            "low_set": names[scores.argmin(axis=1)],
+            "high_set": names[scores.argmax(axis=1)],
+            "drop": baseline - mean,
+        }
+    )
+
+
+def spread(scores: Floats) -> dict[str, float]:
+    """Spread over the sets, averaged over turns: turns, mean_sd, mean_range, max_range, steady (turns that do not move)."""
+    ranges = scores.max(axis=1) - scores.min(axis=1)
+    sd = scores.std(axis=1, ddof=1).mean() if scores.shape[1] > 1 else np.nan
+    return {
+        "turns": len(scores),
+        "mean_sd": float(sd),
+        "mean_range": float(ranges.mean()),
+        "max_range": float(ranges.max()),
+        "steady": int((ranges < TIE).sum()),
+    }
+
+
+def variance_shares(scores: Floats, seed: int) -> list[dict[str, object]]:
+    """Rows component, variance, share, ci_low, ci_high of the decomposition; none for fewer than two sets or turns."""
+    if min(scores.shape) < 2:
+        return []
+    return [
+        {"component": part.name, "variance": part.variance, "share": part.share, "ci_low": part.ci_low, "ci_high": part.ci_high}
+        for part in variance_components(scores, seed)
+    ]

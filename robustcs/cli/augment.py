@@ -1,0 +1,98 @@
+"""``robustcs augment``."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from robustcs.cli.options import Options, load_project, shared_options
+
+
+@click.command(short_help="What changes once more passages are judged?")
+@click.option("--new-judgments", multiple=True, metavar="FILE",
+              help="Judgments to join the qrels; several files join one after the other.")
+@click.option("--conflicts", "rule", type=click.Choice(["keep", "replace", "max", "fail"]), default="keep",
+              show_default=True,
+              help="Which grade stands where a passage was judged twice with different ones: the earlier file's, so that"
+              " only filled holes change scores; the later file's; the higher one; or none, and the command stops.")
+@click.option("--write-qrels", metavar="FILE", help="Write the merged judgments here.")
+@click.option("--what-if", type=click.IntRange(min=1), metavar="N",
+              help="Draw grades for unjudged passages N times: how is every score distributed?")
+@click.option("--rates", metavar="GRADE=P,...",
+              help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as observed at each rank).")
+@click.option("--leave-one-out", is_flag=True,
+              help="Withdraw, run by run, the judgments that it alone contributed, and score it again.")
+@click.option("--pool-depth", type=click.IntRange(min=1), default=10, show_default=True, metavar="K",
+              help="For --what-if and --leave-one-out the pool is the top K of every run.")
+@shared_options
+def augment(
+    options: Options,
+    new_judgments: tuple[str, ...],
+    rule: str,
+    write_qrels: str | None,
+    what_if: int | None,
+    rates: str | None,
+    leave_one_out: bool,
+    pool_depth: int,
+) -> None:
+    """What changes once more passages are judged? Scores before and after, and whether systems change places.
+
+    Scores before and after go over the turns that the old judgments judge. --what-if and --leave-one-out go over the merged
+    judgments and need no new ones. All runs of the project are scored: those of the formulations and every --run. An
+    --output that ends in .png, .svg or .pdf gets the figure.
+
+    \b
+    Examples:
+      robustcs augment --new-judgments new.txt --write-qrels merged.txt
+      robustcs augment --conflicts max --metric ndcg_cut_3 --output table14.tex
+      robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
+      robustcs augment --leave-one-out --pool-depth 5
+    """
+    from robustcs.analyses.augment import Augmentation
+    from robustcs.analyses.augment import augment as compare
+    from robustcs.analyses.leave_one_out import leave_one_out as leave_out
+    from robustcs.analyses.whatif import given_rates, observed_rates, parse_rates
+    from robustcs.analyses.whatif import what_if as draw
+    from robustcs.cli.output import emit
+    from robustcs.cli.progress import track
+    from robustcs.errors import UsageError
+    from robustcs.evaluation.augmentation import qrels_text
+    from robustcs.pooled_runs import pool_runs
+    from robustcs.reports.files import write_text
+    from robustcs.reports.present.augment import present_augmentation
+    from robustcs.workspace import Workspace
+
+    project = load_project(options)
+    files = list(new_judgments) or ([str(project.new_judgments)] if project.new_judgments else [])
+    if not files and (write_qrels or not (what_if or leave_one_out)):
+        raise UsageError(
+            "no-new-judgments", "no new judgments are given",
+            "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
+        )  # fmt: skip
+    if rates and not what_if:
+        raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
+    given = given_rates(parse_rates(rates), pool_depth) if rates else None
+    if not project.systems and (what_if or leave_one_out or not write_qrels):
+        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    given_files = [*files, *map(str, project.systems.values()), *([str(project.qrels)] if project.qrels else [])]
+    if write_qrels and os.path.realpath(write_qrels) in map(os.path.realpath, given_files):
+        raise UsageError("overwrites-input", f"--write-qrels {write_qrels} is a file that is read", "choose another name")
+
+    workspace = Workspace(project, options.jobs, track)
+    pooled = pool_runs(workspace, files, rule)  # type: ignore[arg-type]
+    pool, merge, counted = pooled.pool, pooled.merge, pooled.counted
+    before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)
+    measures, policy, seed = pooled.measures, project.policy, project.seed
+
+    change = compare(pool, before, after, merge, measures, policy, counted, seed) if files else None
+    draws = None
+    if what_if:
+        chosen = given or observed_rates(pool, after, pool_depth)
+        draws = draw(pool, after, chosen, what_if, measures, policy, counted, seed)
+    left = leave_out(pool, after, pool_depth, measures, policy, counted) if leave_one_out else None
+    result = Augmentation(pooled.evaluated, change, draws, left, pool_depth)
+    if write_qrels:
+        write_text(write_qrels, qrels_text(merge.qrels))
+        click.echo(f"wrote {write_qrels}", err=True)
+    emit("augment", result, present_augmentation(result), workspace.inputs, options)

@@ -1,0 +1,158 @@
+"""What was found, in plain sentences with their numbers: the opening of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from robustcs.analyses.augment import Augmentation
+from robustcs.analyses.correlate import CORNERS, Correlate
+from robustcs.analyses.diversity import Diversity
+from robustcs.analyses.robustness import Robustness
+from robustcs.analyses.unjudged import Unjudged
+from robustcs.project import Group
+from robustcs.reports.present.correlate import answers_label, similarity_label
+from robustcs.reports.present.words import measure_label, p_value, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Pairs of runs that are named; the table has all.
+_NAMED = 5
+
+
+def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[str, ...]:
+    """How much of each drop holes could explain (Human to QR and Original, baseline to sets), and what is not told apart.
+
+    ``roles``: run → original, qr or human; further runs are not in it.
+    """
+    shares = result.rates.set_index("run")["share"]
+    exact = result.bounds[result.bounds["exact"]]
+    if not len(exact):
+        return (
+            f"Nobody judged {percent(shares.min())} ({shares.idxmin()}) to {percent(shares.max())} ({shares.idxmax()}) of the"
+            f" top {result.settings.depth} passages.",
+        )
+    metric = exact["metric"].iloc[-1]
+    bounds = exact[exact["metric"] == metric].set_index("run")
+    human = next((name for name, role in roles.items() if role == "human"), None)
+    drops = [(human, name, [name]) for name, role in roles.items() if human and role != "human"]
+    drops += [(group.baseline, f"the sets of {name}", list(group.sets)) for name, group in groups.items()]
+    sentences = [
+        _drop(str(baseline), name, bounds.loc[baseline], bounds.loc[runs].mean(numeric_only=True), shares, runs, result, metric)
+        for baseline, name, runs in drops
+        if {baseline, *runs} <= set(bounds.index)
+    ]
+    return (*sentences, *_not_apart(result.pairs[result.pairs["metric"] == metric], metric))
+
+
+def _drop(
+    baseline: str, name: str, best: pd.Series, own: pd.Series, shares: pd.Series, runs: list[str], result: Unjudged, metric: str
+) -> str:
+    """One drop: as measured, how far grades could move it, and without unjudged passages."""
+    drop, condensed = best["score"] - own["score"], best["condensed"] - own["condensed"]
+    least, most = best["low"] - own["high"], best["high"] - own["low"]
+    mean = " (mean)" if len(runs) > 1 else ""
+    text = (
+        f"From {baseline} to {name}, {measure_label(metric)} goes from {best['score']:.3f} to {own['score']:.3f}{mean}, a drop"
+        f" of {_signed(drop)}."
+    )
+    if most - least < 5e-4:
+        return f"{text} All passages that count are judged: no part of it is holes in the judgments."
+    sure = (
+        "so it is real whatever they are"
+        if least > 0
+        else "so these judgments alone do not prove a loss"
+        if most > 0
+        else "so nothing is lost"
+    )
+    return (
+        f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
+        f" {percent(shares[baseline])}); depending on their grades the drop lies between {_signed(least)} and {_signed(most)},"
+        f" {sure}. With unjudged passages taken out of the rankings it is {_signed(condensed)}."
+    )
+
+
+def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
+    if not len(pairs):
+        return ()
+    open_ = pairs[~pairs["separable"].astype(bool)]
+    label = measure_label(metric)
+    if not len(open_):
+        return (f"By {label} the judgments tell all {len(pairs)} pairs of runs apart, whatever the unjudged passages are.",)
+    named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
+    rest = f" and {len(open_) - _NAMED} more" if len(open_) > _NAMED else ""
+    which = f"{len(open_)} of {len(pairs)} pairs of runs" if len(pairs) > 1 else "the two runs"
+    return (f"By {label} the judgments cannot tell {which} apart: {'; '.join(named)}{rest}.",)
+
+
+def augment_findings(result: Augmentation) -> tuple[str, ...]:
+    """What the new judgments change in the last measure, and whether runs change places."""
+    change = result.change
+    if change is None or not len(change.measures):
+        return ()
+    added = int(change.files["added"].sum())
+    metric = change.measures["metric"].iloc[0]
+    part = change.measures[change.measures["metric"] == metric]
+    least, most = (part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()])
+    moved = part[part["rank_before"] != part["rank_after"]]
+    places = f"{len(moved)} of {len(part)} runs change places" if len(moved) else f"none of the {len(part)} runs changes its place"
+    sentence = (
+        f"{added:,} new judgments change {measure_label(metric)} by {_signed(least['difference'])} ({least['run']}) to"
+        f" {_signed(most['difference'])} ({most['run']}); {places}"
+    )
+    tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
+    if len(tau):
+        row = tau.iloc[0]
+        sentence += f" (Kendall's τ {row['value']:.2f}, 95 % interval {row['ci_low']:.2f} to {row['ci_high']:.2f})"
+    return (sentence + ".",)
+
+
+def correlate_findings(result: Correlate) -> tuple[str, ...]:
+    """The correlation of the first x and y over all turns, and how many turns break it, per rewriter."""
+    x, y = (names[0] for names in result.chosen)
+    rows = result.correlations
+    rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+    sentences = []
+    for row in rows.itertuples():
+        counts = result.outliers[result.outliers["rewriter"] == row.rewriter]["corner"].value_counts()
+        whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
+        sentences.append(
+            f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)} is"
+            f" {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {counts.get(CORNERS[0], 0)} turns have"
+            f" similar questions but different answers, {counts.get(CORNERS[1], 0)} different questions but the same answers."
+            .strip()
+        )
+    return tuple(sentences)
+
+
+def robustness_findings(result: Robustness) -> tuple[str, ...]:
+    """The mean drop of every group in the first measure."""
+    metric = result.groups["metric"].iloc[0]
+    return tuple(
+        f"In other words ({row['group']}, {row['sets']} test set{'s' * (row['sets'] != 1)}), {measure_label(metric)} drops by"
+        f" {_signed(row['mean_drop'])} on average, {_whole(row['mean_drop_percent'])} % of the baseline (95 % interval"
+        f" {_signed(row['ci_low'])} to {_signed(row['ci_high'])}, p {_equals(row['p_corrected'])} by Holm)."
+        for _, row in result.groups[result.groups["metric"] == metric].iterrows()
+    )
+
+
+def diversity_findings(result: Diversity) -> tuple[str, ...]:
+    """BLEU of every pair of texts, and copies."""
+    parts = [f"{row.target} against {row.source} {row.value:.1f}" for row in result.bleu.itertuples()]
+    copies = int(result.diversity["copies"].sum())
+    said = f" {copies} texts repeat their source." if copies else ""
+    return (f"How much of its source's wording a text repeats, by BLEU (100: all of it): {'; '.join(parts)}.{said}",)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}".replace("-", "−")
+
+
+def _equals(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"

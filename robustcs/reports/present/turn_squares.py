@@ -1,0 +1,51 @@
+"""All turns as squares in the colours of their bins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustcs.analyses.bins import BINS
+from robustcs.analyses.breakdown import Breakdown
+from robustcs.reports.document import Figure
+from robustcs.reports.present.breakdown import Cut, cut_label, shown_cuts
+from robustcs.reports.present.words import marks
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+#: More squares are too small to be told apart.
+_MOST_TURNS = 800
+
+
+def present_squares(result: Breakdown) -> list[Figure]:
+    """Per rewriter a figure of its turns at the middle threshold of the last measure; none for very many turns."""
+    if result.evaluated.turns > _MOST_TURNS:
+        return []
+    figures = []
+    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
+    for rewriter in rewriters:
+        turns = result.turns[result.turns["rewriter"] == rewriter]
+        cuts = shown_cuts(turns)
+        cut = cuts[len(cuts) // 2]
+        counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
+        several = f", rewriter {rewriter}" if len(rewriters) > 1 else ""
+        words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in BINS)
+        figures.append(
+            Figure(
+                f"every-turn-{rewriter}" if several else "every-turn",
+                f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}{several}.",
+                f"Turns per bin (Original, QR, Human): {words}.",
+                lambda rewriter=rewriter, cut=cut: draw_squares(result, rewriter, cut),  # type: ignore[misc]
+            )
+        )
+    return figures
+
+
+def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figure.Figure:
+    """The figure of one rewriter at one (metric, threshold)."""
+    from robustcs.reports.squares_figure import squares_figure
+
+    turns = result.turns
+    chosen = (turns["rewriter"] == rewriter) & (turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])
+    part = turns[chosen]
+    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in BINS})

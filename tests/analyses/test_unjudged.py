@@ -1,0 +1,125 @@
+"""Tables about unjudged passages, on a case small enough to count by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.analyses.result import Evaluated
+from robustcs.analyses.unjudged import Settings, Unjudged, unjudged
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+
+QRELS = "1_1 0 a 2\n1_1 0 b 0\n1_2 0 a 1\n1_2 0 c 0\n2_1 0 a 1\n"
+FIRST = "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n1_1 Q0 y 3 7 t\n1_2 Q0 x 1 9 t\n1_2 Q0 c 2 8 t\n9_9 Q0 a 1 1 t\n"
+SECOND = "1_1 Q0 x 1 9 t\n1_1 Q0 b 2 8 t\n1_2 Q0 a 1 9 t\n2_1 Q0 a 1 9 t\n2_1 Q0 z 2 8 t\n"
+NEW = "1_1 0 x 3\n1_2 0 x 0\n1_1 0 a 4\n"
+
+
+def make(folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: int = 2, later: bool = True) -> Unjudged:
+    runs, qrels = judged(folder, depth)
+    policy = EvaluationPolicy()
+    (folder / "new").write_text(NEW)
+    new = grades_by_pair(read_qrels(folder / "new")) if later else None
+    settings = Settings(depth, "cutoff", 2, {"both": ("first", "second")})
+    measures = [parse_measure(name) for name in names]
+    return unjudged(runs, qrels, measures, Evaluated(policy, "runs", 3, 1), settings, new)
+
+
+def judged(folder: Path, depth: int) -> tuple[list[JudgedRun], object]:
+    (folder / "qrels").write_text(QRELS)
+    qrels = read_qrels(folder / "qrels")
+    runs = []
+    for name, text in (("first", FIRST), ("second", SECOND)):
+        (folder / name).write_text(text)
+        runs.append(judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth))
+    return runs, qrels
+
+
+def rows(frame: pd.DataFrame, *columns: str) -> list[tuple]:
+    return [tuple(row) for row in frame[list(columns)].itertuples(index=False)]
+
+
+def test_unjudged_means_not_judged_for_that_turn(tmp_path: Path) -> None:
+    runs, _ = judged(tmp_path, 3)
+    # x stands in two turns, y below x; the turn 9_9 that nobody judged is not looked at
+    assert runs[0].holes == (("1_1", "x"), ("1_1", "y"), ("1_2", "x"))
+    assert runs[1].holes == (("1_1", "x"), ("2_1", "z"))
+    kept = only_turns(runs[0], runs[0].matrix.retrieved > 2)
+    assert kept.holes == (("1_1", "x"), ("1_1", "y"))
+    assert kept.matrix.turns == ("1_1",)
+    assert kept.matrix.grades.shape[0] == kept.matrix.judged.shape[0] == 1
+
+
+def test_rates_count_what_was_retrieved(tmp_path: Path) -> None:
+    result = make(tmp_path)
+    columns = ("run", "depth", "retrieved", "judged", "unjudged", "share", "judged_share", "short", "missing", "judged_later")
+    assert rows(result.rates, *columns) == [
+        ("first", 2, 4, 2, 2, 0.5, 0.5, 0, 1, 2),
+        ("second", 2, 5, 3, 2, 0.4, 0.6, 1, 0, 1),
+    ]
+    assert rows(result.short, "run", "turn", "retrieved") == [("first", "2_1", 0), ("second", "1_2", 1)]
+    assert make(tmp_path, later=False).rates["judged_later"].isna().all()
+
+
+def test_rates_by_rank_and_by_place_in_the_conversation(tmp_path: Path) -> None:
+    result = make(tmp_path)
+    assert rows(result.ranks, "run", "rank", "retrieved", "unjudged") == [
+        ("first", 1, 2, 1), ("first", 2, 2, 1), ("first", 3, 1, 1), ("second", 1, 3, 1), ("second", 2, 2, 1),
+    ]  # fmt: skip
+    assert rows(result.turn_depths, "run", "turn_depth", "turns", "retrieved", "unjudged") == [
+        ("first", 1, 2, 2, 1), ("first", 2, 1, 2, 1), ("second", 1, 2, 4, 2), ("second", 2, 1, 1, 0),
+    ]  # fmt: skip
+
+
+def test_a_passage_found_twice_counts_once_for_its_turn(tmp_path: Path) -> None:
+    result = make(tmp_path)
+    assert rows(result.unique, "group", "runs", "found", "unjudged", "unique", "share") == [("both", 2, 4, 3, 2, 2 / 3)]
+    assert rows(result.unique_runs, "run", "unjudged", "unique") == [("first", 2, 1), ("second", 2, 1)]
+
+
+def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
+    grades = make(tmp_path).grades
+    # the second opinion on a of 1_1 is none of them; grade 4 is on the scale all the same
+    assert rows(grades[grades["run"] == "first"], "grade", "count", "share") == [
+        (0, 1, 0.5), (1, 0, 0), (2, 0, 0), (3, 1, 0.5), (4, 0, 0),
+    ]  # fmt: skip
+    assert not len(make(tmp_path, later=False).grades)
+
+
+def test_bounds_are_means_of_the_turns_and_runs_that_overlap_are_named(tmp_path: Path) -> None:
+    result = make(tmp_path, ("P_1", "Rprec"))
+    assert rows(result.bounds, "run", "metric", "low", "score", "high", "condensed", "unjudged", "exact")[0] == (
+        "first", "P_1", 1 / 3, 1 / 3, 2 / 3, 1 / 3, 1, True,
+    )  # fmt: skip
+    first = result.turns[(result.turns["run"] == "first") & (result.turns["metric"] == "P_1")]
+    assert rows(first, "turn", "low", "score", "high") == [("1_1", 1, 1, 1), ("1_2", 0, 0, 1), ("2_1", 0, 0, 0)]
+    foreign = result.bounds[result.bounds["metric"] == "Rprec"]
+    assert foreign[["low", "high", "unjudged"]].isna().all(axis=None)
+    assert not foreign["exact"].any()
+    assert foreign["score"].notna().all()
+    assert rows(result.pairs, "metric", "first", "second", "separable") == [("P_1", "first", "second", False)]
+    assert result.pairs["low"].item() == pytest.approx(1 / 3 - 1)
+    assert result.pairs["high"].item() == pytest.approx(0)
+
+
+def test_qrels_and_incomplete_measures(tmp_path: Path) -> None:
+    result = make(tmp_path)
+    assert rows(result.qrels, "grade", "count", "share") == [(0, 2, 0.4), (1, 2, 0.4), (2, 1, 0.2)]
+    second = result.incomplete.set_index("run").loc["second"]
+    assert second["rbp"] == pytest.approx((0 + 0.2 + 0.2) / 3)
+    assert second["rbp_residual"] == pytest.approx((0.2 + 0 + 0.16) / 3)
+    assert second["rbp_tail"] == pytest.approx((0.64 + 0.8 + 0.64) / 3)
+
+
+def test_tables_hold_no_settings(tmp_path: Path) -> None:
+    tables = make(tmp_path).tables
+    assert list(tables)[0] == "rates"
+    assert "settings" not in tables
+    assert {"rates", "bounds", "unique", "grades", "qrels"} <= tables.keys()

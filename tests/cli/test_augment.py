@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.cli.main import run
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    code = run(["augment", *map(str, arguments)])
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    return captured.out
+
+
+def fail(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run(["augment", *map(str, arguments)])
+    return code, capsys.readouterr().err
+
+
+@pytest.fixture
+def project(demo: Path) -> tuple[str, ...]:
+    """The demo collection with all its runs."""
+    return ("--config", str(demo / "robustcs.toml"))
+
+
+def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, list[dict[str, Any]]]:
+    return json.loads(call(capsys, *arguments, "--format", "json"))["tables"]
+
+
+def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
+    found = tables(capsys, *project, "--metric", "ndcg_cut_3", "--what-if", 20, "--leave-one-out")
+    assert {"run", "metric", "before", "after", "difference"} <= found["measures"][0].keys()
+    assert {"metric", "method", "value"} <= found["ranking"][0].keys()
+    assert {"turn", "document", "old", "new", "kept"} <= found["conflicts"][0].keys()
+    assert {name: len(rows) for name, rows in found.items()} == {
+        "measures": 12, "ranking": 4, "conflicts": 3, "turns": len(found["turns"]), "files": 1,
+        "what_if": 12, "flips": 66, "rates": 5 * 5, "leave_one_out": 12,
+    }  # fmt: skip
+    assert [(row["old"], row["new"], row["kept"]) for row in found["conflicts"]] == [(1, 2, 1)] * 3
+    assert all(row["after"] < row["before"] for row in found["measures"])  # as the demo's README says
+
+
+@pytest.mark.parametrize(("rule", "kept"), [("keep", 1), ("replace", 2), ("max", 2)])
+def test_written_judgments_are_those_that_were_scored(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path, rule: str, kept: int
+) -> None:
+    path = tmp_path / "merged.txt"
+    project = (*project, "--metric", "ndcg_cut_3")
+    found = tables(capsys, *project, "--conflicts", rule, "--write-qrels", path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 782 + 634 - 3
+    assert f"3_1 0 bicycles_28 {kept}" in lines
+    again = tables(capsys, *project, "--qrels", path, "--leave-one-out", "--new-judgments", path)
+    after = [row["after"] for row in found["measures"]]
+    assert [row["before"] for row in again["measures"]] == [row["after"] for row in again["measures"]] == after
+    assert again["files"] == [
+        {"file": str(path), "judgments": 1413, "added": 0, "added_turns": 0, "repeated": 1413, "conflicts": 0}
+    ]
+    assert again["conflicts"] == []
+
+
+def test_a_conflict_fails_where_asked(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], demo: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "merged.txt"
+    new = demo / "new_judgments.txt"
+    code, message = fail(capsys, *project, "--conflicts", "fail", "--write-qrels", path)
+    lines = new.read_text(encoding="utf-8").splitlines()
+    pairs = (("3_1", "bicycles_28"), ("6_1", "coffee_27"), ("9_2", "compost_03"))
+    assert code == 3
+    assert message.splitlines() == [
+        f"{new}:{lines.index(f'{turn} 0 {document} 2') + 1}: turn {turn} document {document} has grade 2 but grade 1 in"
+        " qrels.txt; correct one of the files, or choose --conflicts keep, replace or max"
+        for turn, document in pairs
+    ]
+    assert not path.exists()
+
+
+def test_two_new_files_contradict_each_other(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("1_1 0 u1 3\n99_1 0 u1 1\n", encoding="utf-8")
+    two.write_text("1_1 0 u1 0\n", encoding="utf-8")
+    out = call(capsys, *project, "--new-judgments", one, "--new-judgments", two, "--format", "json")
+    result = json.loads(out)
+    assert result["tables"]["conflicts"] == [
+        {"turn": "1_1", "document": "u1", "old": 3, "new": 0, "kept": 3, "old_file": str(one), "new_file": str(two)}
+    ]
+    assert result["notes"][0] == (
+        "the new judgments judge 1 turn that had no judgment: part of the merged qrels, but not of the scores, which go over"
+        " the same turns before and after"
+    )
+    assert [entry["role"] for entry in result["inputs"][:3]] == ["qrels", "new judgments", "new judgments"]
+
+
+def test_missing_turns_dropped(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
+    result = json.loads(call(capsys, *project, "--missing", "drop", "--metric", "P_1", "--format", "json"))
+    assert result["policy"]["turns"] == 69
+    assert "raw_2 lacks 1 turn: 4_4" in result["notes"]
+
+
+@pytest.mark.parametrize("options", [(), ("--what-if", 30), ("--what-if", 10, "--rates", "0=.5,4=.5"), ("--leave-one-out",)])
+def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], options: tuple[object, ...]) -> None:
+    out = call(capsys, *project, *options)
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.splitlines()[-1].endswith("relevant ≥ 2 (binary measures)")
+    # no table falls apart into two
+    assert out.count("before and after\n") == 3
+
+
+def test_what_if_is_seeded(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
+    draw = [tables(capsys, *project, "--what-if", 20, "--metric", "P_10", "--seed", seed)["what_if"] for seed in (1, 1, 2)]
+    assert draw[0] == draw[1] != draw[2]
+
+
+def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:
+    names = [tmp_path / f"out.{suffix}" for suffix in ("svg", "png", "tex", "md", "csv", "json", "txt")]
+    call(capsys, *project, *(part for name in names for part in ("--output", name)), "--metric", "map")
+    assert all(name.stat().st_size > 500 for name in names)
+    assert "before" in (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("run,metric,before,after,difference")
+
+
+def test_merging_needs_no_runs(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    files = ("--qrels", demo / "qrels.txt", "--new-judgments", demo / "new_judgments.txt")
+    found = tables(capsys, *files, "--write-qrels", tmp_path / "merged.txt")
+    assert found["measures"] == [] and len(found["conflicts"]) == 3
+    assert (tmp_path / "merged.txt").exists()
+
+
+def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    qrels, new = ("--qrels", demo / "qrels.txt"), ("--new-judgments", demo / "new_judgments.txt")
+    runs = ("--run", f"a={demo / 'runs' / 'stem_qr.trec'}")
+    other = tmp_path / "other.trec"
+    other.write_text("77_1 Q0 d1 1 1.0 x\n", encoding="utf-8")
+    before = (demo / "qrels.txt").read_bytes()
+    for arguments, message in (
+        ((*qrels, *runs), "no new judgments are given; name them with --new-judgments FILE, or ask for --what-if N or"
+         " --leave-one-out"),
+        ((*qrels, *new), "no runs are given; name them with --run NAME=FILE"),
+        ((*qrels, *runs, *new, "--rates", "0=1"), "--rates says what --what-if draws; add --what-if 1000"),
+        ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
+         f"--write-qrels {demo / 'qrels.txt'} is a file that is read; choose another name"),
+        ((*qrels, *new, "--run", f"a={other}"),
+         "no run answers any of the 70 judged turns; check the turn ids: the qrels have '1_1'"),
+    ):  # fmt: skip
+        assert fail(capsys, *arguments) == (2, f"robustcs: {message}\n")
+    assert (demo / "qrels.txt").read_bytes() == before
+
+
+def test_help_keeps_the_examples_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "  robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1\n" in call(capsys, "--help")

@@ -1,0 +1,89 @@
+"""``robustcs robustness``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.main import run
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = run(["robustness", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+def test_a_project_needs_no_argument(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo)
+    code, out, err = call(capsys)
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns · missing turns score 0 (1)", "T_Risk", "together"):
+        assert text in out
+
+
+def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    slices = tmp_path / "slices.tsv"
+    slices.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n" for topic in range(1, 11)))
+    options = ("--config", demo / "robustcs.toml", "--metric", "nDCG@3", "--format", "json", "--slices", slices)
+    code, out, _ = call(capsys, *options, "--alpha", 5, "--missing", "drop")
+    found = json.loads(out)
+    assert code == 0 and found["policy"]["turns"] == 69
+    assert list(found["tables"]) == ["measures", "groups", "risk", "variance", "spread", "slices", "turns"]
+    assert {row["alpha"] for row in found["tables"]["risk"]} == {5.0}
+    mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
+    assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [("manual", "opening", 10), ("raw", "opening", 10)]
+    assert any(entry["role"] == "slices" and entry["rows"] == 10 for entry in found["inputs"])
+    assert "slices: column kind says nothing of 59 of the 69 turns" in found["notes"]
+
+
+def test_groups_by_option(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    runs = demo / "runs"
+    code, out, _ = call(
+        capsys, "--qrels", demo / "qrels.txt", "--run", f"base={runs / 'stem_human.trec'}",
+        "--run", f"one={runs / 'stem_manual_1.trec'}", "--group", "mine=base, one", "--metric", "P_1", "--format", "csv",
+    )  # fmt: skip
+    assert code == 0
+    header, row = out.splitlines()
+    assert header.startswith("group,set,metric,value,baseline,drop,drop_percent,p,p_corrected")
+    assert row.startswith("mine,one,P_1,")
+
+
+@pytest.mark.parametrize("figure", ["drops", "spread"])
+def test_figures(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, figure: str) -> None:
+    target = tmp_path / "figure.svg"
+    code, _, err = call(capsys, "--config", demo / "robustcs.toml", "--figure", figure, "--output", target)
+    assert (code, err) == (0, f"wrote {target}\n")
+    words = {"drops": "mean of manual", "spread": "lowest to highest"}
+    assert [name for name, text in words.items() if text in target.read_text()] == [figure]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--group", "g=human"], "--group g=human; write --group NAME=BASELINE,SET,SET"),
+        (["--group", "g=human,"], "--group g=human,; write --group NAME=BASELINE,SET,SET"),
+        (["--group", "g=human,qr", "--group", "g=human,raw_1"],
+         "two groups have the same name; give every --group a NAME of its own"),
+        (["--group", "g=human,nobody"],
+         "no run is named 'nobody'; there are original, qr, human, plain_original, plain_qr, plain_human, manual_1, manual_2,"
+         " manual_3, raw_1, raw_2, raw_3"),
+        (["--group", "g=human,human"], "group 'g' has a run twice; compare different runs"),
+        (["--metric", "f1"], "f1 measures answers, and runs have none; ask for ndcg_cut_3"),
+    ],
+)  # fmt: skip
+def test_messages(capsys: pytest.CaptureFixture[str], demo: Path, arguments: list[str], message: str) -> None:
+    code, _, err = call(capsys, "--config", demo / "robustcs.toml", *arguments)
+    assert (code, err) == (2, f"robustcs: {message}\n")
+
+
+def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call(capsys)
+    assert (code, err) == (
+        2, "robustcs: no groups of runs are given; name them with --group NAME=BASELINE,SET,SET or in robustcs.toml\n",
+    )  # fmt: skip

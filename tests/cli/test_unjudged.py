@@ -1,0 +1,161 @@
+"""``robustcs unjudged`` from the command line: published figures, options, errors, output at 80 columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.main import run
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert run(["unjudged", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, list[dict]]:
+    return json.loads(call(capsys, *arguments, "--format", "json"))["tables"]
+
+
+CAST2019 = {"raw": 132, "cv": 61, "oracle": 39}
+CAST2020 = {"raw": 238, "auto": 36, "manual": 17}
+
+
+@pytest.mark.parametrize(
+    ("year", "pattern", "counts", "retrieved"),
+    [("cast2019", "bert_base_{}.trec.gz", CAST2019, 519), ("cast2020", "bert_{}.trec.gz", CAST2020, 621)],
+)
+def test_unjudged_passages_of_the_top_3(
+    capsys: pytest.CaptureFixture[str], shared_data: Path, year: str, pattern: str, counts: dict[str, int], retrieved: int
+) -> None:
+    folder = shared_data / year
+    runs = [part for name in counts for part in ("--run", f"{name}={folder / 'runs' / pattern.format(name)}")]
+    found = tables(capsys, "--qrels", folder / "qrels.txt.gz", *runs, "--relevance-level", 2)
+    assert {row["run"]: row["unjudged"] for row in found["rates"]} == counts
+    assert {row["retrieved"] for row in found["rates"]} == {retrieved}
+    for row in found["bounds"]:
+        assert row["low"] <= row["score"] <= row["high"]
+        assert row["exact"] is True
+    if year == "cast2020":
+        assert [row["grade"] for row in found["qrels"]] == [0, 1, 2, 3, 4]
+        assert [row["count"] for row in found["qrels"]] == [33_781, 2_697, 1_834, 1_408, 731]
+        assert sum(row["count"] for row in found["qrels"]) == 40_451
+
+
+@pytest.mark.parametrize(
+    ("suffix", "options", "scores"),
+    [
+        ("run.gz", (), (0.3542, 0.5300, 0.3974)),
+        ("passages.trec.gz", ("--documents",), (0.3611, 0.5482, 0.4069)),
+    ],
+)
+def test_cast_2021_by_document_and_by_passage(
+    capsys: pytest.CaptureFixture[str], shared_data: Path, suffix: str, options: tuple[str, ...], scores: tuple[float, ...]
+) -> None:
+    folder = shared_data / "cast2021"
+    names = ("org_convdr", "org_manual_ance", "org_manual_bm25")
+    runs = [part for name in names for part in ("--run", f"{name}={folder / 'runs' / name}.{suffix}")]
+    found = tables(
+        capsys, "--qrels", folder / "qrels-docs.txt.gz", *runs, "--relevance-level", 2, "--metric", "ndcg_cut_3", *options
+    )
+    assert [round(row["score"], 4) for row in found["bounds"]] == list(scores)
+    if not options:
+        assert [round(row["share"], 3) for row in found["rates"]] == [0.179, 0.118, 0.019]
+
+
+def test_passages_against_judged_documents_are_noticed(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
+    folder = shared_data / "cast2021"
+    file = folder / "runs" / "org_convdr.passages.trec.gz"
+    text = call(capsys, "--qrels", folder / "qrels-docs.txt.gz", "--run", f"convdr={file}", "--format", "json")
+    assert (
+        "no passage of convdr is judged: its ids look like passages DOC-N, which --documents reads as documents DOC"
+        in json.loads(text)["notes"]
+    )
+
+
+def demo_arguments(demo: Path) -> list[object]:
+    names = ("stem_human", "stem_manual_1", "stem_raw_3")
+    return ["--qrels", demo / "qrels.txt", *(p for n in names for p in ("--run", f"{n}={demo / 'runs' / n}.trec"))]
+
+
+@pytest.fixture(autouse=True)
+def _away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No robustcs.toml stands here, and the terminal has 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_the_depth_is_that_of_the_shares_and_does_not_cut_the_measures(
+    capsys: pytest.CaptureFixture[str], demo: Path
+) -> None:
+    shallow = tables(capsys, *demo_arguments(demo), "--depth", 1, "--metric", "map")
+    deep = tables(capsys, *demo_arguments(demo), "--depth", 10, "--metric", "map")
+    assert {row["depth"] for row in shallow["rates"]} == {1}
+    assert [row["retrieved"] for row in shallow["rates"]] == [70, 70, 70]
+    assert deep["rates"][0]["retrieved"] > 600
+    assert shallow["bounds"] == deep["bounds"]
+
+
+def test_scopes_and_the_highest_grade(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    arguments = [*demo_arguments(demo), "--metric", "ndcg_cut_3", "--metric", "P_1"]
+    inside = tables(capsys, *arguments)["bounds"]
+    whole = tables(capsys, *arguments, "--scope", "run")["bounds"]
+    nothing = tables(capsys, *arguments, "--max-grade", 0)["bounds"]
+    for narrow, wide, point in zip(inside, whole, nothing, strict=True):
+        assert (narrow["scope"], wide["scope"], point["max_grade"], wide["max_grade"]) == ("cutoff", "run", 0, 4)
+        assert wide["low"] <= narrow["low"] <= narrow["score"] == point["low"] == point["high"]
+        assert narrow["high"] == pytest.approx(wide["high"])
+    # nothing is unjudged in the top 3 of the human run, so only what lies below can move it
+    assert inside[0]["low"] == inside[0]["high"] > whole[0]["low"]
+
+
+def test_new_judgments_tell_the_grades(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    found = tables(capsys, *demo_arguments(demo), "--new-judgments", demo / "new_judgments.txt")
+    grades = {row["grade"]: row["count"] for row in found["grades"] if row["run"] == "stem_raw_3"}
+    assert grades == {0: 73, 1: 1, 2: 1, 3: 1, 4: 0}
+    assert found["rates"][2]["judged_later"] == found["rates"][2]["unjudged"] == 76
+
+
+def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    text = call(capsys, "--config", demo / "robustcs.toml")
+    assert max(map(len, text.splitlines())) <= 80
+    for question in (
+        "How much of the top 3 did nobody judge?", "How far could judging move the scores?",
+        "Which runs do these judgments not tell apart?", "Which grades did the unjudged passages get?",
+    ):  # fmt: skip
+        assert question in text
+    found = tables(capsys, "--config", demo / "robustcs.toml")
+    assert [row["group"] for row in found["unique"]] == ["manual", "raw", "all groups"]
+    assert len(found["rates"]) == 12
+
+
+def test_missing_turns_can_be_dropped(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    arguments = ["--qrels", demo / "qrels.txt", "--run", f"raw_2={demo / 'runs' / 'stem_raw_2.trec'}"]
+    report = json.loads(call(capsys, *arguments, "--missing", "drop", "--format", "json"))
+    assert report["policy"]["turns"] == 69
+    assert {row["turn"] for row in report["tables"]["turns"]}.isdisjoint({"4_4"})
+    assert "raw_2 lacks 1 turn: 4_4" in report["notes"]
+
+
+def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        assert run(["unjudged", *map(str, demo_arguments(demo)), "--output", name]) == 0
+    text = (tmp_path / "a.svg").read_text()
+    assert "stem_manual_1" in text and "NDCG@3" in text
+    assert text == (tmp_path / "b.svg").read_text()
+
+
+def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    qrels = ["--qrels", str(demo / "qrels.txt")]
+    assert run(["unjudged", *qrels]) == 2
+    assert "robustcs: no runs are given; name them with --run NAME=FILE" in capsys.readouterr().err
+    (tmp_path / "robustcs.toml").write_text("[policy]\ndepth = 2\n")
+    arguments = ["unjudged", *map(str, demo_arguments(demo))]
+    assert run([*arguments, "--depth", "5"]) == 2
+    assert "--depth 5, but the project evaluates only the top 2; give at most --depth 2" in capsys.readouterr().err
+    assert {row["depth"] for row in tables(capsys, *demo_arguments(demo))["rates"]} == {2}
+    (tmp_path / "other").write_text("77_1 Q0 a 1 1 t\n")
+    assert run(["unjudged", *qrels, "--run", "other=other"]) == 2
+    assert "other answers none of the 70 judged turns; check the turn ids: the qrels have '1_1'" in capsys.readouterr().err
