@@ -1,0 +1,145 @@
+"""How alike two rankings of the same turn are: overlap and Jaccard of the top k, and rank-biased overlap.
+
+All functions take two :class:`~robustcs.evaluation.ranking.Ranking` and give one value per turn of the second one (Human).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.arrays import as_numpy
+
+#: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86 % of the weight (Webber et al., 2010).
+RBO_PERSISTENCE = 0.9
+
+Values = npt.NDArray[np.float64]
+
+
+def ranking_depth(ranking: Ranking) -> int:
+    """Length of the longest list."""
+    return int(np.diff(ranking.starts).max(initial=0))
+
+
+@dataclass(frozen=True, eq=False)
+class RankingPair:
+    """The lists of QR and Human, matched turn by turn and document by document.
+
+    turns
+        The T turns that Human answers.
+    lengths
+        int64[T, 2]: length of the QR list (0 where QR lacks the turn) and of the Human list.
+    row, first, second
+        int64[m]: for each document that stands in both lists of a turn, the turn's row and its rank in either list, from 1.
+    first_tied, second_tied
+        The same with all documents of a tie at the rank of the first of them.
+    tied_counts
+        int64[T, depth, 2]: documents that enter at each rank when those of a tie enter together.
+    """
+
+    turns: tuple[str, ...]
+    lengths: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    first_tied: npt.NDArray[np.int64]
+    second_tied: npt.NDArray[np.int64]
+    tied_counts: npt.NDArray[np.int64]
+
+
+def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
+    """Match two rankings. Turns that only QR answers are left out."""
+    row_of = {turn: row for row, turn in enumerate(human.turns)}
+    row_of_qr_turn = np.array([row_of.get(turn, -1) for turn in qr.turns], dtype=np.int64)
+    sides = []
+    for ranking, rows in ((qr, row_of_qr_turn), (human, np.arange(len(human.turns)))):
+        lengths = np.diff(ranking.starts)
+        turn = np.repeat(np.arange(len(ranking.turns)), lengths)
+        position = np.arange(len(turn)) - ranking.starts[turn]
+        # the rank at which a tie begins: the last place before or here that is not tied with the one above it
+        begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
+        sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
+    # one code for a document, wherever it stands in either run; -1 for those that Human never has
+    known_documents = pc.unique(human.documents)
+    codes = (pc.index_in(ranking.documents, value_set=known_documents).fill_null(-1) for ranking in (qr, human))
+    qr_document, human_document = (
+        as_numpy(code).astype(np.int64)[ranking.document_codes] for code, ranking in zip(codes, (qr, human), strict=True)
+    )
+    qr_row, human_row = sides[0][0], sides[1][0]
+    kept = np.flatnonzero(qr_row >= 0)
+
+    count, depth = len(human.turns), max(ranking_depth(qr), ranking_depth(human))
+    lengths = np.zeros((count, 2), dtype=np.int64)
+    tied_counts = np.zeros((count, depth, 2), dtype=np.int64)
+    for side, (rows, (_, __, tied)) in enumerate(zip((qr_row[kept], human_row), sides, strict=True)):
+        lengths[:, side] = np.bincount(rows, minlength=count)
+        tied = tied[kept] if side == 0 else tied
+        tied_counts[..., side] = np.bincount(rows * depth + tied - 1, minlength=count * depth).reshape(count, depth)
+
+    width = len(known_documents)
+    known = kept[qr_document[kept] >= 0]
+    keys = qr_row[known] * width + qr_document[known]
+    human_keys = human_row * width + human_document
+    order = np.argsort(human_keys)
+    place = np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)
+    partner = order[place]
+    hit = human_keys[partner] == keys
+    known, partner = known[hit], partner[hit]
+    return RankingPair(
+        turns=human.turns, lengths=lengths, row=qr_row[known], first=sides[0][1][known], second=sides[1][1][partner],
+        first_tied=sides[0][2][known], second_tied=sides[1][2][partner], tied_counts=tied_counts,
+    )  # fmt: skip
+
+
+def overlap(pair: RankingPair, k: int) -> Values:
+    """Recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0, 1]; Figure 2 of the error-analysis
+    paper."""
+    return np.asarray(_common(pair, k) / np.minimum(pair.lengths[:, 1], k))
+
+
+def jaccard(pair: RankingPair, k: int) -> Values:
+    """``|top_k(QR) ∩ top_k(Human)| / |top_k(QR) ∪ top_k(Human)|``, in [0, 1]."""
+    common = _common(pair, k)
+    return np.asarray(common / (np.minimum(pair.lengths, k).sum(axis=1) - common))
+
+
+def _common(pair: RankingPair, k: int) -> npt.NDArray[np.int64]:
+    within = (pair.first <= k) & (pair.second <= k)
+    return np.bincount(pair.row[within], minlength=len(pair.turns))
+
+
+def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
+    """Rank-biased overlap extrapolated beyond the lists' ends, in [0, 1]; 0 where QR lacks the turn.
+
+    Webber, Moffat & Zobel (2010): the agreement at depth d, 2 · common / (documents of both lists down to d), weighted with
+    ``(1 - p) p^(d - 1)``; equation 32 for lists of unequal length. Documents of a tie stand together at the rank of the first
+    of them, as that paper has it.
+    """
+    lengths = pair.lengths
+    short, long = lengths.min(axis=1), lengths.max(axis=1)
+    depth = pair.tied_counts.shape[1]
+    common = np.zeros((len(pair.turns), depth))
+    np.add.at(common, (pair.row, np.maximum(pair.first_tied, pair.second_tied) - 1), 1.0)
+    common = np.cumsum(common, axis=1)
+    seen = np.cumsum(pair.tied_counts, axis=1).astype(np.float64)
+
+    answered = np.flatnonzero(short > 0)
+    ranks = np.arange(1, depth + 1, dtype=np.float64)
+    short, long, common, seen = short[answered], long[answered], common[answered], seen[answered]
+    rows = np.arange(len(answered))
+    at_short = 2 * common[rows, short - 1] / seen[rows, short - 1].sum(axis=1)
+    # below its end the shorter list is taken to agree as well as it did at its end
+    unseen = np.maximum(ranks - short[:, None], 0)
+    longer = np.argmax(lengths[answered], axis=1)
+    sizes = np.where(unseen > 0, ranks + seen[rows, :, longer], seen.sum(axis=2))
+    agreement = 2 * (common + unseen * at_short[:, None]) / sizes
+    weights = (1 - persistence) * persistence ** (ranks - 1)
+    inside = ranks <= long[:, None]
+    values = np.zeros(len(pair.turns))
+    tail = agreement[rows, long - 1] * persistence**long
+    values[answered] = np.where(inside, agreement * weights, 0.0).sum(axis=1) + tail
+    return values

@@ -1,0 +1,88 @@
+"""Embeddings that were computed once: a small database keyed by the model's content and the text's content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import input_error
+
+Vectors = npt.NDArray[np.float32]
+
+#: SQLite takes this many parameters in every version.
+_AT_ONCE = 900
+
+
+def cache_folder() -> Path:
+    """Where robustcs keeps what it can compute again: ``$ROBUSTCS_CACHE``, else ``robustcs`` in the user's cache folder."""
+    own = os.environ.get("ROBUSTCS_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robustcs"
+
+
+class EmbeddingStore:
+    """Vectors by model and text, in one SQLite file of ``folder``; several programs may use it at the same time.
+
+    A model is known by its fingerprint and a text by the SHA-256 of its UTF-8 bytes, so another version of a model under the
+    same name gets vectors of its own. What is written is written whole, or not at all.
+
+    Raises :class:`InputError` where the folder cannot be used or the file is damaged.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.path = (cache_folder() if folder is None else folder) / "embeddings.sqlite"
+
+    def get(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The known vectors: text → float32[d]."""
+        text_of = {_digest(text): text for text in texts}
+        found: dict[str, Vectors] = {}
+        with self._open() as database:
+            for some in _pieces(list(text_of), _AT_ONCE):
+                marks = ",".join("?" * len(some))
+                query = f"SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({marks})"
+                for digest, vector in database.execute(query, (model, *some)):
+                    found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+        return found
+
+    def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keep the vector, float32[n, d], of each of the n texts."""
+        rows = [
+            (model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)
+        ]
+        with self._open() as database:
+            database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed at the end, or undone on an error."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self.path, timeout=60)
+            try:
+                with database:
+                    database.execute(
+                        "CREATE TABLE IF NOT EXISTS embeddings"
+                        " (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+                    )
+                    yield database
+            finally:
+                database.close()
+        except (OSError, sqlite3.Error) as error:
+            advice = "delete the file, or name another folder in ROBUSTCS_CACHE"
+            raise input_error(self.path, None, str(error), advice, "bad-cache") from None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _pieces(items: list[str], size: int) -> Iterable[list[str]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
