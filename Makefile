@@ -13,9 +13,9 @@ INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
-	SOURCE_DATE_EPOCH=1795219200 $(BIN)/robustcs report --config fixtures/robustcs.toml --output reports/demo
+	SOURCE_DATE_EPOCH=1795219200 $(BIN)/robustcs demo
 
-test: $(VENV)/dev
+test: $(VENV)/dev $(VENV)/optional
 	$(BIN)/python -m pytest
 
 check: lint test
@@ -36,6 +36,12 @@ $(VENV)/core: $(VENV)/python setup.cfg constraints.txt
 $(VENV)/dev: $(VENV)/python setup.cfg constraints.txt
 	$(INSTALL) --editable '.[dev]'
 	touch $(VENV)/core $@
+
+# sentence encoders and retrieval; their tests skip, with the reason, where these packages cannot be had
+$(VENV)/optional: $(VENV)/dev optional.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r optional.txt \
+		|| echo 'optional packages not installed for this Python: the tests that need them skip'
+	touch $@
 
 # the newest versions that setup.cfg allows, for whoever maintains the lock
 lock:

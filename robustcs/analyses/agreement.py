@@ -143,7 +143,7 @@ def majority_rule(annotators: set[int], majority: int | None) -> str:
     """The majority rule in words, as it is printed."""
     wanted = {majority_of(number, majority) for number in annotators}
     of = f" of {min(annotators)}" if len(annotators) == 1 else ""
-    many = f"at least {min(wanted)}{of}" if len(wanted) == 1 else "more than half"
+    many = f"at least {min(wanted)}{of}" if len(wanted) == 1 else "more than half of the"
     return f"characters that {many} annotators chose"
 
 

@@ -66,9 +66,3 @@ class Result:
         """Table name → frame, the main table first."""
         own = [field.name for field in fields(self) if field.name != "evaluated"]
         return {name: getattr(self, name) for name in own}
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from robustcs.reports.notebook import notebook_html
-
-        return notebook_html(self)

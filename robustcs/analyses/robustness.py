@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.analyses.groups import Group
 from robustcs.analyses.result import Evaluated, Result
 from robustcs.analyses.turn_slices import Slices, slice_drops
 from robustcs.analyses.variability import spread, turn_variability, variance_shares
 from robustcs.errors import UsageError
-from robustcs.project import Group
 from robustcs.statistics.correction import holm
 from robustcs.statistics.intervals import bootstrap_mean
 from robustcs.statistics.mean_difference import randomisation_test, t_test
+from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.risk import risk
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ def robustness(
 
 
 def _drop(values: Floats, base: Floats, seed: int) -> dict[str, float]:
-    differences = base - values
+    # equal scores may differ in their last bits; a test must not read them as a drop
+    differences = np.round(base - values, DECIMALS)
     value, baseline = float(values.mean()), float(base.mean())
     low, high = bootstrap_mean(differences, seed)
     return {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 
 @click.command(short_help="What changes once more passages are judged?")
@@ -17,7 +16,7 @@ from robustcs.cli.options import Options, load_project, shared_options
               help="Which grade stands where a passage was judged twice with different ones: the earlier file's, so that"
               " only filled holes change scores; the later file's; the higher one; or none, and the command stops.")
 @click.option("--write-qrels", metavar="FILE", help="Write the merged judgments here.")
-@click.option("--what-if", type=click.IntRange(min=1), metavar="N",
+@click.option("--what-if", type=click.IntRange(min=1, max=100_000), metavar="N",
               help="Draw grades for unjudged passages N times: how is every score distributed?")
 @click.option("--rates", metavar="GRADE=P,...",
               help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as observed at each rank).")
@@ -54,16 +53,16 @@ def augment(
     from robustcs.analyses.leave_one_out import leave_one_out as leave_out
     from robustcs.analyses.whatif import given_rates, observed_rates, parse_rates
     from robustcs.analyses.whatif import what_if as draw
-    from robustcs.cli.output import emit
+    from robustcs.cli.output import emit, refuse_inputs
     from robustcs.cli.progress import track
     from robustcs.errors import UsageError
     from robustcs.evaluation.augmentation import qrels_text
-    from robustcs.pooled_runs import pool_runs
     from robustcs.reports.files import write_text
     from robustcs.reports.present.augment import present_augmentation
     from robustcs.workspace import Workspace
+    from robustcs.workspace.pooled_runs import pool_runs
 
-    project = load_project(options)
+    project = load_project_with_runs(options)
     files = list(new_judgments) or ([str(project.new_judgments)] if project.new_judgments else [])
     if not files and (write_qrels or not (what_if or leave_one_out)):
         raise UsageError(
@@ -76,8 +75,8 @@ def augment(
     if not project.systems and (what_if or leave_one_out or not write_qrels):
         raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
     given_files = [*files, *map(str, project.systems.values()), *([str(project.qrels)] if project.qrels else [])]
-    if write_qrels and os.path.realpath(write_qrels) in map(os.path.realpath, given_files):
-        raise UsageError("overwrites-input", f"--write-qrels {write_qrels} is a file that is read", "choose another name")
+    if write_qrels:
+        refuse_inputs([write_qrels], given_files)
 
     workspace = Workspace(project, options.jobs, track)
     pooled = pool_runs(workspace, files, rule)  # type: ignore[arg-type]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 
 @click.command(short_help="Wrong answer or wrong question?")
@@ -31,7 +32,7 @@ def breakdown(options: Options, show: str | None) -> None:
     from robustcs.workspace import Workspace
 
     refuse_runs(options)
-    project = load_project(options)
+    project = load_project_with_runs(options)
     workspace = Workspace(project, options.jobs, track)
     scores, evaluated = workspace.formulation_scores()
     result = analyse(scores, evaluated, thresholds(project), workspace.texts, project.seed)

@@ -22,8 +22,8 @@ def check(options: Options) -> None:
     from robustcs.errors import InputError, UsageError
     from robustcs.evaluation.matrix import no_judged_passage
     from robustcs.reports.present.check import present_check
-    from robustcs.survey import Survey
     from robustcs.workspace import Workspace
+    from robustcs.workspace.survey import Survey
 
     project = load_project(options)
     workspace = Workspace(project, options.jobs, track)
@@ -41,6 +41,7 @@ def check(options: Options) -> None:
         notes += matrix.notes
         if no_judged_passage(matrix):
             notes.append(f"no passage of {matrix.name} is judged: are its passage ids those of the qrels?")
+    notes += survey.notes
     evaluated = Evaluated(project.policy, "runs", len(turns), len(missing), tuple(dict.fromkeys(notes)))
     result = analyse(evaluated, survey.files, survey.matrices, survey.texts, turns)
     emit("check", result, present_check(result), workspace.inputs, options)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from robustcs.cli.encoders import encoder_options
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 
-@click.command()
+@click.command(short_help="Do similar questions get similar answers?")
 @click.option("--x", "similarities", multiple=True, metavar="NAME",
               help="Similarity of QR and Human text: rouge1_recall (also rouge2, rougeL; precision, f), use,"
               " sentence_transformer (default: rouge1_f, rouge1_recall, rouge1_precision, rougeL_f and the encoders given).")
@@ -47,17 +48,17 @@ def correlate(
     from robustcs.cli.formulations import refuse_runs, thresholds
     from robustcs.cli.output import emit
     from robustcs.cli.progress import track
-    from robustcs.question_correlation import DEFAULT_SIMILARITIES, correlate_questions
     from robustcs.reports.present.correlate import present_correlate
     from robustcs.similarity.questions import check_similarities
     from robustcs.workspace import Workspace
+    from robustcs.workspace.question_correlation import DEFAULT_SIMILARITIES, correlate_questions
 
     refuse_runs(options)
     models = {"use": use, "sentence_transformer": sentence_transformer}
     given = [name for name, model in models.items() if model]
     names = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
     check_similarities(names, given)
-    project = load_project(options)
+    project = load_project_with_runs(options)
     workspace = Workspace(project, options.jobs, track)
     encoders = load_encoders(*(model if name in names else None for name, model in models.items()))
     result = correlate_questions(

@@ -8,7 +8,7 @@ from robustcs.cli.encoders import encoder_options
 from robustcs.cli.options import Options, load_project, shared_options
 
 
-@click.command()
+@click.command(short_help="How different are paraphrases from their turns?")
 @click.option("--source", "sources", multiple=True, metavar="FILE[:FIELD]",
               help="Texts that the others start from, such as the turns that were paraphrased; the references of BLEU.")
 @click.option("--target", "targets", multiple=True, metavar="FILE[:FIELD]",
@@ -43,8 +43,8 @@ def diversity(
     from robustcs.reports.present.diversity import present_diversity
     from robustcs.similarity.encoders import embed
     from robustcs.similarity.store import EmbeddingStore
-    from robustcs.text_sets import read_text_sets
     from robustcs.workspace import Workspace
+    from robustcs.workspace.text_sets import read_text_sets
 
     workspace = Workspace(load_project(options), options.jobs, track)
     pairs, evaluated = read_text_sets(workspace, sources, targets)

@@ -20,6 +20,6 @@ def refuse_runs(options: Options) -> None:
 
 def thresholds(project: Project) -> tuple[Threshold, ...]:
     """The project's thresholds, each once, or the paper's three."""
-    from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, parse_threshold
+    from robustcs.evaluation.thresholds import parse_thresholds
 
-    return tuple(dict.fromkeys(map(parse_threshold, project.thresholds))) or DEFAULT_THRESHOLDS
+    return parse_thresholds(project.thresholds)

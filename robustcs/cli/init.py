@@ -19,7 +19,7 @@ def init(folder: str) -> None:
     from robustcs.errors import UsageError
     from robustcs.project import CONFIG_NAME
     from robustcs.reports.files import write_text
-    from robustcs.scaffold import find_inputs, write_config
+    from robustcs.workspace.scaffold import find_inputs, write_config
 
     target = Path(folder) / CONFIG_NAME
     if target.exists():

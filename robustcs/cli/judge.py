@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 if TYPE_CHECKING:
     from robustcs.analyses.judging import Pair, Worklist
@@ -69,7 +70,7 @@ def judge(
     listing = list_ or bool(options.format or options.output or options.table)
     if sum((listing, export is not None, import_ is not None)) > 1:
         raise UsageError("two-modes", "a list, --export and --import together", "do them one after the other")
-    project = load_project(options)
+    project = load_project_with_runs(options)
     if collection:
         project = replace(project, collection=Path(collection))
     workspace = Workspace(project, options.jobs, track)

@@ -9,15 +9,36 @@ import traceback
 import click
 
 from robustcs import __version__
+from robustcs.cli.agreement import agreement
+from robustcs.cli.augment import augment
 from robustcs.cli.breakdown import breakdown
 from robustcs.cli.check import check
+from robustcs.cli.clariq import clariq
+from robustcs.cli.correlate import correlate
+from robustcs.cli.crowd import crowd
+from robustcs.cli.demo import demo
+from robustcs.cli.diversity import diversity
 from robustcs.cli.init import init
+from robustcs.cli.judge import judge
+from robustcs.cli.passages import passages
 from robustcs.cli.report import report
+from robustcs.cli.retrieve import retrieve
+from robustcs.cli.robustness import robustness
 from robustcs.cli.sweep import sweep
+from robustcs.cli.testsets import testsets
+from robustcs.cli.unjudged import unjudged
 from robustcs.errors import ExitCode, InputError, RobustcsError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class InOrder(click.Group):
+    """Lists its commands in the order of the questions they answer."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Names in the order in which the commands were added."""
+        return list(self.commands)
+
+
+@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="robustcs")
 def cli() -> None:
     """Robustness and error analysis for conversational search, from files on disk.
@@ -27,12 +48,19 @@ def cli() -> None:
     """
 
 
-for command in (breakdown, sweep, init, check, report):
+_COMMANDS = (
+    breakdown, sweep, correlate, unjudged, robustness, augment, judge, testsets, retrieve, diversity,
+    clariq, passages, agreement, crowd, report, demo, init, check,
+)  # fmt: skip
+for command in _COMMANDS:
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line and turn every error of a user into one message and the documented exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     sys.exit(run(sys.argv[1:]))
 
 
@@ -50,8 +78,8 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("robustcs: interrupted", err=True)
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output has seen enough; keep the interpreter from complaining at exit
+    except (BrokenPipeError, SystemExit):
+        # the reader of our output has seen enough (click exits then, and only then); keep the interpreter from complaining
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except RobustcsError as error:

@@ -50,7 +50,8 @@ _OPTIONS = [
     click.option("--qr", multiple=True, metavar="[NAME=]FILE", help="Run of a rewriter; repeat with NAME= for several."),
     click.option("--human", metavar="FILE", help="Run of the manual rewrites."),
     click.option("--scores", multiple=True, metavar="ROLE=FILE",
-                 help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, qr:NAME or human."),
+                 help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, qr:NAME or human, or answers"
+                 " for how alike the answers to QR and Human are."),
     click.option("--rewrites", multiple=True, metavar="ROLE=FILE[:COLUMN]",
                  help="Question texts; of several files for a ROLE the earlier wins, turn by turn."),
     click.option("--answers", multiple=True, metavar="ROLE=FILE", help="Predicted answers (reading comprehension)."),
@@ -117,6 +118,9 @@ def load_project(options: Options) -> Project:
     for option, part in (("scores", "scores"), ("answers", "answers")):
         for text in getattr(options, option):
             key, path = _assigned(f"--{option}", "ROLE", text)
+            if (option, key) == ("scores", "answers"):
+                project = replace(project, answer_similarity=Path(path))
+                continue
             parse_role(key)
             project = project.with_formulation(key, **{part: Path(path)})
     given: dict[str, list[Any]] = {}

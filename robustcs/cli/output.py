@@ -35,28 +35,73 @@ def emit(
     """Write a result to every ``--output``, or to the terminal.
 
     The form is ``--format``, else the one of the output's suffix, else a table. Figures are written where the suffix is one
-    of :data:`FIGURE_SUFFIXES`. Raises :class:`UsageError` for a table or figure that the result does not have.
+    of :data:`FIGURE_SUFFIXES`. Raises :class:`UsageError` for a table or figure that the result does not have and for an
+    unknown suffix, before anything is written.
     """
     tables = _chosen(result.tables, options.table)
-    if options.table:
-        from robustcs.reports.document import Table
-
-        slugs = tuple(options.table)
-        blocks = [block for block in blocks if not isinstance(block, Table) or block.slug.startswith(slugs)]
-    for target in options.output or ("-",):
-        suffix = Path(target).suffix.lower()
-        if suffix in FIGURE_SUFFIXES:
-            _write_figure(target, blocks, command)
+    refuse_inputs(options.output, [entry["path"] for entry in inputs])
+    kinds = [(target, _kind(target, options.format, blocks, command)) for target in options.output or ("-",)]
+    for target, kind in kinds:
+        if kind == "figure":
+            _write_figure(target, blocks)
             continue
-        kind = options.format or _FORMAT_OF_SUFFIX.get(suffix, "table")
-        text = _render(kind, command, result, tables, blocks, inputs, target)
+        text = _render(kind, command, result, tables, _shown(blocks, tables, options.table), inputs, target)
         if target == "-":
             click.echo(text, nl=False)
-        elif text is not None:
+        else:
             from robustcs.reports.files import write_text
 
             write_text(target, text)
             _tell(f"wrote {target}")
+
+
+def refuse_inputs(targets: Sequence[str], inputs: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for an output that is one of the inputs, or the project file: inputs are never changed."""
+    from robustcs.project import CONFIG_NAME
+
+    read = set(map(os.path.realpath, inputs))
+    for target in targets:
+        if not target:
+            raise UsageError("no-output", "an output without a name", "name a file, or - for stdout")
+        if os.path.realpath(target) in read or (Path(target).name == CONFIG_NAME and Path(target).exists()):
+            raise UsageError("overwrites-input", f"{target} is a file that is read", "choose another name for the output")
+
+
+def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) -> str:
+    """The form in which ``target`` is written; told before anything is."""
+    from robustcs.reports.document import Figure
+
+    suffix = Path(target).suffix.lower()
+    if suffix in FIGURE_SUFFIXES:
+        if not any(isinstance(block, Figure) for block in blocks):
+            raise UsageError("no-figure", f"{command} has no figure for {target}", "write .csv, .json, .tex, .md or .txt")
+        return "figure"
+    if form is None and suffix and suffix not in _FORMAT_OF_SUFFIX:
+        known = ", ".join((*_FORMAT_OF_SUFFIX, *FIGURE_SUFFIXES))
+        raise UsageError("bad-suffix", f"{target}: nothing is written as {suffix}", f"choose {known}, or say --format")
+    return form or _FORMAT_OF_SUFFIX.get(suffix, "table")
+
+
+def _shown(blocks: Sequence[Block], tables: dict[str, pd.DataFrame], names: Sequence[str]) -> list[Block]:
+    """The blocks that show the tables of ``names`` (none: all blocks); a table that has no block is shown as it is."""
+    from robustcs.reports.document import Figure, Heading, Table
+    from robustcs.reports.present.words import plain_table
+
+    if not names:
+        return list(blocks)
+    shown: list[Block] = []
+    missing = dict(tables)
+    for block in blocks:
+        if isinstance(block, Table):
+            name = next((name for name in names if block.slug == name or block.slug.startswith(f"{name}-")), None)
+            if name is None:
+                continue
+            missing.pop(name, None)
+        if not isinstance(block, Figure):
+            shown.append(block)
+    if len(missing) == len(tables):
+        shown = [block for block in shown if not isinstance(block, Heading)]
+    return [*shown, *(plain_table(name, frame) for name, frame in missing.items())]
 
 
 def _chosen(tables: dict[str, pd.DataFrame], names: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -79,9 +124,7 @@ def _render(
     if kind == "json":
         from robustcs.reports.data import to_json
 
-        policy = {**evaluated.policy.as_dict(), "basis": evaluated.basis, "turns": evaluated.turns,
-                  "missing_turns": evaluated.missing, "line": evaluated.policy_line}  # fmt: skip
-        return to_json(command, __version__, policy, inputs, tables, evaluated.notes)
+        return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
     if kind == "csv":
         from robustcs.reports.data import to_csv
 
@@ -109,19 +152,18 @@ def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], t
 
     terminal = target == "-" and sys.stdout.isatty()
     text = io.StringIO()
-    width = None if terminal else int(os.environ.get("COLUMNS", "80") or 80)
+    columns = os.environ.get("COLUMNS", "")
+    width = None if terminal else int(columns) if columns.isdecimal() and int(columns) else 80
     console = Console(file=text, force_terminal=terminal, width=width, no_color=not terminal or "NO_COLOR" in os.environ)
     render_terminal(blocks, policy, notes, console)
     return text.getvalue()
 
 
-def _write_figure(target: str, blocks: Sequence[Block], command: str) -> None:
+def _write_figure(target: str, blocks: Sequence[Block]) -> None:
     from robustcs.reports.document import Figure
     from robustcs.reports.figures import save_figure
 
     figures: list[Figure] = [block for block in blocks if isinstance(block, Figure)]
-    if not figures:
-        raise UsageError("no-figure", f"{command} has no figure for {target}", "write .csv, .json, .tex, .md or .txt")
     figure: matplotlib.figure.Figure = figures[0].draw()
     save_figure(figure, target)
     _tell(f"wrote {target}")

@@ -2,38 +2,91 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
+
+if TYPE_CHECKING:
+    from robustcs.project import Project
 
 
-@click.command(short_help="All analyses that the inputs allow, as HTML and PDF.")
+@click.command(short_help="All analyses that the inputs allow, in one folder.")
+@click.option("--fresh", is_flag=True, help="Compute everything again, whatever was kept from the last time.")
 @shared_options
-def report(options: Options) -> None:
-    """All analyses that the inputs allow, as one HTML and one PDF file.
+def report(options: Options, fresh: bool) -> None:
+    """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
 
-    --output names the folder (default: reports/NAME, from the project's name); it gets report.html and report.pdf.
+    \b
+    --output names the folder (default: reports/NAME, from the project's name). It gets
+      report.html, report.pdf   the report
+      tables/                   every table as LaTeX, and all data as CSV
+      results/                  every result as JSON
+      figures/                  every figure as SVG and PDF
+    Running it again computes only what changed: inputs by their contents, settings, program.
+
+    \b
+    Examples:
+      robustcs report
+      robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
-    import re
-    from pathlib import Path
-
-    from robustcs.cli.formulations import thresholds
-    from robustcs.cli.progress import track
     from robustcs.errors import UsageError
-    from robustcs.report import make_report
-    from robustcs.reports.files import write_bytes, write_text
-    from robustcs.reports.html import render_html
-    from robustcs.reports.pdf import render_pdf
-    from robustcs.workspace import Workspace
+    from robustcs.reporting.folder import report_folder
 
-    if options.format or options.table or len(options.output) > 1:
+    if len(options.output) > 1:
+        raise UsageError("several-outputs", "a report is one folder", "name one with --output")
+    if options.format or options.table:
         raise UsageError("no-format", "a report is always one folder with HTML and PDF", "leave out --format and --table")
-    project = load_project(options)
-    document = make_report(Workspace(project, options.jobs, track), thresholds(project))
-    name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.").lower() or "report"
-    folder = Path(options.output[0]) if options.output else Path("reports") / name
-    html, pdf = render_html(document), render_pdf(document)
-    write_text(folder / "report.html", html, make_parents=True)
-    write_bytes(folder / "report.pdf", pdf)
-    click.echo(f"wrote {folder / 'report.html'}")
-    click.echo(f"wrote {folder / 'report.pdf'}")
+    project = load_project_with_runs(options)
+    folder = Path(options.output[0]) if options.output else report_folder(project)
+    make(project, folder, Path(options.config).parent if options.config else Path(), _command(options), options.jobs, fresh)
+
+
+def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, fresh: bool = False) -> None:
+    """Write the report of ``project`` into ``folder``, telling on stderr what is being done and at the end what there is.
+
+    ``inputs`` is the folder of the project file.
+    """
+    from robustcs.cli.progress import track
+    from robustcs.reporting.build import make_report
+    from robustcs.reporting.folder import STORE, write_report
+    from robustcs.reporting.store import Store
+    from robustcs.reports.files import OutputError
+
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(folder / "report.html", "its folder would have the name of a file", "choose another name")
+    store = Store(folder / STORE, fresh)
+    made = make_report(
+        project, folder=inputs, command=command, jobs=jobs, track=track,
+        tell=lambda message: click.echo(f"· {message}", err=True), store=store,
+    )  # fmt: skip
+    written = write_report(folder, made.files)
+    for note in made.document.notes:
+        if note.startswith("Left out: "):
+            click.echo(note, err=True)
+    click.echo(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed", err=True)
+    for name in ("report.html", "report.pdf"):
+        click.echo(f"wrote {folder / name}")
+
+
+def _command(options: Options) -> str:
+    """The command line as far as it says what is in the report; of absolute names only the last part."""
+    from dataclasses import fields
+
+    words = ["robustcs", "report"]
+    for field in fields(Options):
+        value = getattr(options, field.name)
+        if field.name in ("output", "format", "table", "jobs") or value in (None, ()):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [f"--{field.name.replace('_', '-')}", _short(str(one))]
+    return " ".join(words)
+
+
+def _short(text: str) -> str:
+    """``NAME=/a/b/FILE`` → ``NAME=FILE``."""
+    name, equals, value = text.rpartition("=")
+    return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text

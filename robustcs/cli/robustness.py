@@ -9,7 +9,9 @@ import click
 from robustcs.cli.options import Options, load_project, shared_options
 
 if TYPE_CHECKING:
-    from robustcs.project import Group
+    from robustcs.analyses.groups import Group
+    from robustcs.analyses.retrieve import Plan
+    from robustcs.project import Project
 
 
 @click.command(short_help="How far do scores drop under other words?")
@@ -39,6 +41,7 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
           --run m2=manual_2.trec --group manual=base,m1,m2
       robustcs robustness --figure spread --output spread.pdf
     """
+    import math
     from dataclasses import replace
     from pathlib import Path
 
@@ -51,6 +54,8 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
     from robustcs.reports.present.robustness import present_robustness
     from robustcs.workspace import Workspace
 
+    if not math.isfinite(alpha):
+        raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")
     project = load_project(options)
     if group:
         given = dict(map(_group, group))
@@ -73,9 +78,9 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
     if plan is None:
         emit("robustness", result, blocks, workspace.inputs, options)
         return
-    from robustcs.experiment import Experiment, holes_of
     from robustcs.reports.present.retrieve import present_plan
     from robustcs.reports.present.unjudged import present_unjudged
+    from robustcs.workspace.experiment import Experiment, holes_of
 
     holes = holes_of(workspace, names, project.metrics or DEFAULT_METRICS, evaluated)
     kept = ("rates", "unique", "grades")
@@ -88,9 +93,9 @@ def _retrieved(project: Project, options: Options) -> tuple[Project, Plan | None
     """The project with the runs that it lacks; with the plan where it is the whole experiment."""
     from robustcs.cli.progress import track
     from robustcs.cli.retrieved import answered, tell
-    from robustcs.experiment import is_experiment, with_testsets
-    from robustcs.retrieved import Retrieval, plan_of
     from robustcs.workspace import Workspace
+    from robustcs.workspace.experiment import is_experiment, with_testsets
+    from robustcs.workspace.retrieved import Retrieval, plan_of
 
     if not is_experiment(project):
         return answered(project, options), None
@@ -100,8 +105,8 @@ def _retrieved(project: Project, options: Options) -> tuple[Project, Plan | None
 
 
 def _group(text: str) -> tuple[str, Group]:
+    from robustcs.analyses.groups import Group
     from robustcs.errors import UsageError
-    from robustcs.project import Group
 
     name, equals, members = text.partition("=")
     baseline, *sets = members.split(",")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 
 @click.command(short_help="How do the bins change with the threshold?")
@@ -35,7 +36,7 @@ def sweep(options: Options, step: str) -> None:
     if options.threshold:
         raise UsageError("no-threshold", "a sweep goes over all thresholds", "use --step, or robustcs breakdown")
     grid = threshold_grid(step)
-    workspace = Workspace(load_project(options), options.jobs, track)
+    workspace = Workspace(load_project_with_runs(options), options.jobs, track)
     scores, evaluated = workspace.formulation_scores()
     result = analyse(scores if options.metric else scores.graded(), evaluated, grid)
     emit("sweep", result, present_sweep(result), workspace.inputs, options)

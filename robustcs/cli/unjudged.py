@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, shared_options
+from robustcs.cli.retrieved import load_project_with_runs
 
 
 @click.command(short_help="How much is not judged, and how far could scores move?")
@@ -39,12 +40,12 @@ def unjudged(
     from robustcs.cli.output import emit
     from robustcs.cli.progress import track
     from robustcs.inputs.qrels import IRDS_PREFIX
-    from robustcs.judged_runs import find_unjudged
     from robustcs.reports.present.unjudged import present_unjudged
     from robustcs.workspace import Workspace
+    from robustcs.workspace.judged_runs import find_unjudged
 
     # here --depth is that of the shares, not of the evaluation
-    project = load_project(replace(options, depth=None))
+    project = load_project_with_runs(replace(options, depth=None))
     if new_judgments:
         given = new_judgments if new_judgments.startswith(IRDS_PREFIX) else Path(new_judgments)
         project = replace(project, new_judgments=given)

@@ -35,11 +35,6 @@ class Unmatched(NamedTuple):
     extra: int
 
 
-def normalize_answer(text: str) -> str:
-    """``text`` in lower case, without ASCII punctuation and without a, an, the; white space folded."""
-    return " ".join(answer_tokens(text))
-
-
 def answer_tokens(text: str) -> list[str]:
     """The words of the normalised text, in order."""
     return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()

@@ -264,7 +264,7 @@ def _native(family: str, cutoff: int | None, level: int | None, persistence: flo
 
 def _cutoff(text: str, digits: str) -> int:
     if not 1 <= int(digits) <= 1_000_000:
-        raise UsageError("bad-measure", f"measure {text!r} has the cut-off {digits}", "it starts at 1")
+        raise UsageError("bad-measure", f"measure {text!r} has the cut-off {digits}", "it goes from 1 to 1000000")
     return int(digits)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,6 +53,8 @@ def parse_threshold(text: str) -> Threshold:
     if not match:
         raise UsageError("bad-threshold", f"threshold {text!r} cannot be read", "write '>0', '>=0.5', '=1' or a number")
     value = float(match["value"])
+    if not math.isfinite(value):
+        raise UsageError("bad-threshold", f"threshold {text!r} is too large", "write a number such as 0.5")
     operator = match["operator"]
     if operator is None:
         return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)

@@ -6,6 +6,7 @@ keeps the policy's order (also ``--order rank`` and ``--depth``) for every measu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from robustcs.evaluation.measures import Measure
+
+_LEAST_LOGARITHM = math.log(1e-5)
+#: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
+_TEXTS = ("runid", "relstring")
+#: Measures that are counted or multiplied over turns, not averaged: sums, and geometric means (kept as logarithms).
+_NOT_AVERAGED = ("num_", "gm_")
+
+
+def is_averaged(measure: Measure) -> bool:
+    """Whether a run's score is the mean of its turns' scores, so that turns can be compared, tested and resampled."""
+    return measure.family != "trec_eval" or not measure.name.startswith(_NOT_AVERAGED)
 
 
 def _request(name: str) -> str | None:
@@ -43,7 +55,7 @@ def trec_eval_knows(name: str) -> bool:
     import pytrec_eval
 
     request = _request(name)
-    if request is None:
+    if request is None or name in _TEXTS:
         return False
     tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
     return name in tried["1"]
@@ -68,15 +80,16 @@ def evaluate_with_trec_eval(
         for grade in retrieved:
             left.remove(grade)
         qrels[turn].update({f"u{i:07d}": int(grade) for i, grade in enumerate(left)})
-        if judged.max() < 0:
-            # trec_eval reads outside its arrays, and may crash, where a turn has negative grades alone
+        if judged.max(initial=-1) < 0:
+            # trec_eval reads outside its arrays, and may crash, where a turn has no grade from 0 on
             qrels[turn]["n"] = 0
     requests = {str(_request(measure.name)) for measure in measures}
     results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=policy.relevance_level).evaluate(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
-    zero = dict.fromkeys([measure.name for measure in measures], 0.0)
-    return {name: np.array([results.get(turn, zero)[name] for turn in matrix.turns], dtype=np.float64) for name in zero}
+    # geometric means add up logarithms, in which trec_eval has a floor
+    missing = {measure.name: _LEAST_LOGARITHM if measure.name.startswith("gm_") else 0.0 for measure in measures}
+    return {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
 
 
 def mean_score(measure: Measure, scores: pd.Series) -> float:

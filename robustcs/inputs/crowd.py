@@ -97,7 +97,6 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
 
     Raises :class:`InputError` with every bad row (bounded).
     """
-    # a check is a rating by nobody
     problems = ProblemList(path)
     columns, rows = read_rows(path, problems)
     turn, item, grade = (need_column(path, columns, names) for names in (("turn", "turn_id"), ("item",), ("grade",)))

@@ -6,13 +6,11 @@ Other columns are passed over; fields may be quoted as in any CSV (RFC 4180).
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import text_lines
+from robustcs.inputs.rows import csv_rows
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns that are read; letter case does not matter, nor whether words are joined by a space or by ``_``.
@@ -36,7 +34,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase
     its place in the conversation, an empty paraphrase, a quote that is not closed; or when columns or rows are missing.
     """
     problems = ProblemList(path)
-    rows = _rows(path, problems)
+    rows = csv_rows(path, ",", problems)
     first = next(rows, None)
     if first is None:
         problems.raise_if_any()
@@ -65,22 +63,6 @@ def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase
     if not found:
         raise input_error(path, None, "the file has no paraphrases", "check the path", "empty")
     return {turn: tuple(found[turn]) for turn in sorted(found, key=turn_sort_key)}
-
-
-def _rows(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank; rows that are no CSV go to ``problems``."""
-    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.add(line, f"not CSV ({error})", "double the quotes inside a quoted text and close it", "not-csv")
-            continue
-        if any(cell.strip() for cell in cells):
-            yield line, cells
 
 
 def _plain(name: str) -> str:

@@ -47,7 +47,7 @@ def _chained(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
 def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     head = next(line for _, line in text_lines(path) if line.strip())
     delimiter = "\t" if "\t" in head and "," not in head else ","
-    cells = _cells(path, delimiter, problems)
+    cells = csv_rows(path, delimiter, problems)
     first = next(cells, None)
     if first is None:
         problems.raise_if_any()
@@ -60,7 +60,8 @@ def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
     return header, _named(header, cells, problems)
 
 
-def _cells(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not blank; rows that are no CSV go to ``problems``."""
     reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1

@@ -6,9 +6,9 @@ same blocks. All strings are plain text, never markup: each renderer escapes the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -67,6 +67,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure that has been drawn: an ``<svg>`` element, whose points may link to turns, and its width in inches."""
+
+    slug: str
+    caption: str
+    alt: str
+    svg: str = field(repr=False)
+    width: float
+
+
+@dataclass(frozen=True)
 class Card:
     """One turn to read: a head line and labelled texts."""
 
@@ -83,15 +94,67 @@ class Cards:
     cards: tuple[Card, ...]
 
 
-Block = Heading | Paragraph | Table | Figure | Cards
+@dataclass(frozen=True)
+class LayeredText:
+    """A text and what several annotators chose in it.
+
+    layers
+        (annotator, half-open [start, end) spans in characters); at most :data:`MAX_LAYERS`.
+    fields
+        Labelled texts that stand above it, such as the question.
+    """
+
+    title: str
+    fields: tuple[tuple[str, str], ...]
+    text: str
+    layers: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+
+
+#: Layers that can be told apart over one text.
+MAX_LAYERS = 8
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Annotated texts, under one caption: HTML draws a coloured layer per annotator over the text."""
+
+    slug: str
+    caption: str
+    texts: tuple[LayeredText, ...]
+
+    def as_cards(self) -> Cards:
+        """The same without layers: every annotator's snippets, named, below the text."""
+        cards = []
+        for text in self.texts:
+            chosen = [
+                (name, " … ".join(text.text[start:end] for start, end in spans) or "(nothing)")
+                for name, spans in text.layers
+            ]
+            cards.append(Card(text.title, (*text.fields, ("Text", text.text), *chosen)))
+        return Cards(self.slug, self.caption, tuple(cards))
+
+
+Block = Heading | Paragraph | Table | Figure | Cards | Layers
 
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report. ``policy`` closes it; ``provenance`` is (label, value) pairs: command, versions, inputs."""
+    """A whole report.
+
+    policy
+        The line that closes it.
+    provenance
+        (label, value) pairs: command, versions, inputs.
+    lead
+        What stands below the title: inputs and policy in brief.
+    turns
+        Every turn with its texts, scores and top passages, as :mod:`robustcs.reporting.turns` describes it; empty without.
+    """
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block | Picture, ...]
     policy: str
     notes: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
+    lead: tuple[str, ...] = ()
+    turns: Mapping[str, Any] = field(default_factory=dict)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from robustcs.errors import UsageError
+from robustcs.reports.document import Figure as FigureBlock
+from robustcs.reports.document import Picture
 from robustcs.reports.files import write_bytes
 from robustcs.reports.text import anchor, one_line
 
@@ -49,6 +53,11 @@ BIN_LABELS: Mapping[str, str] = {
     "011": "answered only after rewriting",
     "111": "answered by Original already",
 }
+
+#: Attributes whose numbers are places on the page, in points; a hundredth of one is more than a printer shows.
+_GEOMETRY = frozenset({"d", "transform", "x", "y", "cx", "cy", "r", "width", "height", "points"})
+_LONG_NUMBER = re.compile(r"-?[0-9]+\.[0-9]{3,}(?![0-9e])")
+_SPACES = re.compile(r"\s+")
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -92,6 +101,18 @@ def style() -> AbstractContextManager[None]:
     return mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "agg"})
 
 
+def figure_bytes(figure: Figure, kind: str) -> bytes:
+    """``figure`` as a file of its own, ``kind`` png, svg or pdf; the same figure gives the same bytes.
+
+    Links to turns, which lead somewhere only inside a page, are taken off ``figure``.
+    """
+    for artist in figure.findobj():
+        artist.set_url(None)  # type: ignore[arg-type]
+        if hasattr(artist, "set_urls"):
+            artist.set_urls([])
+    return _figure_bytes(figure, kind)
+
+
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write ``figure`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
 
@@ -100,7 +121,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".png", ".svg", ".pdf"):
         raise UsageError("bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf")
-    write_bytes(path, _figure_bytes(figure, suffix[1:]))
+    write_bytes(path, figure_bytes(figure, suffix[1:]))
 
 
 def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
@@ -125,26 +146,43 @@ def svg_text(figure: Figure, name: str, alt: str) -> str:
     ElementTree.register_namespace("xlink", _XLINK)
     root = ElementTree.fromstring(_figure_bytes(figure, "svg", transparent=True))
     prefix = anchor(name)
+    links = False
     root.remove(root[0])  # metadata
     root.remove(root[0])  # a style sheet, which says what stands in the attributes of the root below
     for element in root.iter():
         _presentation_attributes(element)
         _prefix_ids(element, prefix)
+        links |= _plain_link(element)
         element.text = element.text if element.text and element.text.strip() else None
         element.tail = None
-    for position, (tag, text) in enumerate((("title", name), ("desc", alt))):
-        description = ElementTree.Element(f"{{{_SVG}}}{tag}", {"id": f"{prefix}-{tag}"})
-        description.text = one_line(text)
-        root.insert(position, description)
+    # no <title>: browsers would show it over the whole figure
+    description = ElementTree.Element(f"{{{_SVG}}}desc", {"id": f"{prefix}.desc"})
+    description.text = one_line(alt)
+    root.insert(0, description)
     root.attrib |= {
-        "role": "img",
-        "aria-labelledby": f"{prefix}-title",
-        "aria-describedby": f"{prefix}-desc",
+        "role": "group" if links else "img",  # what stands inside an image cannot be reached
+        "aria-labelledby": f"{prefix}.desc",
         "color": INK,
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
     }
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def svg_file(svg: str) -> str:
+    """What :func:`svg_text` gave as a file of its own: on white, without links."""
+    head, end, rest = link_turns(svg, {}).partition("</desc>")
+    return f'{head}{end}<rect width="100%" height="100%" fill="white" />{rest}\n'
+
+
+def _plain_link(element: ElementTree.Element) -> bool:
+    """Whether the element is a link; then its address stands where HTML has it, and nothing else."""
+    if element.tag != f"{{{_SVG}}}a":
+        return False
+    address = element.attrib.pop(f"{{{_XLINK}}}href", "")
+    element.attrib.clear()
+    element.set("href", address)
+    return True
 
 
 def _presentation_attributes(element: ElementTree.Element) -> None:
@@ -154,14 +192,38 @@ def _presentation_attributes(element: ElementTree.Element) -> None:
         if value:
             key, value = key.strip(), value.strip()
             element.set(key, _SANS if key == "font-family" else "currentColor" if value == INK else value)
+    for key in _GEOMETRY & element.attrib.keys():
+        element.set(key, _SPACES.sub(" ", _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", element.attrib[key])))
 
 
 def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
     if "id" in element.attrib:
-        element.set("id", f"{prefix}-{element.attrib['id']}")
+        element.set("id", f"{prefix}.{element.attrib['id']}")
     link = element.get(f"{{{_XLINK}}}href")
     if link and element.tag == f"{{{_SVG}}}use":
-        element.set(f"{{{_XLINK}}}href", f"#{prefix}-{link[1:]}")
+        element.set(f"{{{_XLINK}}}href", f"#{prefix}.{link[1:]}")
     clip = element.get("clip-path")
     if clip:
-        element.set("clip-path", clip.replace("url(#", f"url(#{prefix}-"))
+        element.set("clip-path", clip.replace("url(#", f"url(#{prefix}."))
+
+
+def draw_picture(figure: FigureBlock) -> Picture:
+    """The figure drawn, to stand inside an HTML page or a typst document."""
+    drawn = figure.draw()
+    svg = svg_text(drawn, figure.slug, figure.alt)
+    return Picture(figure.slug, figure.caption, figure.alt, svg, drawn.get_figwidth())
+
+
+_LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
+
+
+def link_turns(svg: str, titles: Mapping[str, str]) -> str:
+    """``svg`` with links only to the turns of ``titles`` (address → what a pointer over it is told), the others without."""
+
+    def link(match: re.Match[str]) -> str:
+        title = titles.get(match[1])
+        if title is None:
+            return f"<g>{match[2]}</g>"
+        return f'<a href="{match[1]}"><title>{escape(one_line(title))}</title>{match[2]}</a>'
+
+    return _LINK.sub(link, svg)

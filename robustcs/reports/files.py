@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-from robustcs.errors import ExitCode, RobustcsError
+from robustcs.errors import ExitCode, RobustcsError, UsageError
+from robustcs.inputs.files import sha256
 
 
 class OutputError(RobustcsError):
@@ -66,6 +69,31 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OutputError(path, reason[:1].lower() + reason[1:]) from None
+
+
+def write_folder(
+    folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False
+) -> list[Path]:
+    """Write ``files`` (name → content) into ``folder``, which is made where it is absent, and return their paths.
+
+    A file that is there already with the same content is left alone, so that a broken-off command can be repeated.
+    Raises :class:`UsageError`, before anything is written, for one with other content unless ``overwrite``.
+    """
+    paths = {Path(folder) / name: text for name, text in files.items()}
+    todo = {path: text for path, text in paths.items() if not _holds(path, text)}
+    taken = [path for path in todo if path.exists()]
+    if taken and not overwrite:
+        more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
+        raise UsageError(
+            "file-exists", f"{taken[0]}{more}: there already, with other content", "name another --folder, or add --overwrite"
+        )
+    for path, text in todo.items():
+        write_text(path, text, make_parents=True)
+    return list(paths)
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and sha256(path) == hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _replace(target: Path, data: bytes, mode: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from robustcs.reports.document import Block, Cards, Column, Figure, Table
+from robustcs.reports.document import Block, Cards, Column, Figure, Layers, Table
 from robustcs.reports.text import anchor, breakable, head_groups, one_line, without_controls
 
 _SPECIAL = {
@@ -80,6 +80,8 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
             parts.append(f"% figure {anchor(block.slug)}: not part of this file")
         elif isinstance(block, Cards):
             parts.append(f"% {len(block.cards)} turns of {anchor(block.slug)}: not part of this file")
+        elif isinstance(block, Layers):
+            parts.append(f"% {len(block.texts)} annotated texts of {anchor(block.slug)}: not part of this file")
     return "\n\n".join(parts) + "\n"
 
 

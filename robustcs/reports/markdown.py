@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from robustcs.reports.document import Block, Cards, Figure, Heading, Paragraph, Table
+from robustcs.reports.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
 from robustcs.reports.text import one_line
 
 #: Characters that Markdown gives a meaning; an underscore has none inside a word (``ndcg_cut_3``).
@@ -33,7 +33,7 @@ def _block(block: Block) -> Iterable[str]:
         yield f"**{_text(block.caption)}**"
         yield _line(block.alt)
     else:
-        yield from _cards(block)
+        yield from _cards(block.as_cards() if isinstance(block, Layers) else block)
 
 
 def _table(table: Table) -> Iterable[str]:

@@ -12,8 +12,8 @@ import matplotlib as mpl
 import typst
 from matplotlib.ft2font import FT2Font
 
-from robustcs.reports.document import Block, Cards, Document, Figure, Heading, Paragraph, Table
-from robustcs.reports.figures import svg_text
+from robustcs.reports.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.reports.figures import draw_picture, link_turns
 from robustcs.reports.text import breakable, column_batches, head_groups, one_line, visible
 
 _TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
@@ -39,7 +39,8 @@ def render_pdf(document: Document) -> bytes:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     data: dict[str, Any] = {
         "title": _line(document.title),
-        "blocks": [_block(block, number) for number, block in enumerate(document.blocks)],
+        "lead": [_line(text) for text in document.lead],
+        "blocks": list(map(_block, document.blocks)),
         "notes": [_line(note) for note in document.notes],
         "policy": _line(document.policy),
         "provenance": [(_line(label), _text(value)) for label, value in document.provenance],
@@ -64,7 +65,7 @@ def _characters() -> frozenset[int]:
     return frozenset(font.get_charmap()) | {ord("\n"), ord("\t")}
 
 
-def _block(block: Block, number: int) -> dict[str, Any]:
+def _block(block: Block | Picture) -> dict[str, Any]:
     if isinstance(block, Heading):
         return {"kind": "heading", "level": block.level, "text": _line(block.text)}
     if isinstance(block, Paragraph):
@@ -72,11 +73,12 @@ def _block(block: Block, number: int) -> dict[str, Any]:
     if isinstance(block, Table):
         parts = [_part(block, batch, size) for size, batches in [_batches(block)] for batch in batches]
         return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": parts}
-    if isinstance(block, Figure):
-        figure = block.draw()
-        svg = svg_text(figure, f"figure-{number}", block.alt)
-        caption, alt = _line(block.caption), one_line(block.alt)
-        return {"kind": "figure", "svg": svg, "alt": alt, "caption": caption, "width": figure.get_figwidth()}
+    if isinstance(block, Figure | Picture):
+        drawn = draw_picture(block) if isinstance(block, Figure) else block
+        caption, alt = _line(drawn.caption), one_line(drawn.alt)
+        return {"kind": "figure", "svg": link_turns(drawn.svg, {}), "alt": alt, "caption": caption, "width": drawn.width}
+    if isinstance(block, Layers):
+        block = block.as_cards()
     assert isinstance(block, Cards)
     cards = [
         {"title": _line(card.title), "fields": [(_line(label), _text(text)) for label, text in card.fields]}

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from robustcs.reports.document import Block, Cards, Figure, Heading, Paragraph, Table
+from robustcs.reports.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
 from robustcs.reports.text import column_batches, head_groups, one_line, visible
 
 _GUTTER = 2
@@ -33,7 +33,7 @@ def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], 
         elif isinstance(block, Figure):
             _print(console, Text(f"Figure: {one_line(block.caption)}", "dim"))
         else:
-            _cards(block, console)
+            _cards(block.as_cards() if isinstance(block, Layers) else block, console)
         _print(console, Text())
     for note in notes:
         _print(console, Text(f"Note: {one_line(note)}"))

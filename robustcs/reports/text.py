@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -45,6 +46,14 @@ def anchor(text: str) -> str:
     """A name of ``a-z 0-9 -`` only, ``x`` where nothing is left: safe as HTML id, LaTeX label and file name."""
     plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "x"
+
+
+def turn_anchor(turn: str) -> str:
+    """The id of a turn in a page: ``turn-31_4``. No two turns share one, and it is safe in HTML and in addresses."""
+    safe = re.sub("[^A-Za-z0-9_-]", lambda match: f".{ord(match[0]):x}.", turn)
+    if len(safe) > 120:
+        safe = f"{safe[:60]}.{hashlib.sha256(turn.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"turn-{safe}"
 
 
 def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:

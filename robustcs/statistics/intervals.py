@@ -12,6 +12,8 @@ import numpy.typing as npt
 CONFIDENCE = 0.95
 #: Resamples of the bootstrap.
 RESAMPLES = 2000
+#: Values drawn at a time.
+_DRAWS = 1_000_000
 
 
 def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -45,6 +47,11 @@ def bootstrap_mean(
     sample = np.asarray(values, dtype=np.float64)
     if not len(sample):
         return math.nan, math.nan
-    draws = np.random.default_rng(seed).integers(0, len(sample), size=(resamples, len(sample)), dtype=np.int32)
-    low, high = np.quantile(sample[draws].mean(axis=1), [0.5 - confidence / 2, 0.5 + confidence / 2])
+    random = np.random.default_rng(seed)
+    block = max(1, _DRAWS // len(sample))  # memory does not grow with the turns
+    means = [
+        sample[random.integers(0, len(sample), size=(min(block, resamples - done), len(sample)), dtype=np.int32)].mean(axis=1)
+        for done in range(0, resamples, block)
+    ]
+    low, high = np.quantile(np.concatenate(means), [0.5 - confidence / 2, 0.5 + confidence / 2])
     return float(low), float(high)

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from robustcs.analyses.groups import Group
 from robustcs.analyses.result import Evaluated
 from robustcs.analyses.robustness import Robustness, robustness
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import Group, Project, read_project
+from robustcs.project import Project, read_project
 from robustcs.workspace import Workspace
 
 

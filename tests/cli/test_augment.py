@@ -145,7 +145,7 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
         ((*qrels, *new), "no runs are given; name them with --run NAME=FILE"),
         ((*qrels, *runs, *new, "--rates", "0=1"), "--rates says what --what-if draws; add --what-if 1000"),
         ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
-         f"--write-qrels {demo / 'qrels.txt'} is a file that is read; choose another name"),
+         f"{demo / 'qrels.txt'} is a file that is read; choose another name for the output"),
         ((*qrels, *new, "--run", f"a={other}"),
          "no run answers any of the 70 judged turns; check the turn ids: the qrels have '1_1'"),
     ):  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measures import evaluate, parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.trec_eval import mean_score
@@ -214,7 +214,7 @@ def test_spellings(spelling: str, name: str) -> None:
         ("ndgc_cut_3", "did you mean ndcg_cut_3"),
         ("P", "no measure is named 'P'"),
         ("P@", "no measure is named"),
-        ("P_0", "cut-off 0; it starts at 1"),
+        ("P_0", "cut-off 0; it goes from 1 to 1000000"),
         ("nDCG(rel=2)@3", "argument 'rel=2' it does not take"),
         ("RBP(p=1.5)", "persistence '1.5'; it lies between 0 and 1"),
         ("", "no measure is named ''"),
@@ -225,3 +225,26 @@ def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
     with pytest.raises(UsageError, match="measure") as caught:
         parse_measure(text)
     assert message in str(caught.value)
+
+
+def test_a_missing_turn_is_the_worst_in_a_geometric_mean(tmp_path: Path) -> None:
+    files = write(tmp_path, "1_1 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
+    measure = parse_measure("gm_map")
+    frame = ours(*files, EvaluationPolicy(), ["gm_map"])
+    # trec_eval -c counts a missing turn as its floor, 0.00001
+    assert mean_score(measure, frame["gm_map"]) == pytest.approx((1 * 1e-5) ** 0.5)
+
+
+def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> None:
+    run, qrels = write(tmp_path, "1_1 Q0 a 1 1 t\n1_2 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
+    matrix = grade_matrix(rank_run(read_run(run), EvaluationPolicy()), read_qrels(qrels))
+    matrix.judged[1] = ABSENT
+    matrix.grades[1] = UNJUDGED
+    scores = evaluate(matrix, [parse_measure("Rprec"), parse_measure("map")], EvaluationPolicy())
+    assert scores.loc["1_2"].tolist() == [0, 0]
+    assert scores.loc["1_1"].tolist() == [1, 1]
+
+
+def test_names_that_are_no_numbers_are_no_measures() -> None:
+    with pytest.raises(UsageError, match="no measure is named 'runid'"):
+        parse_measure("runid")

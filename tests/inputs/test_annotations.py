@@ -80,8 +80,9 @@ def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (mturk("w", "__import__('os').getcwd()"), 'the answer "__import__(\'os\').getcwd()" is no literal; write JSON, as MTurk does'),
-        (mturk("w", "[" * 5000), "the answer '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[' is no literal; write JSON, as MTurk does"),
+        (mturk("w", "__import__('os').getcwd()"),
+         'the answer "__import__(\'os\').getcwd()" is no literal; write JSON, as MTurk does'),
+        (mturk("w", "[" * 5000), f"the answer '{'[' * 40}' is no literal; write JSON, as MTurk does"),
         (mturk("w", "[{}]"), 'the answer has no list of entities; write [{"task": {"entities": []}}]'),
         (mturk("w", json.dumps([{"t": {"entities": [{"startOffset": 1}]}}])),
          "a snippet without start and end; give both as whole numbers"),

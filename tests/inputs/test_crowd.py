@@ -40,12 +40,15 @@ def test_published_judgments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn,item,worker,grade\n1_1,Q1,w,2.5\n", "f:2: grade '2.5' is not a small whole number; write grades such as 0 to 3"),
-        ("turn,item,worker,grade\n1_1,Q1,w,2000\n", "f:2: grade '2000' is not a small whole number; write grades such as 0 to 3"),
+        ("turn,item,worker,grade\n1_1,Q,w,2.5\n", "f:2: grade '2.5' is not a small whole number; write grades such as 0 to 3"),
+        ("turn,item,worker,grade\n1_1,Q,w,2e3\n", "f:2: grade '2e3' is not a small whole number; write grades such as 0 to 3"),
+        ("turn,item,worker,grade\n1_1,Q,w,2001\n",
+         "f:2: grade '2001' is not a small whole number; write grades such as 0 to 3"),
         ('{"a": 1}', "f: JSON, but no judgments; write CSV or JSONL with turn, item, worker, criterion and grade"),
-        ('{"1_1": {"Questions": [{"Relevance": 1}]}}', 'f: turn 1_1: an entry without an id; give every entry its "Question ID"'),
+        ('{"1_1": {"Questions": [{"Relevance": 1}]}}',
+         'f: turn 1_1: an entry without an id; give every entry its "Question ID"'),
     ],
-)
+)  # fmt: skip
 def test_bad_grades(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_grades(write(tmp_path, text))

@@ -39,7 +39,8 @@ def test_json_numbers_and_missing_ratings(tmp_path: Path) -> None:
         ("item,worker,grade\nq,w,1\nq,w,2\n", "r.csv:3: q, rating: w gives '2' here but '1' in line 2; keep one of the two"),
         ("item,worker,grade\nq,w,\n", "r.csv: the file has no ratings; check the path"),
         ("item,grade\nq,1\n",
-         "r.csv:1: no column 'worker'; the columns are: item, grade; name one of them worker or rater or annotator or worker_id"),
+         "r.csv:1: no column 'worker'; the columns are: item, grade;"
+         " name one of them worker or rater or annotator or worker_id"),
     ],
 )  # fmt: skip
 def test_bad_rows(tmp_path: Path, text: str, message: str) -> None:

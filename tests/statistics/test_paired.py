@@ -27,3 +27,8 @@ def test_mcnemar_without_a_difference() -> None:
 def test_mcnemar_on_thousands_of_turns() -> None:
     assert mcnemar_exact(2000, 2100) == pytest.approx(binomtest(2000, 4100).pvalue, rel=1e-9)
     assert 0 <= mcnemar_exact(0, 2000) < 1e-300
+
+
+def test_many_discordant_turns_take_no_time() -> None:
+    assert mcnemar_exact(10_000, 10_000) == 1.0
+    assert mcnemar_exact(9_800, 10_200) == pytest.approx(float(binomtest(9_800, 20_000).pvalue), rel=1e-9)

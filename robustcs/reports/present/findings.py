@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from robustcs.analyses.augment import Augmentation
 from robustcs.analyses.correlate import CORNERS, Correlate
 from robustcs.analyses.diversity import Diversity
+from robustcs.analyses.groups import Group
 from robustcs.analyses.robustness import Robustness
 from robustcs.analyses.unjudged import Unjudged
-from robustcs.project import Group
 from robustcs.reports.present.correlate import answers_label, similarity_label
 from robustcs.reports.present.words import measure_label, p_value, percent
 
@@ -96,7 +96,7 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     part = change.measures[change.measures["metric"] == metric]
     least, most = (part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()])
     moved = part[part["rank_before"] != part["rank_after"]]
-    places = f"{len(moved)} of {len(part)} runs change places" if len(moved) else f"none of the {len(part)} runs changes its place"
+    places = f"{len(moved) or 'none'} of the {len(part)} runs change{'s' * (len(moved) == 1)} places"
     sentence = (
         f"{added:,} new judgments change {measure_label(metric)} by {_signed(least['difference'])} ({least['run']}) to"
         f" {_signed(most['difference'])} ({most['run']}); {places}"
@@ -118,8 +118,8 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
         counts = result.outliers[result.outliers["rewriter"] == row.rewriter]["corner"].value_counts()
         whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
         sentences.append(
-            f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)} is"
-            f" {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {counts.get(CORNERS[0], 0)} turns have"
+            f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
+            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {counts.get(CORNERS[0], 0)} turns have"
             f" similar questions but different answers, {counts.get(CORNERS[1], 0)} different questions but the same answers."
             .strip()
         )

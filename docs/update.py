@@ -1,0 +1,174 @@
+"""Writes docs/cli.md, and the output of every ``$ robustcs …`` example in README.md and docs/*.md.
+
+    python docs/update.py
+
+The examples run in a copy of the demo collection (fixtures/). A line ``…`` in an example stands for lines left out: as many
+lines are kept before and after it as there were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from robustcs.cli.main import cli, run  # noqa: E402
+from robustcs.cli.options import Options, shared_options  # noqa: E402
+
+REFERENCE = ROOT / "docs" / "cli.md"
+_EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LEFT_OUT = "…"
+_SHARED = {field.name for field in fields(Options)} | {"traceback"}
+_HEAD = """# Command line reference
+
+Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
+
+Exit codes: 0 done · 2 wrong use · 3 bad input · 4 something optional is not installed · 130 interrupted;
+see [policy and conventions](policy.md).
+"""
+
+
+def pages() -> list[Path]:
+    """The pages written by hand."""
+    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path != REFERENCE)]
+
+
+# ---------------------------------------------------------------- examples
+
+
+@contextlib.contextmanager
+def demo_copy() -> Iterator[None]:
+    """Work in a copy of the demo collection, on a terminal of 80 columns."""
+    before, columns = os.getcwd(), os.environ.pop("COLUMNS", None)
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "fixtures", Path(folder) / "demo")
+        os.chdir(Path(folder) / "demo")
+        try:
+            yield
+        finally:
+            os.chdir(before)
+            if columns is not None:
+                os.environ["COLUMNS"] = columns
+
+
+def examples(text: str) -> list[tuple[str, str]]:
+    """(command line, the output that the page shows) of every example."""
+    return [(match[1], match[2]) for match in _EXAMPLE.finditer(text)]
+
+
+def output_of(command: str) -> str:
+    """What a terminal shows for a command line, messages included."""
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+        run(shlex.split(command.replace("\\\n", " "))[1:])
+    return shown.getvalue()
+
+
+def shortened(output: str, like: str) -> str:
+    """``output`` with as many lines left out as in ``like``."""
+    kept = like.split("\n")
+    if _LEFT_OUT not in kept:
+        return output
+    before = kept.index(_LEFT_OUT)
+    after = len(kept) - before - 1
+    lines = output.split("\n")
+    return "\n".join([*lines[:before], _LEFT_OUT, *lines[len(lines) - after :]])
+
+
+def refreshed(text: str) -> str:
+    """The page with the outputs that its examples have now."""
+
+    def example(match: re.Match[str]) -> str:
+        return f"```console\n$ {match[1]}\n{shortened(output_of(match[1]), match[2])}```"
+
+    with demo_copy():
+        return _EXAMPLE.sub(example, text)
+
+
+# ---------------------------------------------------------------- reference
+
+
+def reference() -> str:
+    """The text of docs/cli.md."""
+
+    @click.command()
+    @shared_options
+    def shared(options: Options) -> None:
+        """Stands for any command."""
+
+    parts = [_HEAD, "## Shared options\n", _table(shared)]
+    parts += [_section(name, command) for name, command in commands(cli)]
+    return "\n".join(parts)
+
+
+def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command by its words, those of groups included, in the order of ``--help``."""
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{word} ")
+        elif command is not None:
+            yield f"{before}{word}", command
+
+
+def _section(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=f"robustcs {name}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts = [f"## robustcs {name}\n", f"    robustcs {name} {usage}\n"]
+    for paragraph in (command.help or "").split("\n\n"):
+        head, mark, rest = paragraph.partition("\b\n")
+        if mark:
+            title, _, lines = rest.rpartition(":\n") if rest.partition("\n")[0].endswith(":") else ("", "", rest)
+            parts += [f"{title}:\n"] * bool(title) + [f"```text\n{textwrap.dedent(lines).rstrip()}\n```\n"]
+        else:
+            parts.append(" ".join(head.split()) + "\n")
+    own = [option for option in command.params if isinstance(option, click.Option) and option.name not in _SHARED]
+    if own:
+        parts.append(_table(command, own))
+    if len(own) < sum(isinstance(option, click.Option) for option in command.params):
+        parts.append("Takes the [shared options](#shared-options) as well.\n")
+    return "\n".join(parts)
+
+
+def _table(command: click.Command, options: list[click.Option] | None = None) -> str:
+    context = click.Context(command)
+    rows = ["| Option | |", "|---|---|"]
+    for option in options or [option for option in command.params if isinstance(option, click.Option)]:
+        record = option.get_help_record(context)
+        if record:
+            names, text = (cell.replace("|", "\\|") for cell in record)
+            rows.append(f"| `{names}` | {' '.join(text.split()).replace('<', '&lt;')} |")
+    return "\n".join(rows) + "\n"
+
+
+def main() -> None:
+    """Rewrite every page that has changed, and name it."""
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        _write(path, text, refreshed(text))
+    _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
+
+
+def _write(path: Path, old: str, new: str) -> None:
+    if new != old:
+        path.write_text(new, encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The analyses as functions: what ``import robustcs`` offers.
+
+Every function takes the same inputs: a project file (or the ``robustcs.toml`` of the working folder where there is one), and
+by keyword whatever takes the place of what it says. Every result has its tables as pandas frames, knows the policy that made
+it, and shows itself in a notebook. Wrong inputs raise :class:`robustcs.errors.RobustcsError`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robustcs.analyses.groups import Group
+from robustcs.analyses.result import Result
+from robustcs.errors import UsageError
+from robustcs.policy import EvaluationPolicy
+from robustcs.project import Project, find_project, parse_role, parse_text_source
+
+if TYPE_CHECKING:
+    from robustcs.analyses.augment import Augmentation
+    from robustcs.analyses.breakdown import Breakdown
+    from robustcs.analyses.correlate import Correlate
+    from robustcs.analyses.diversity import Diversity
+    from robustcs.analyses.robustness import Robustness
+    from robustcs.analyses.sweep import Sweep
+    from robustcs.analyses.unjudged import Unjudged
+    from robustcs.workspace import Workspace
+
+StrPath = str | os.PathLike[str]
+
+
+def _notebook(result: Result) -> str:
+    """What a notebook shows of a result."""
+    from robustcs.reports.notebook import notebook_html
+
+    return notebook_html(result)
+
+
+# results know no renderer; whoever uses them from Python is given one
+setattr(Result, "_repr_html_", _notebook)  # noqa: B010
+
+_FILES = ("qrels", "gold", "new_judgments", "answer_similarity", "paraphrases", "collection")
+_POLICY = tuple(field.name for field in fields(EvaluationPolicy))
+
+
+def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Project:
+    """A project from its file, or from keywords alone.
+
+    project
+        A ``robustcs.toml``, or a project opened before; without one, the ``robustcs.toml`` of the working folder if any.
+    original, qr, human
+        Runs of the three formulations; ``qr`` may be a mapping of rewriters: name → file.
+    scores, answers, rewrites
+        Role (``original``, ``qr``, ``qr:NAME``, ``human``) → per-turn scores, predicted answers, question texts
+        (``FILE`` or ``FILE:COLUMN``, or several).
+    qrels, gold, new_judgments, answer_similarity, paraphrases, collection
+        Files.
+    runs
+        Further runs: name → file.
+    groups
+        Name → (baseline, [sets]), by the names of runs.
+    metrics, thresholds
+        One or several: ``"ndcg_cut_3"``, ``">=0.5"``.
+    relevance_level, missing, order, depth, seed, name
+        As in the project file.
+
+    Raises :class:`UsageError` for an unknown keyword or role, :class:`InputError` for a broken project file.
+    """
+    opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project))
+    for key, value in inputs.items():
+        opened = _with(opened, key, value)
+    return opened
+
+
+def _with(project: Project, key: str, value: Any) -> Project:
+    if key in _FILES:
+        irds = key in ("qrels", "new_judgments") and str(value).startswith("irds:")
+        return _changed(project, key, value if irds else Path(value))
+    if key in ("original", "human"):
+        return project.with_formulation(key, run=Path(value))
+    if key == "qr":
+        named = {f"qr:{name}": path for name, path in value.items()} if isinstance(value, Mapping) else {"qr": value}
+        for role, path in named.items():
+            project = project.with_formulation(role, run=Path(path))
+        return project
+    if key in ("scores", "answers", "rewrites"):
+        for role, given in value.items():
+            parse_role(role)
+            sources = tuple(parse_text_source(os.fspath(one)) for one in _several(given)) if key == "rewrites" else Path(given)
+            project = project.with_formulation(role, **{key: sources})
+        return project
+    if key == "runs":
+        return replace(project, runs={name: Path(path) for name, path in value.items()})
+    if key == "groups":
+        return replace(project, groups={name: Group(base, tuple(sets)) for name, (base, sets) in value.items()})
+    if key in ("metrics", "thresholds"):
+        return _changed(project, key, tuple(map(str, _several(value))))
+    if key in _POLICY:
+        policy: dict[str, Any] = {key: value}
+        return replace(project, policy=replace(project.policy, **policy))
+    if key in ("seed", "name"):
+        return _changed(project, key, value)
+    raise UsageError("no-such-input", f"no input is named {key!r}", "help(robustcs.open_project) lists them")
+
+
+def _changed(project: Project, key: str, value: Any) -> Project:
+    change: dict[str, Any] = {key: value}
+    return replace(project, **change)
+
+
+def _several(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _workspace(project: Project | StrPath | None, inputs: Mapping[str, Any]) -> Workspace:
+    from robustcs.workspace import Workspace
+
+    return Workspace(open_project(project, **inputs))
+
+
+def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakdown:
+    """Wrong answer or wrong question? See :func:`open_project` for the inputs and :class:`Breakdown` for the tables."""
+    from robustcs.analyses.breakdown import breakdown as analyse
+    from robustcs.evaluation.thresholds import parse_thresholds
+
+    workspace = _workspace(project, inputs)
+    scores, evaluated = workspace.formulation_scores()
+    own = workspace.project
+    return analyse(scores, evaluated, parse_thresholds(own.thresholds), workspace.texts, own.seed)
+
+
+def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inputs: Any) -> Sweep:
+    """The bins at every threshold from 0 to 1 in steps of ``step``."""
+    from robustcs.analyses.sweep import sweep as analyse
+    from robustcs.analyses.sweep import threshold_grid
+
+    workspace = _workspace(project, inputs)
+    scores, evaluated = workspace.formulation_scores()
+    return analyse(scores if workspace.project.metrics else scores.graded(), evaluated, threshold_grid(step))
+
+
+def correlate(project: Project | StrPath | None = None, *, answers_by: Sequence[str] = (), **inputs: Any) -> Correlate:
+    """Do similar questions get similar answers? ``answers_by``: measures of answers, as ``--y`` of the command."""
+    from robustcs.evaluation.thresholds import parse_thresholds
+    from robustcs.workspace.question_correlation import correlate_questions
+
+    workspace = _workspace(project, inputs)
+    return correlate_questions(workspace, parse_thresholds(workspace.project.thresholds)[0], answers_by)
+
+
+def unjudged(
+    project: Project | StrPath | None = None, *, top: int | None = None, scope: str = "cutoff", **inputs: Any
+) -> Unjudged:
+    """How much of the top ``top`` (default 3) nobody judged, and how far scores could move.
+
+    ``scope``: ``cutoff`` or ``run``, which unjudged passages could get a grade.
+    """
+    from robustcs.workspace.judged_runs import find_unjudged
+
+    if scope not in ("cutoff", "run"):
+        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff or run")
+    return find_unjudged(_workspace(project, inputs), top, scope)  # type: ignore[arg-type]
+
+
+def augment(project: Project | StrPath | None = None, **inputs: Any) -> Augmentation:
+    """Scores before and after the ``new_judgments``."""
+    from robustcs.workspace.pooled_runs import compare_judgments
+
+    return compare_judgments(_workspace(project, inputs))
+
+
+def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robustness:
+    """How far scores drop from the baseline of each of the ``groups`` to its sets."""
+    from robustcs.analyses.robustness import DEFAULT_METRICS
+    from robustcs.analyses.robustness import robustness as analyse
+
+    workspace = _workspace(project, inputs)
+    own = workspace.project
+    if not own.groups:
+        raise UsageError("no-groups", "no groups of runs are given", "name them with groups={NAME: (BASELINE, [SET, …])}")
+    names = [name for group in own.groups.values() for name in (group.baseline, *group.sets)]
+    scores, evaluated = workspace.system_scores(names, own.metrics or DEFAULT_METRICS)
+    return analyse(own.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=own.seed)
+
+
+def diversity(project: Project | StrPath | None = None, **inputs: Any) -> Diversity:
+    """How different the formulations and paraphrases are, by BLEU, self-BLEU and duplicates."""
+    from robustcs.analyses.diversity import diversity as analyse
+    from robustcs.workspace.text_sets import read_text_sets
+
+    return analyse(*read_text_sets(_workspace(project, inputs), (), ()))
+
+
+def report(project: Project | StrPath | None = None, output: StrPath | None = None, **inputs: Any) -> Path:
+    """Write the whole report into the folder ``output`` (default ``reports/NAME``); the path of its HTML page."""
+    from robustcs.reporting.build import make_report
+    from robustcs.reporting.folder import STORE, report_folder, write_report
+    from robustcs.reporting.store import Store
+
+    opened = open_project(project, **inputs)
+    folder = report_folder(opened) if output is None else Path(output)
+    given = project if project is not None and not isinstance(project, Project) else ""
+    made = make_report(opened, folder=Path(given).parent, store=Store(folder / STORE))
+    write_report(folder, made.files)
+    return folder / "report.html"

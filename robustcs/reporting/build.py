@@ -1,0 +1,280 @@
+"""From a project to its report: the document, and the files of its folder."""
+
+from __future__ import annotations
+
+import base64
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from robustcs import __version__
+from robustcs.analyses.result import Evaluated
+from robustcs.errors import UsageError
+from robustcs.project import Project
+from robustcs.reporting.codec import decode, encode
+from robustcs.reporting.names import Names
+from robustcs.reporting.parts import only
+from robustcs.reporting.question import Answer, Question
+from robustcs.reporting.questions import QUESTIONS
+from robustcs.reporting.store import Store, library_versions
+from robustcs.reporting.turns import turn_cards
+from robustcs.reports.data import to_csv, to_json
+from robustcs.reports.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.reports.figures import figure_bytes, svg_file, svg_text
+from robustcs.reports.html import render_html
+from robustcs.reports.latex import render_latex
+from robustcs.reports.pdf import render_pdf
+from robustcs.reports.text import anchor
+from robustcs.workspace import Track, Workspace
+
+#: Inputs named below the title; all stand in the provenance.
+_NAMED_INPUTS = 6
+
+
+@dataclass(frozen=True)
+class Report:
+    """``files``: name inside the report's folder → contents. ``computed``: what was not kept from before."""
+
+    document: Document
+    files: Mapping[str, bytes]
+    computed: Sequence[str]
+
+
+def make_report(
+    project: Project,
+    *,
+    folder: Path = Path(),
+    command: str = "",
+    jobs: int = 1,
+    track: Track = lambda items, what, total: items,
+    tell: Callable[[str], None] = lambda message: None,
+    store: Store | None = None,
+) -> Report:
+    """Ask every question that the project's inputs allow, and put the answers into one document and a folder of files.
+
+    What could not be asked is named with what it would need. ``folder`` is that of the project file, to which inputs are
+    named relative; ``command`` stands in the provenance; ``tell`` is told of every question before it is answered.
+
+    Raises :class:`UsageError` where nothing could be asked, and :class:`InputError` for a broken file.
+    """
+    store = store or Store(None)
+    names = Names(folder)
+    answers: list[tuple[Question, dict[str, Any]]] = []
+    left_out: list[str] = []
+    for question in QUESTIONS:
+        try:
+            part = question.part(project)
+            tell(question.title)
+            ask = partial(_ask, question, part, names, jobs, track)
+            kept = store.get(question.key, names.described(part), ask)
+        except UsageError as error:
+            left_out.append(f"{question.title} ({names.hide(str(error))})")
+            continue
+        answers.append((question, kept))
+    if not answers:
+        raise UsageError("nothing-to-report", "no analysis has the inputs it needs", "; ".join(left_out))
+    tell("Every turn")
+    part = _turn_part(project)
+    turns = store.get("turns", names.described(part), lambda: _turns(part, names, jobs, track))
+    store.prune()
+    inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
+    page, printed = (
+        _document(project, answers, left_out, inputs, turns["cards"], command, whole) for whole in (True, False)
+    )
+    files = {name: _bytes(value) for _, kept in answers for name, value in kept["files"].items()}
+    tell("HTML and PDF")
+    files |= {"report.html": render_html(page).encode("utf-8", "replace"), "report.pdf": render_pdf(printed)}
+    return Report(page, files, store.computed)
+
+
+def _ask(question: Question, part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+    """The answer in the form that is kept: JSON, figures drawn."""
+    workspace = Workspace(part, jobs, track)
+    answer = question.answer(workspace)
+    inputs = _shown_inputs(workspace, names)
+    blocks: list[Block | Picture] = []
+    files: dict[str, Any] = {}
+    for block in _with_unique_slugs(question.key, answer.blocks):
+        if isinstance(block, Figure):
+            picture, drawn = _draw(block)
+            files |= drawn
+            blocks.append(picture)
+            continue
+        if isinstance(block, Table):
+            text = render_latex([block], answer.evaluated.policy_line, answer.evaluated.notes)
+            files[f"tables/{block.slug}.tex"] = text
+        blocks.append(block)
+    files |= _data_files(question, answer, inputs)
+    return {
+        "findings": answer.findings,
+        "reading": answer.reading,
+        "blocks": encode(blocks),
+        "evaluated": encode(answer.evaluated),
+        "inputs": inputs,
+        "files": files,
+    }
+
+
+def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
+    """The figure as it stands in the report, and as files of its own."""
+    drawn = figure.draw()
+    svg = svg_text(drawn, figure.slug, figure.alt)
+    picture = Picture(figure.slug, figure.caption, figure.alt, svg, drawn.get_figwidth())
+    pdf = figure_bytes(drawn, "pdf")
+    return picture, {
+        f"figures/{figure.slug}.svg": svg_file(svg),
+        f"figures/{figure.slug}.pdf": {"base64": base64.b64encode(pdf).decode()},
+    }
+
+
+def _data_files(question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Every result as JSON, and each of its tables as CSV."""
+    files = {}
+    for name, result in answer.results.items():
+        stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
+        evaluated = result.evaluated
+        files[f"results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes)
+        files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
+    return files
+
+
+def _bytes(value: Any) -> bytes:
+    return base64.b64decode(value["base64"]) if isinstance(value, dict) else str(value).encode("utf-8", "replace")
+
+
+def _turn_part(project: Project) -> Project:
+    keys = ("qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
+    return only(project, keys, ("run", "scores", "answers", "rewrites"))
+
+
+def _turns(part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+    workspace = Workspace(part, jobs, track)
+    cards = turn_cards(workspace)
+    inputs = _shown_inputs(workspace, names)
+    if part.collection:
+        name, checksum = names.shown(part.collection), names.checksum(part.collection)
+        inputs.append({"role": "collection", "path": name, "sha256": checksum, "rows": None})
+    return {"cards": cards, "inputs": inputs}
+
+
+def _shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
+    return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]
+
+
+def _unique(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each file once, under the first role that it was read for."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        found.setdefault(entry["path"], entry)
+    return list(found.values())
+
+
+def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
+    """Slugs that start with the question's key, are safe as names of files, and stand once in a report."""
+    taken: set[str] = set()
+    unique: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Table | Figure | Cards | Layers):
+            stem = anchor(block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}")
+            slug, number = stem, 2
+            while slug in taken:
+                slug, number = f"{stem}-{number}", number + 1
+            taken.add(slug)
+            block = replace(block, slug=slug)
+        unique.append(block)
+    return unique
+
+
+def _split(
+    question: Question, blocks: Sequence[Block | Picture]
+) -> tuple[list[Block | Picture], list[Block | Picture]]:
+    """What everybody should see, the tables in the order of the question, and the other tables; heading by heading."""
+
+    def rank(block: Block | Picture) -> int:
+        """Figures, then the question's tables, then all that follows, such as turns to read; -1 for the other tables."""
+        if isinstance(block, Picture):
+            return 0
+        if not isinstance(block, Table):
+            return len(question.tables) + 1
+        slug = block.slug.removeprefix(f"{question.key}-")
+        return next((place for place, start in enumerate(question.tables, 1) if slug.startswith(anchor(start))), -1)
+
+    parts: list[list[Block | Picture]] = [[]]
+    for block in blocks:
+        if isinstance(block, Heading):
+            parts.append([])
+        parts[-1].append(block)
+    main: list[Block | Picture] = []
+    further: list[Block | Picture] = []
+    for part in parts:
+        head, rest = part[:1], part[1:]
+        if head and not isinstance(head[0], Heading):
+            head, rest = [], part
+        shown = sorted((block for block in rest if rank(block) >= 0), key=rank)
+        main += [*head, *shown] if shown else []
+        further += [block for block in rest if rank(block) < 0]
+    return main, further
+
+
+def _document(
+    project: Project,
+    answers: Sequence[tuple[Question, dict[str, Any]]],
+    left_out: Sequence[str],
+    inputs: Sequence[Mapping[str, Any]],
+    turns: Mapping[str, Any],
+    command: str,
+    whole: bool,
+) -> Document:
+    """All of it for the page, or (not ``whole``) what is printed."""
+    blocks: list[Block | Picture] = [Heading("Findings")]
+    blocks += [Paragraph(sentence) for _, kept in answers for sentence in kept["findings"]]
+    notes: list[str] = []
+    lines: list[str] = []
+    for question, kept in answers:
+        evaluated: Evaluated = decode(kept["evaluated"])
+        main, further = _split(question, decode(kept["blocks"]))
+        blocks += [Heading(question.title), Paragraph(kept["reading"]), *main]
+        if further and whole:
+            blocks += [Heading("Further tables", 2), *further]
+        elif further:
+            blocks.append(Paragraph(f"{len(further)} further tables stand in report.html and in the folder tables."))
+        blocks.append(Paragraph(f"Evaluated: {evaluated.policy_line}."))
+        notes += evaluated.notes
+        lines.append(evaluated.policy_line)
+    notes += [f"Left out: {what}" for what in left_out]
+    named = [str(entry["path"]) for entry in inputs]
+    more = f" and {len(named) - _NAMED_INPUTS} more" if len(named) > _NAMED_INPUTS else ""
+    return Document(
+        title=f"{project.name}: a robustcs report",
+        blocks=tuple(blocks),
+        policy=lines[0],
+        notes=tuple(dict.fromkeys(notes)),
+        provenance=_provenance(project, inputs, command),
+        lead=(lines[0], f"Inputs: {', '.join(named[:_NAMED_INPUTS])}{more}; checksums stand at the end."),
+        turns=turns if turns["turns"] else {},
+    )
+
+
+def _provenance(
+    project: Project, inputs: Sequence[Mapping[str, Any]], command: str
+) -> tuple[tuple[str, str], ...]:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    day = time.strftime("%Y-%m-%d", time.gmtime(int(epoch) if epoch.isdigit() else None))
+    libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
+    rows = [("Program", f"robustcs {__version__}")]
+    rows += [("Command", command)] if command else []
+    rows += [
+        ("Libraries", f"Python {platform.python_version()}, {libraries}"),
+        ("Date", day),
+        ("Seed", str(project.seed)),
+    ]
+    for entry in inputs:
+        count = f" · {entry['rows']:,} rows" if entry["rows"] is not None else ""
+        digest = f" · SHA-256 {entry['sha256']}" if entry["sha256"] else ""
+        rows.append((f"Input: {entry['role']}", f"{entry['path']}{count}{digest}"))
+    return tuple(rows)

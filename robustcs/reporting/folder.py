@@ -1,0 +1,61 @@
+"""The folder of a report on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from robustcs.project import Project
+from robustcs.reports.files import write_bytes, write_text
+
+#: Inside a report's folder, what was computed and can be used again.
+STORE = ".kept"
+#: Lists the files of the folder with their SHA-256.
+MANIFEST = "manifest.json"
+
+
+def report_folder(project: Project) -> Path:
+    """``reports/NAME``, with a name that is safe as a folder's."""
+    name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.").lower()
+    return Path("reports") / (name[:100] or "report")
+
+
+def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Write what changed and its manifest; the names of the files written.
+
+    What an earlier report wrote, and this one does not have, is removed, unless somebody changed it since.
+    """
+    written = []
+    for name, data in files.items():
+        if _read(folder / name) != data:
+            write_bytes(folder / name, data, make_parents=True)
+            written.append(name)
+    for name, checksum in _earlier(folder).items():
+        old = _read(folder / name)
+        if name not in files and old is not None and hashlib.sha256(old).hexdigest() == checksum:
+            (folder / name).unlink()
+    sums = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
+    write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)
+    return written
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _earlier(folder: Path) -> dict[str, str]:
+    """The manifest of an earlier report, of names inside the folder only."""
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(data, dict):
+        return {}
+    inside = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
+    return {name: checksum for name, checksum in data.items() if inside.fullmatch(name)}

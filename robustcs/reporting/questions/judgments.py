@@ -1,0 +1,67 @@
+"""How much of a drop is real: what nobody judged, and what new judgments change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robustcs.project import Project
+from robustcs.reporting.parts import measures, needs, only
+from robustcs.reporting.question import Answer, Question
+from robustcs.reports.present.augment import present_augmentation
+from robustcs.reports.present.findings import augment_findings, unjudged_findings
+from robustcs.reports.present.order import figures_first
+from robustcs.reports.present.unjudged import present_unjudged
+from robustcs.workspace import Workspace
+from robustcs.workspace.judged_runs import find_unjudged
+from robustcs.workspace.pooled_runs import compare_judgments
+
+_READING = (
+    "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
+    " computed; the line around it goes from the score if all unjudged passages were worthless to the score if they were as"
+    " good as a passage can be. The truth lies inside. Two runs whose lines overlap are not told apart by these judgments,"
+    " however far apart their dots are."
+)
+_READING_NEW = (
+    "How to read it: open marks are scores under the old judgments, filled ones after the new ones joined. A score rises where"
+    " passages of the run turn out relevant, and falls where others' do, because the ideal ranking gets better. Watch whether"
+    " the order of the runs changes, not only whether the scores do."
+)
+
+
+def _runs(project: Project, keys: tuple[str, ...]) -> Project:
+    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(project.systems, "no-runs", "no runs", "name them in robustcs.toml or with --run NAME=FILE")
+    part = only(project, ("qrels", "runs", "policy", "new_judgments", *keys), ("run",))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _part_unjudged(project: Project) -> Project:
+    return _runs(project, ("groups",))
+
+
+def _part_new(project: Project) -> Project:
+    needs(project.new_judgments, "no-new-judgments", "no new judgments", "name them with new_judgments = …")
+    return _runs(project, ("seed",))
+
+
+def _unjudged(workspace: Workspace) -> Answer:
+    result = find_unjudged(workspace)
+    roles = {part.name: part.role for part in workspace.project.formulations.values()}
+    blocks = figures_first(present_unjudged(result))
+    findings = unjudged_findings(result, roles, workspace.project.groups)
+    return Answer(findings, _READING, blocks, result.evaluated, {"unjudged": result})
+
+
+def _new(workspace: Workspace) -> Answer:
+    result = compare_judgments(workspace)
+    blocks = figures_first(present_augmentation(result))
+    return Answer(augment_findings(result), _READING_NEW, blocks, result.evaluated, {"augment": result})
+
+
+UNJUDGED = Question(
+    "unjudged", "How much of the drop is only holes in the judgments?", ("rates", "bounds", "pairs", "grades"),
+    _part_unjudged, _unjudged,
+)  # fmt: skip
+NEW_JUDGMENTS = Question(
+    "augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part_new, _new
+)

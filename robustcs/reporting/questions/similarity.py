@@ -1,0 +1,39 @@
+"""Do similar questions get similar answers?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robustcs.evaluation.thresholds import parse_thresholds
+from robustcs.project import Project
+from robustcs.reporting.parts import measures, needs, only
+from robustcs.reporting.question import Answer, Question
+from robustcs.reports.present.correlate import present_correlate
+from robustcs.reports.present.findings import correlate_findings
+from robustcs.reports.present.order import figures_first
+from robustcs.workspace import Workspace
+from robustcs.workspace.question_correlation import correlate_questions
+
+_READING = (
+    "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"
+    " more of the same answers. Points near the diagonal are what one expects. At the lower right, a small change of words"
+    " changed the answers: a sensitive ranker. At the upper left, another question found the same: the words did not matter."
+    " A correlation says how well one predicts the other, not that one causes the other."
+)
+
+
+def _part(project: Project) -> Project:
+    texts = {part.role for part in project.formulations.values() if part.rewrites}
+    needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
+    keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy", "seed")
+    part = only(project, keys, ("run", "scores", "answers", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = correlate_questions(workspace, threshold=parse_thresholds(workspace.project.thresholds)[0])
+    blocks = figures_first(present_correlate(result))
+    return Answer(correlate_findings(result), _READING, blocks, result.evaluated, {"correlate": result})
+
+
+SIMILARITY = Question("correlate", "Do similar questions get similar answers?", ("pearson", "differences"), _part, _answer)

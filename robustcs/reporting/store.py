@@ -1,0 +1,77 @@
+"""Answers that were computed before, kept beside the report until something that they depend on changes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import robustcs
+from robustcs.reports.files import write_text
+
+#: Packages whose numbers or drawings stand in a report.
+LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy")
+
+
+class Store:
+    """Values by what they depend on, one JSON file each in ``folder``; None keeps nothing, ``fresh`` uses nothing kept."""
+
+    def __init__(self, folder: Path | None, fresh: bool = False):
+        self.folder = folder
+        self.fresh = fresh
+        self.used: set[str] = set()
+        self.computed: list[str] = []
+
+    def get(self, name: str, depends_on: Any, compute: Callable[[], Any]) -> Any:
+        """The kept value, or the new one of ``compute``; values are JSON.
+
+        The key is a checksum of ``depends_on`` (JSON) together with the program's own files and the versions of
+        :data:`LIBRARIES`, so that a value is used again only where nothing changed.
+        """
+        text = json.dumps([name, depends_on, program()], sort_keys=True)
+        key = f"{name}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+        self.used.add(key)
+        if self.folder is not None and not self.fresh:
+            with contextlib.suppress(OSError, ValueError):  # absent, or not what was written
+                return json.loads((self.folder / key).read_text(encoding="utf-8"))
+        value = compute()
+        self.computed.append(name)
+        text = json.dumps(value, ensure_ascii=True)
+        if self.folder is not None:
+            write_text(self.folder / key, text, make_parents=True)
+        return json.loads(text)
+
+    def prune(self) -> None:
+        """Forget what was not used, and keep the folder out of version control."""
+        if self.folder is None or not self.folder.is_dir():
+            return
+        for path in self.folder.glob("*.json"):
+            if path.name not in self.used:
+                path.unlink(missing_ok=True)
+        write_text(self.folder / ".gitignore", "*\n")
+
+
+@cache
+def program() -> str:
+    """A checksum of the program's files and of the versions that it runs with."""
+    digest = hashlib.sha256()
+    root = Path(robustcs.__file__).parent
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    digest.update(repr(library_versions()).encode())
+    return digest.hexdigest()
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of :data:`LIBRARIES`."""
+    versions = {}
+    for name in LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions

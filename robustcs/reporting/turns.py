@@ -1,0 +1,196 @@
+"""Every turn with what is known of it: what a page shows as a card.
+
+``turn_cards`` gives one JSON object:
+
+formulations
+    Names: Original, then the rewriters, then Human. Lists "per formulation" go in this order.
+measures
+    Their labels.
+cuts
+    What correct can mean: ``name`` (``NDCG@3 ≥ 0.5``, with the rewriter where there are several), ``label`` (without),
+    ``measure`` (its place), ``formulations`` (the places of Original, the rewriter, Human) and ``main`` (shown in lists).
+labels
+    Bin → what it means.
+runs, depth, relevant
+    Names of the runs, how many passages of each are shown, and the grade from which a passage is relevant.
+passages
+    (id, text or "").
+turns
+    ``turn``, ``topic``, ``texts`` (per formulation, null where unknown), ``scores`` (per measure and formulation, null where
+    not scored), ``bins`` (per cut, "" where not scored), ``top`` (per run the passages as (place in ``passages``, grade or
+    null)), and, where there are answers, ``answers`` (per formulation) and ``gold``.
+left_out
+    Turns that are not in ``turns``, because there are very many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robustcs.analyses.breakdown import Breakdown, breakdown
+from robustcs.analyses.holes import Grades, grades_by_pair
+from robustcs.errors import UsageError
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.thresholds import parse_thresholds
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.project import Project
+from robustcs.reporting.parts import measures
+from robustcs.reports.figures import BIN_LABELS
+from robustcs.reports.present.breakdown import cut_label, shown_cuts
+from robustcs.reports.present.words import FORMULATION_NAMES, measure_label
+from robustcs.workspace import DEFAULT_ANSWER_METRICS, Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Passages of every run, characters of a passage's text, and turns.
+DEPTH = 5
+PASSAGE_LENGTH = 300
+MOST_TURNS = 1000
+
+#: Turn → its best passages with their grades.
+Top = dict[str, list[tuple[str, int | None]]]
+
+
+def turn_cards(workspace: Workspace) -> dict[str, Any]:
+    """The object described above, of everything that the project has."""
+    project = workspace.project
+    order = ("original", "qr", "human")
+    parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
+    names = [part.name for part in parts]
+    texts = workspace.texts
+    broken = _breakdowns(workspace)
+    tops = _tops(workspace)
+    answers, gold = _answers(project)
+    scored = list(dict.fromkeys(turn for result in broken for turn in result.turns["turn"]))
+    others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold)
+    chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
+    chosen.sort(key=turn_sort_key)
+    labels, cuts, scores, bins = _scores(broken, names)
+    passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
+    collection = read_passages(project.collection, passages) if project.collection and passages else {}
+    turns = []
+    for turn in chosen:
+        entry: dict[str, Any] = {
+            "turn": turn,
+            "topic": conversation(turn),
+            "texts": [texts.get(name, {}).get(turn) for name in names],
+            "scores": [[values.get((name, turn)) for name in names] for values in scores],
+            "bins": [values.get(turn, "") for values in bins],
+            "top": [[(passages[passage], grade) for passage, grade in top.get(turn, ())] for top in tops.values()],
+        }
+        if answers:
+            entry |= {"answers": [answers.get(name, {}).get(turn) for name in names], "gold": list(gold.get(turn, ()))}
+        turns.append(entry)
+    return {
+        "formulations": [FORMULATION_NAMES.get(name, name) for name in names],
+        "measures": labels,
+        "cuts": cuts,
+        "labels": dict(BIN_LABELS),
+        "runs": list(tops),
+        "depth": DEPTH,
+        "relevant": project.policy.relevance_level,
+        "passages": [(passage, _shortened(collection.get(passage, ""))) for passage in passages],
+        "turns": turns,
+        "left_out": len({*scored, *others}) - len(chosen),
+    }
+
+
+def _breakdowns(workspace: Workspace) -> list[Breakdown]:
+    """The bins of rankings (or given scores) and of answers, as far as the inputs allow."""
+    project = workspace.project
+    thresholds = parse_thresholds(project.thresholds)
+    found = []
+    for of_answers in (False, True):
+        metrics = measures(project, of_answers) or (DEFAULT_ANSWER_METRICS if of_answers else ())
+        if of_answers and not project.gold:
+            continue
+        if not of_answers and not any(part.run or part.scores for part in project.formulations.values()):
+            continue
+        asked = Workspace(replace(project, metrics=()), workspace.jobs, workspace.track)
+        try:
+            scores, evaluated = asked.formulation_scores(metrics)
+        except UsageError:
+            continue  # told where the question is asked
+        found.append(breakdown(scores, evaluated, thresholds, seed=project.seed))
+    return found
+
+
+def _scores(
+    results: list[Breakdown], names: list[str]
+) -> tuple[list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]]:
+    """Labels of measures, cuts, (formulation, turn) → score per measure, turn → bin per cut."""
+    labels: list[str] = []
+    cuts: list[dict[str, Any]] = []
+    scores: list[dict[tuple[str, str], float]] = []
+    bins: list[dict[str, str]] = []
+    human = names[-1] if names else ""
+    for result in results:
+        rewriters = list(dict.fromkeys(result.turns["rewriter"]))
+        shown = shown_cuts(result.turns)
+        main = shown[len(shown) // 2]
+        for metric, rows in result.turns.groupby("metric", sort=False):
+            labels.append(measure_label(str(metric)))
+            scores.append(_by_formulation(rows, human))
+            for rewriter in rewriters:
+                for cut in (cut for cut in shown if cut[0] == metric):
+                    part = rows[(rows["rewriter"] == rewriter) & (rows["threshold"] == cut[1])]
+                    bins.append(dict(zip(part["turn"], part["bin"], strict=True)))
+                    name = cut_label(cut) + (f", {rewriter}" if len(rewriters) > 1 else "")
+                    places = [names.index("original"), names.index(rewriter), names.index(human)]
+                    cuts.append(
+                        {"name": name, "label": name, "measure": len(labels) - 1, "formulations": places, "main": cut == main}
+                    )
+    return labels, cuts, scores, bins
+
+
+def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    for rewriter, part in rows.drop_duplicates(["rewriter", "turn"]).groupby("rewriter", sort=False):
+        for column, name in (("original", "original"), ("qr", str(rewriter)), ("human", human)):
+            found |= {(name, turn): round(value, 4) for turn, value in zip(part["turn"], part[column], strict=True)}
+    return found
+
+
+def _tops(workspace: Workspace) -> dict[str, Top]:
+    """The best passages of every run."""
+    project = workspace.project
+    if not project.systems:
+        return {}
+    grades: Grades = grades_by_pair(workspace.qrels) if project.qrels else {}
+
+    def top(ranking: Ranking) -> Top:
+        found: Top = {}
+        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
+            codes = ranking.document_codes[start : min(end, start + DEPTH)]
+            names = ranking.documents.take(as_arrow(codes)).to_pylist()
+            found[turn] = [(name, grades.get((turn, name))) for name in names]
+        return found
+
+    return dict(zip(project.systems, workspace.per_run(list(project.systems.items()), top), strict=True))
+
+
+def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
+    """Ids of all passages shown, each once."""
+    found = (passage for turn in turns for top in tops.values() for passage, _ in top.get(turn, ()))
+    return list(dict.fromkeys(found))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= PASSAGE_LENGTH else text[: PASSAGE_LENGTH - 1].rstrip() + "…"
+
+
+def _answers(project: Project) -> tuple[dict[str, dict[str, str]], Mapping[str, tuple[str, ...]]]:
+    """Formulation → turn → predicted answer, and the gold answers."""
+    predicted = {
+        part.name: read_predicted_answers(part.answers)
+        for part in project.formulations.values()
+        if isinstance(part.answers, Path)
+    }
+    return predicted, read_gold_answers(project.gold) if project.gold else {}

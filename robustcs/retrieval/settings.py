@@ -1,0 +1,123 @@
+"""How questions become rankings: the table ``[retrieval]`` of ``robustcs.toml``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from robustcs.errors import UsageError
+
+MODELS = ("bm25", "ql")
+#: Rewriters that need no file.
+CONTEXT = ("previous", "first")
+_PATHS = ("index", "folder", "store", "reranker")
+
+
+@dataclass(frozen=True)
+class RetrievalSettings:
+    """What answers questions, and where the answers go.
+
+    index
+        Folder of a Lucene index as Anserini makes it; where it is absent it is made from the project's collection.
+    model, k1, b, mu
+        ``bm25`` with k1 and b, or ``ql``: query likelihood with Dirichlet smoothing mu.
+    rm3, fb_terms, fb_docs, original_query_weight
+        Pseudo-relevance feedback by RM3; the defaults are Anserini's.
+    depth
+        Passages per question.
+    heap
+        Most memory of the Java machine, as Java writes it: ``512m``, ``2g``.
+    folder
+        Where runs are written.
+    store
+        The SQLite file of known rankings; None is the one in the user's cache folder.
+    rewriter
+        What makes raw texts independent of their conversation: ``previous`` (all earlier turns before the turn), ``first``
+        (the first turn before the turn), a file of rewrites ``FILE[:COLUMN]``, or the folder of a sequence-to-sequence model.
+    reranker, rerank_depth
+        Folder of a monoT5 or cross-encoder model that orders the top ``rerank_depth`` anew.
+    """
+
+    index: Path
+    model: str = "bm25"
+    k1: float = 0.9
+    b: float = 0.4
+    mu: float = 1000.0
+    rm3: bool = False
+    fb_terms: int = 10
+    fb_docs: int = 10
+    original_query_weight: float = 0.5
+    depth: int = 1000
+    heap: str = "2g"
+    folder: Path = Path("retrieved")
+    store: Path | None = None
+    rewriter: str | None = None
+    reranker: Path | None = None
+    rerank_depth: int = 100
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise UsageError("bad-retrieval", f"model {self.model!r}", f"write {' or '.join(MODELS)}")
+        for name, low, high in (("k1", 0, None), ("b", 0, 1), ("mu", 0, None), ("original_query_weight", 0, 1)):
+            value = getattr(self, name)
+            if not _number(value, int | float) or value < low or (high is not None and value > high):
+                limits = f"from {low} to {high}" if high else f"from {low}"
+                raise UsageError("bad-retrieval", f"{name} is {value!r}", f"write a number {limits}")
+        for name in ("fb_terms", "fb_docs", "depth", "rerank_depth"):
+            if not _number(getattr(self, name), int) or getattr(self, name) < 1:
+                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", "write a whole number from 1")
+        if not isinstance(self.rm3, bool):
+            raise UsageError("bad-retrieval", f"rm3 is {self.rm3!r}", "write true or false")
+        if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]*[kmgKMG]", self.heap):
+            raise UsageError("bad-retrieval", f"heap {self.heap!r}", "write a size as Java does, such as 512m or 2g")
+
+    def parameters(self) -> dict[str, Any]:
+        """What decides a ranking besides question, index, software and depth; only what the model uses."""
+        own: dict[str, Any] = {"model": self.model, "analyser": "Anserini default English (Porter)"}
+        own |= {"k1": float(self.k1), "b": float(self.b)} if self.model == "bm25" else {"mu": float(self.mu)}
+        if self.rm3:
+            weight = float(self.original_query_weight)
+            own["rm3"] = {"fb_terms": self.fb_terms, "fb_docs": self.fb_docs, "original_query_weight": weight}
+        return own
+
+    def describe(self) -> str:
+        """The ranker in words."""
+        return f"{in_words(self.parameters())}, top {self.depth}"
+
+
+def in_words(parameters: Mapping[str, Any]) -> str:
+    """What :meth:`RetrievalSettings.parameters` gives, for people."""
+    if parameters["model"] == "bm25":
+        text = f"BM25 k1={parameters['k1']:g} b={parameters['b']:g}"
+    else:
+        text = f"query likelihood mu={parameters['mu']:g}"
+    if rm3 := parameters.get("rm3"):
+        text += f" + RM3 ({rm3['fb_terms']} terms, {rm3['fb_docs']} passages, weight {rm3['original_query_weight']:g})"
+    return text
+
+
+KEYS = tuple(field.name for field in fields(RetrievalSettings))
+
+
+def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
+    """The settings of a table, its paths relative to ``folder``. Raises :class:`UsageError` for a wrong value."""
+    given = dict(values)
+    for name in ("index", "rewriter", *_PATHS):
+        if name in given and not (isinstance(given[name], str) and given[name]):
+            raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
+    if "index" not in given:
+        raise UsageError("bad-retrieval", "no index", "write index = \"FOLDER\"; it is made where it is absent")
+    given.setdefault("folder", "retrieved")
+    for name in _PATHS:
+        if name in given:
+            given[name] = folder / given[name]
+    if "rewriter" in given and given["rewriter"] not in CONTEXT:
+        given["rewriter"] = str(folder / given["rewriter"])
+    return RetrievalSettings(**given)
+
+
+def _number(value: object, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,0 +1,210 @@
+"""Rankings that were retrieved once, by content: one SQLite file that several programs may use at the same time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robustcs.errors import input_error
+from robustcs.retrieval.search import Ranking
+from robustcs.similarity.store import cache_folder
+
+#: SQLite takes this many parameters in every version.
+_AT_ONCE = 900
+#: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
+FORM = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rankers (ranker TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rankings (
+    question TEXT, ranker TEXT, depth INTEGER, passages INTEGER, ranking BLOB, PRIMARY KEY (question, ranker)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scores (
+    model TEXT, question TEXT, passage TEXT, score REAL, PRIMARY KEY (model, question, passage)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rewrites (model TEXT, input TEXT, output TEXT, PRIMARY KEY (model, input)) WITHOUT ROWID;
+"""
+
+
+def normalised(text: str) -> str:
+    """The question as it is searched and known: NFC, white space as single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a normalised question, in hexadecimal: its key in the store and in the files beside runs."""
+    return hashlib.sha256(normalised(text).encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Everything that decides a ranking besides the question and the depth.
+
+    index
+        Folder, checksum of its segment files (with the document count), as :class:`~robustcs.retrieval.index.IndexState`.
+    parameters
+        Model, analyser and their parameters.
+    software
+        Version of pyserini.
+    """
+
+    path: str
+    checksum: str
+    parameters: Mapping[str, Any]
+    software: str
+
+    @property
+    def description(self) -> str:
+        """Canonical JSON."""
+        values = {"form": FORM, "index": self.path, "checksum": self.checksum, "software": self.software}
+        return json.dumps(values | {"parameters": dict(self.parameters)}, sort_keys=True)
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the description."""
+        return hashlib.sha256(self.description.encode("utf-8", "replace")).hexdigest()
+
+
+class RankingStore:
+    """Rankings by question and ranker, scores of re-rankers by question and passage, texts of rewriters by input.
+
+    What is written is written whole, or not at all; readers do not wait for writers (write-ahead log).
+
+    Raises :class:`InputError` where the file cannot be used or is damaged.
+    """
+
+    def __init__(self, path: Path | None = None):
+        self.path = cache_folder() / "rankings.sqlite" if path is None else path
+
+    # ------------------------------------------------------------ rankings
+
+    def known(self, ranker: Ranker, digests: Sequence[str], depth: int) -> set[str]:
+        """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
+        with self._open() as database:
+            query = "SELECT question FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
+            return {row[0] for row in _select(database, query, (ranker.key, depth), digests)}
+
+    def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
+        """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
+        with self._open() as database:
+            query = "SELECT question, ranking FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
+            return {row[0]: _unpacked(row[1], depth) for row in _select(database, query, (ranker.key, depth), digests)}
+
+    def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
+        """Keep rankings that were retrieved ``depth`` deep; a deeper one that is there stays."""
+        rows = [(question, ranker.key, depth, len(found[0]), _packed(found)) for question, found in rankings.items()]
+        with self._open() as database:
+            database.execute("INSERT OR IGNORE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description))
+            database.executemany(
+                "INSERT INTO rankings VALUES (?, ?, ?, ?, ?) ON CONFLICT (question, ranker) DO UPDATE SET"
+                " depth = excluded.depth, passages = excluded.passages, ranking = excluded.ranking"
+                " WHERE excluded.depth > depth",
+                rows,
+            )
+
+    def others(self, question: str) -> list[tuple[dict[str, Any], int]]:
+        """Every ranker that answered the question (by digest), as its description, and how deep."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 1", (question,)
+            )
+            return [(json.loads(description), depth) for description, depth in rows]
+
+    # ------------------------------------------------------------ stages before and after
+
+    def scores(self, model: str, question: str, passages: Sequence[str]) -> dict[str, float]:
+        """Known scores of a re-ranker: passage → score; ``question`` is a digest."""
+        with self._open() as database:
+            query = "SELECT passage, score FROM scores WHERE model = ? AND question = ? AND passage IN ({})"
+            return dict(_select(database, query, (model, question), passages))
+
+    def put_scores(self, model: str, question: str, scores: Mapping[str, float]) -> None:
+        """Keep scores of a re-ranker."""
+        with self._open() as database:
+            rows = [(model, question, passage, score) for passage, score in scores.items()]
+            database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
+
+    def rewrites(self, model: str, inputs: Sequence[str]) -> dict[str, str]:
+        """Known outputs of a rewriter: input → output."""
+        with self._open() as database:
+            query = "SELECT input, output FROM rewrites WHERE model = ? AND input IN ({})"
+            return dict(_select(database, query, (model,), inputs))
+
+    def put_rewrites(self, model: str, rewrites: Mapping[str, str]) -> None:
+        """Keep outputs of a rewriter."""
+        with self._open() as database:
+            rows = [(model, source, target) for source, target in rewrites.items()]
+            database.executemany("INSERT OR REPLACE INTO rewrites VALUES (?, ?, ?)", rows)
+
+    # ------------------------------------------------------------ size
+
+    def rankers(self) -> list[tuple[str, dict[str, Any], int, int, int]]:
+        """(key, description, questions, passages, bytes) of every ranker, the largest first."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT ranker, description, count(*), sum(passages), sum(length(ranking))"
+                " FROM rankings JOIN rankers USING (ranker) GROUP BY ranker ORDER BY 5 DESC, 1"
+            )
+            return [(key, json.loads(description), *rest) for key, description, *rest in rows]  # type: ignore[misc]
+
+    def prune(self, rankers: Sequence[str]) -> int:
+        """Delete all rankings of these rankers, by key, and give the space back; returns how many rankings that were."""
+        with self._open() as database:
+            gone = sum(database.execute("DELETE FROM rankings WHERE ranker = ?", (key,)).rowcount for key in rankers)
+            database.executemany("DELETE FROM rankers WHERE ranker = ?", [(key,) for key in rankers])
+        with self._open() as database:
+            database.isolation_level = None  # VACUUM runs outside transactions
+            database.execute("VACUUM")
+        return gone
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed at the end, or undone on an error."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self.path, timeout=60)
+            try:
+                if not database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'rewrites'").fetchone()[0]:
+                    database.execute("PRAGMA journal_mode = WAL")
+                    database.executescript(_SCHEMA)
+                with database:
+                    yield database
+            finally:
+                database.close()
+        except (OSError, sqlite3.Error) as error:
+            advice = "delete the file, or name another one as store in [retrieval]"
+            raise input_error(self.path, None, f"the store of rankings cannot be used ({error})", advice, "bad-store") from None
+
+
+def _select(
+    database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]
+) -> Iterable[tuple[Any, ...]]:
+    """The rows of ``query``, whose ``{}`` stands for as many of ``keys`` as SQLite takes at a time."""
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        yield from database.execute(query.format(",".join("?" * len(some))), (*first, *some))
+
+
+def _packed(ranking: Ranking) -> bytes:
+    """Compressed: the number of passages (4 bytes), their scores (8 bytes each), their ids (one a line)."""
+    passages, scores = ranking
+    head = len(passages).to_bytes(4, "little")
+    return zlib.compress(head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 6)
+
+
+def _unpacked(blob: bytes, depth: int) -> Ranking:
+    """The first ``depth`` passages of what :func:`_packed` made."""
+    data = zlib.decompress(blob)
+    count = int.from_bytes(data[:4], "little")
+    scores = np.frombuffer(data, "<f8", count, 4)
+    passages = data[4 + 8 * count :].decode("utf-8").split("\n") if count else []
+    return passages[:depth], scores[:depth].astype(np.float64)

@@ -1,0 +1,125 @@
+"""What nobody judged in the runs of a workspace: what ``robustcs unjudged`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.analyses.result import Evaluated
+from robustcs.analyses.unjudged import Settings, Unjudged, unjudged
+from robustcs.errors import UsageError
+from robustcs.evaluation.bounds import Scope
+from robustcs.evaluation.documents import as_documents
+from robustcs.evaluation.matrix import no_judged_passage
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.documents import are_passage_ids
+from robustcs.inputs.qrels import read_qrels
+from robustcs.project import Project
+from robustcs.workspace import DEFAULT_METRICS, Workspace, parse_measures
+
+#: Depth of the judged shares, as in Table 13 of the ECAsT paper.
+DEFAULT_DEPTH = 3
+
+
+def find_unjudged(
+    workspace: Workspace,
+    depth: int | None = None,
+    scope: Scope = "cutoff",
+    max_grade: int | None = None,
+    documents: bool = False,
+) -> Unjudged:
+    """Judged shares of the top ``depth`` (default 3), and bounds of the scores, of every run of the project.
+
+    ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
+    ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
+    grades the unjudged passages got.
+
+    Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, or where no turn is answered.
+    """
+    project = workspace.project
+    limit = project.policy.depth
+    if depth and limit and depth > limit:
+        raise UsageError(
+            "deeper-than-policy", f"--depth {depth}, but the project evaluates only the top {limit}",
+            f"give at most --depth {limit}, or leave depth out of the project's policy",
+        )  # fmt: skip
+    depth = depth or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
+    measures, notes = _measures(project)
+    if not project.systems:
+        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    groups, more = _groups(project)
+    notes += more
+    qrels = workspace.qrels
+
+    def build(ranking: Ranking) -> JudgedRun:
+        return judged_run(as_documents(ranking, limit) if documents else ranking, qrels, depth)
+
+    # a depth of the policy counts documents, so passages are ranked without it
+    policy = replace(project.policy, depth=None) if documents else project.policy
+    runs = workspace.per_run(workspace.system_files(list(project.systems)), build, policy)
+    later = None
+    if project.new_judgments is not None:
+        new = read_qrels(project.new_judgments)
+        workspace.remember("new judgments", project.new_judgments, len(new))
+        later = grades_by_pair(new)
+    counted, evaluated = _evaluated(workspace, project, runs, notes)
+    top = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
+    return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, top, groups), later)
+
+
+def _measures(project: Project) -> tuple[list[Measure], list[str]]:
+    """The project's measures of rankings, or those of the error-analysis paper; measures of answers are passed over."""
+    measures = parse_measures(project.metrics or DEFAULT_METRICS)
+    kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
+    left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
+    notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
+    return kept or parse_measures(DEFAULT_METRICS), notes
+
+
+def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Group → its runs without the baseline; all groups together where there are several; without groups all runs."""
+    systems = project.systems
+    groups = {name: group.sets for name, group in project.groups.items() if set(group.sets) <= systems.keys()}
+    notes = [f"group {name} left out: not all of its runs are given" for name in project.groups if name not in groups]
+    if not groups:
+        return {"all runs": tuple(systems)}, notes
+    if len(groups) > 1:
+        groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
+    return groups, notes
+
+
+def _evaluated(
+    workspace: Workspace, project: Project, runs: Sequence[JudgedRun], notes: Sequence[str]
+) -> tuple[Sequence[JudgedRun], Evaluated]:
+    """The runs on the turns that count by the policy, and what a reader should know about them."""
+    told = [*notes, *workspace.qrels.notes, *(note for run in runs for note in run.matrix.notes)]
+    extra = max(run.matrix.extra_turns for run in runs)
+    if extra:
+        told.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")
+    turns = runs[0].matrix.turns
+    for run in runs:
+        lacking = [turn for turn, lacks in zip(turns, run.matrix.missing, strict=True) if lacks]
+        if len(lacking) == len(turns):
+            raise UsageError(
+                "no-common-turns", f"{run.name} answers none of the {len(turns)} judged turns",
+                f"check the turn ids: the qrels have {turns[0]!r}",
+            )  # fmt: skip
+        if lacking:
+            some = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
+            told.append(f"{run.name} lacks {len(lacking)} turn{'s' * (len(lacking) != 1)}: {some}")
+        if no_judged_passage(run.matrix):
+            passages = are_passage_ids(pa.array([passage for _, passage in run.holes], pa.string()))
+            advice = "its ids look like passages DOC-N, which --documents reads as documents DOC"
+            told.append(f"no passage of {run.name} is judged: {advice if passages else 'are its ids those of the qrels?'}")
+    missing = np.any([run.matrix.missing for run in runs], axis=0)
+    if project.policy.missing == "drop" and missing.any():
+        if missing.all():
+            raise UsageError("no-turns", "no turn is answered by all runs", "check that their turn ids agree")
+        runs = [only_turns(run, ~missing) for run in runs]
+    count = len(runs[0].matrix.turns)
+    return runs, Evaluated(project.policy, "runs", count, int(missing.sum()), tuple(dict.fromkeys(told)))

@@ -1,0 +1,160 @@
+"""The runs of a workspace as one pool, with judgments that join the qrels: what ``robustcs augment`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.analyses.augment import DEFAULT_METRICS, Augmentation, augment
+from robustcs.analyses.result import Evaluated
+from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
+from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.inputs.files import text_lines
+from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
+from robustcs.workspace import Workspace, parse_measures
+
+#: Which grade stands where a passage was judged twice with different ones; ``fail`` refuses.
+Rule = Literal["keep", "replace", "max", "fail"]
+
+#: Depth of the pool without ``--pool-depth``.
+POOL_DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """All runs of a project over the turns of its qrels; ``counted`` (bool[T]) are those that means go over."""
+
+    pool: RunPool
+    merge: Merge
+    measures: list[Measure]
+    evaluated: Evaluated
+    counted: npt.NDArray[np.bool_]
+
+
+def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -> Pooled:
+    """Read all runs, and the new judgments of ``files``, which join the qrels one after the other.
+
+    Raises :class:`InputError` for contradictions where ``rule`` is ``fail``, :class:`UsageError` where no turn is answered.
+    """
+    old = workspace.qrels
+    measures, notes = _measures(workspace.project.metrics)
+    merge = merge_qrels(old, _read_new(workspace, files), "keep" if rule == "fail" else rule)
+    if rule == "fail" and merge.conflicts:
+        raise _conflict_error(merge.conflicts)
+    builder = PoolBuilder(old.turns, merge.qrels)
+    runs = workspace.per_run(workspace.system_files(list(workspace.project.systems)), builder.collect)
+    pool = builder.build(runs)
+    evaluated, counted = _evaluated(workspace, pool, merge, notes)
+    return Pooled(pool, merge, measures, evaluated, counted)
+
+
+def compare_judgments(workspace: Workspace) -> Augmentation:
+    """Scores of all runs before and after the project's new judgments.
+
+    Raises :class:`UsageError` without new judgments or runs.
+    """
+    project = workspace.project
+    if project.new_judgments is None:
+        raise UsageError("no-new-judgments", "no new judgments are given", "name them with --new-judgments FILE")
+    if not project.systems:
+        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    pooled = pool_runs(workspace, [str(project.new_judgments)])
+    pool, merge = pooled.pool, pooled.merge
+    # a result that is kept or sent names files without their folders
+    merge = replace(merge, joined=tuple(replace(file, file=Path(file.file).name) for file in merge.joined),
+                    conflicts=tuple(replace(one, new_file=Path(one.new_file).name) for one in merge.conflicts))  # fmt: skip
+    change = augment(
+        pool, pool.grades(workspace.qrels), pool.grades(merge.qrels), merge, pooled.measures, project.policy,
+        pooled.counted, project.seed,
+    )  # fmt: skip
+    return Augmentation(pooled.evaluated, change, None, None, POOL_DEPTH)
+
+
+def _measures(names: Sequence[str]) -> tuple[list[Measure], list[str]]:
+    """The project's measures of rankings, or those of Table 14; measures of answers are passed over with a note."""
+    measures = parse_measures(names or DEFAULT_METRICS)
+    left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
+    kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
+    notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
+    return kept or parse_measures(DEFAULT_METRICS), notes
+
+
+def _read_new(workspace: Workspace, files: Sequence[str]) -> list[Qrels]:
+    """The new judgments, each file under the name that the user gave."""
+    read = []
+    for file in files:
+        qrels = replace(read_qrels(file), name=file)
+        workspace.remember("new judgments", file, len(qrels))
+        read.append(qrels)
+    return read
+
+
+def _evaluated(
+    workspace: Workspace, pool: RunPool, merge: Merge, notes: Sequence[str]
+) -> tuple[Evaluated, npt.NDArray[np.bool_]]:
+    """Which turns count, bool[T], and what a reader should know about them."""
+    policy = workspace.project.policy
+    notes = [*notes, *merge.qrels.notes, *pool.notes]
+    added = sum(file.added_turns for file in merge.joined)
+    if added:
+        notes.append(
+            f"the new judgments judge {added} turn{'s' * (added != 1)} that had no judgment: part of the merged qrels, but"
+            " not of the scores, which go over the same turns before and after"
+        )
+    if pool.extra_turns:
+        notes.append(f"{pool.extra_turns} turn{'s' * (pool.extra_turns != 1)} of the runs without judgments left out")
+    missing = pool.missing
+    if pool.names and missing.all():
+        raise UsageError(
+            "no-common-turns", f"no run answers any of the {len(pool.turns)} judged turns",
+            f"check the turn ids: the qrels have {pool.turns[0]!r}",
+        )  # fmt: skip
+    grades = pool.grades(merge.qrels)
+    for name, lacks, places in zip(pool.names, missing, pool.places, strict=True):
+        turns = [turn for turn, lacking in zip(pool.turns, lacks, strict=True) if lacking]
+        if len(turns) == len(pool.turns):
+            notes.append(f"{name} answers none of the judged turns: are its turn ids those of the qrels?")
+        elif not (grades[places] > UNJUDGED).any():
+            notes.append(f"no passage of {name} is judged: are its passage ids those of the qrels?")
+        if turns:
+            some = ", ".join(turns[:5]) + (" …" if len(turns) > 5 else "")
+            notes.append(f"{name} lacks {len(turns)} turn{'s' * (len(turns) != 1)}: {some}")
+    lacking = missing.any(axis=0)
+    counted = np.full(len(pool.turns), True)
+    if policy.missing == "drop":
+        counted &= ~lacking
+    if not counted.any():
+        raise UsageError("no-turns", "no turn is answered by all runs", "check that their turn ids agree")
+    return Evaluated(policy, "runs", int(counted.sum()), int(lacking.sum()), tuple(dict.fromkeys(notes))), counted
+
+
+def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
+    """Every contradiction with the line of the new file that makes it."""
+    problems = [
+        Problem(
+            conflict.new_file, _line_of(conflict),
+            f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
+            f" {conflict.old_file}",
+            "correct one of the files, or choose --conflicts keep, replace or max", "contradicting-grades",
+        )
+        for conflict in conflicts[:MAX_PROBLEMS]
+    ]  # fmt: skip
+    return InputError(problems, len(conflicts))
+
+
+def _line_of(conflict: Conflict) -> int | None:
+    if conflict.new_file.startswith(IRDS_PREFIX):
+        return None
+    for number, line in text_lines(conflict.new_file):
+        fields = line.split()
+        if fields[:1] == [conflict.turn] and fields[2:3] == [conflict.document]:
+            return number
+    return None

@@ -1,0 +1,330 @@
+"""QR and Human side by side, from the files of a workspace: what ``robustcs correlate`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.analyses.correlate import QuestionPairs
+from robustcs.analyses.result import Basis, Evaluated
+from robustcs.errors import UsageError
+from robustcs.evaluation.answers import answer_scores
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.thresholds import Threshold
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.project import Formulation
+from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
+from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.texts import answer_jaccard
+from robustcs.workspace import DEFAULT_ANSWER_METRICS, DEFAULT_METRICS, Workspace, parse_measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Passages whose overlap Figure 2 of the error-analysis paper shows.
+DEFAULT_DEPTH = 1000
+
+
+def read_question_pairs(
+    workspace: Workspace, answers: Sequence[str], threshold: Threshold
+) -> tuple[list[QuestionPairs], Evaluated]:
+    """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
+
+    ``answers`` names the y: columns of the project's answer similarity, or what
+    :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
+    else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
+    whether QR is correct. ``threshold`` says on the first evaluation measure which answers are correct.
+
+    Raises :class:`UsageError` where texts are missing, or everything that a y needs.
+    """
+    reader = _Reader(workspace, threshold)
+    pairs = reader.pairs(answers)
+    missing = reader.missing
+    if missing:
+        reader.notes.append(f"{_turns(missing)} not answered by all: {_some(missing)}")
+    turns = len(set().union(*(pair.answers.index for pair in pairs)))
+    notes = tuple(dict.fromkeys(reader.notes))
+    return pairs, Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes)
+
+
+class _Reader:
+    """Reads what is there, once; ``missing`` collects the turns that QR or Human does not answer."""
+
+    def __init__(self, workspace: Workspace, threshold: Threshold):
+        self.workspace = workspace
+        self.project = workspace.project
+        self.threshold = threshold
+        self.notes: list[str] = []
+        self.missing: set[str] = set()
+        self._pairs: dict[str, RankingPair] = {}
+        self.basis: Basis = "runs"
+        self.human, self.rewriters = self._formulations()
+        self.parts = [self.human, *self.rewriters]
+
+    def _formulations(self) -> tuple[Formulation, list[Formulation]]:
+        parts = [part for part in self.project.formulations.values() if part.rewrites]
+        for role in ("qr", "human"):
+            if not any(part.role == role for part in parts):
+                raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
+        human = next(part for part in parts if part.role == "human")
+        return human, [part for part in parts if part.role == "qr"]
+
+    # ------------------------------------------------------------ what there is about answers
+
+    def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
+        """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
+        measures = [*parse_measures(self.project.metrics), *(one.measure for one in wanted if one.measure)]
+        of_answers = {measure.family in ANSWER_FAMILIES for measure in measures}
+        if len(of_answers) == 2:
+            raise UsageError(
+                "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
+                "ask for them in two commands",
+            )  # fmt: skip
+        with_answers = all(part.answers for part in self.parts)
+        only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
+        if True in of_answers or (not measures and with_answers and (only_answers or not self.with_runs)):
+            return "answers"
+        return "runs" if self.with_runs else "scores"
+
+    @property
+    def with_runs(self) -> bool:
+        """Whether Human and every rewriter have a run."""
+        return all(part.run for part in self.parts)
+
+    @cached_property
+    def runs(self) -> dict[str, tuple[Ranking, GradeMatrix | None]]:
+        """Each formulation's ranking and, with qrels, its grades, by name."""
+        if not self.with_runs:
+            raise UsageError("no-runs", "not all of Human and the rewriters have a run", "give them with --human and --qr")
+        qrels = self.workspace.qrels if self.project.qrels else None
+
+        def build(ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
+            return ranking, grade_matrix(ranking, qrels) if qrels else None
+
+        built = self.workspace.per_run([(part.name, part.run) for part in self.parts if part.run], build)
+        for ranking, _ in built:
+            self.notes += ranking.notes
+        return {part.name: one for part, one in zip(self.parts, built, strict=True)}
+
+    @cached_property
+    def given(self) -> pd.DataFrame | None:
+        """The project's answer similarity, turns × columns."""
+        path = self.project.answer_similarity
+        if path is None:
+            return None
+        if len(self.rewriters) > 1:
+            raise UsageError(
+                "several-rewriters", f"{path} belongs to one rewriter, but there are {len(self.rewriters)}",
+                "give the runs of all of them, or one rewriter",
+            )  # fmt: skip
+        frame = read_scores(path)
+        self.workspace.remember("answer similarity", path, int(frame.notna().to_numpy().sum()))
+        return frame
+
+    @cached_property
+    def predicted(self) -> dict[str, dict[str, str]]:
+        """Each formulation's predicted answers, by name."""
+        answers = {}
+        for part in self.parts:
+            if part.answers is None:
+                raise UsageError("no-answers", f"no predicted answers of {part.name}", f"give --answers {part.role}=FILE")
+            answers[part.name] = read_predicted_answers(part.answers)
+            self.workspace.remember(f"{part.name} answers", part.answers, len(answers[part.name]))
+        return answers
+
+    def scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame] | None:
+        """Scores by turn of every formulation over the same turns, by name; None where nothing says how good answers are.
+
+        The columns are the project's measures, or the default ones, and then ``measures``.
+        """
+        if self.basis == "answers":
+            if self.project.gold is None:
+                return None
+            frames = self._answer_scores(self._wanted(DEFAULT_ANSWER_METRICS, measures))
+        elif self.with_runs and self.project.qrels:
+            wanted = self._wanted(DEFAULT_METRICS, measures)
+            matrices = {name: matrix for name, (_, matrix) in self.runs.items() if matrix is not None}
+            self.notes += self.workspace.qrels.notes
+            for matrix in matrices.values():
+                self.missing |= {turn for turn, lacks in zip(matrix.turns, matrix.missing, strict=True) if lacks}
+            frames = {name: evaluate(matrix, wanted, self.project.policy) for name, matrix in matrices.items()}
+        elif all(part.scores for part in self.parts):
+            frames = self._score_files(measures)
+        else:
+            return None
+        turns = sorted(set().union(*(frame.index for frame in frames.values())), key=turn_sort_key)
+        for frame in frames.values():
+            self.missing |= set(turns) - set(frame.index)
+        if self.project.policy.missing == "drop":
+            turns = [turn for turn in turns if turn not in self.missing]
+        return {name: frame.reindex(turns, fill_value=0.0) for name, frame in frames.items()}
+
+    def _wanted(self, defaults: Sequence[str], measures: Sequence[Measure]) -> list[Measure]:
+        return list(dict.fromkeys([*parse_measures(self.project.metrics or defaults), *measures]))
+
+    def _answer_scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
+        assert self.project.gold is not None
+        gold = read_gold_answers(self.project.gold)
+        self.workspace.remember("gold answers", self.project.gold, len(gold))
+        names = [measure.name for measure in measures]
+        return {name: answer_scores(answers, gold)[0][names] for name, answers in self.predicted.items()}
+
+    def _score_files(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
+        frames = {}
+        for part in self.parts:
+            assert part.scores is not None
+            frames[part.name] = read_scores(part.scores)
+            self.workspace.remember(f"{part.name} scores", part.scores, int(frames[part.name].notna().to_numpy().sum()))
+        names = [measure.name for measure in self._wanted(DEFAULT_METRICS, measures)]
+        if not self.project.metrics and not measures:
+            names = [name for name in names if all(name in frame for frame in frames.values())]
+        for part in self.parts:
+            frame = frames[part.name]
+            lacking = [name for name in names if name not in frame]
+            if lacking or not names:
+                raise UsageError(
+                    "no-such-measure", f"{part.scores} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
+                    f"it has {', '.join(map(str, frame.columns))}",
+                )  # fmt: skip
+        return {name: frame[names].dropna() for name, frame in frames.items()}
+
+    # ------------------------------------------------------------ the pairs
+
+    def pairs(self, answers: Sequence[str]) -> list[QuestionPairs]:
+        """One per rewriter."""
+        columns = [] if self.given is None else [str(column) for column in self.given.columns]
+        wanted = [
+            AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name) for name in answers or columns
+        ]
+        self.basis = self._choose_basis(wanted)
+        scores = self.scores([one.measure for one in wanted if one.measure])
+        if not answers:
+            if not wanted and self.basis != "scores":
+                name = "answer_jaccard" if self.basis == "answers" else f"overlap_{DEFAULT_DEPTH}"
+                wanted.append(parse_answer_measure(name))
+            if scores is not None:
+                first = scores[self.human.name].columns[0]
+                wanted.append(parse_answer_measure(f"{first}{self.threshold}"))
+        if not wanted:
+            raise UsageError(
+                "no-answers", "nothing says how alike the answers are",
+                "give runs (--qr, --human), --scores answers=FILE, or predicted answers (--answers)",
+            )  # fmt: skip
+        if scores is None and any(one.measure for one in wanted):
+            raise UsageError(
+                "no-scores", "nothing says which answers are good",
+                "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
+            )  # fmt: skip
+        return [self._pair(part, wanted, scores) for part in self.rewriters]
+
+    def _pair(
+        self, part: Formulation, wanted: Sequence[AnswerMeasure], scores: dict[str, pd.DataFrame] | None
+    ) -> QuestionPairs:
+        import pandas as pd
+
+        texts = self.workspace.texts
+        ours, theirs = texts[part.name], texts[self.human.name]
+        turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
+        values = dict(self._values(one, part, scores) for one in self._within_depth(part, wanted))
+        frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
+        without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
+        if without_text:
+            self.notes.append(
+                f"{_turns(without_text)} without a text of {part.name} or {self.human.name} left out: {_some(without_text)}"
+            )
+        unknown = frame.index[frame.isna().all(axis=1)]
+        if len(unknown):
+            self.notes.append(
+                f"{_turns(unknown)} with texts of {part.name} but nothing about answers left out: {_some(unknown)}"
+            )
+            frame = frame.drop(index=unknown)
+        if frame.empty:
+            raise UsageError(
+                "no-common-turns", f"no turn has texts of {part.name} and {self.human.name} and something about their answers",
+                "check that the turn ids of texts, runs and scores agree",
+            )  # fmt: skip
+        turns = list(frame.index)
+        judged = correct = None
+        cost = pd.DataFrame(index=frame.index)
+        if scores is not None:
+            human = scores[self.human.name]
+            cost = (human - scores[part.name]).reindex(turns)
+            judged = np.isin(turns, list(human.index))
+            correct = judged & self.threshold.holds(human.iloc[:, 0].reindex(turns).fillna(-1.0))
+        depths = [turn_depth(turn) for turn in turns]
+        return QuestionPairs(
+            rewriter=part.name,
+            similarity=pd.DataFrame(index=frame.index),
+            answers=frame,
+            judged=judged,
+            correct=correct,
+            cost=cost,
+            depth=np.array([np.nan if depth is None else depth for depth in depths], dtype=float),
+            original=[texts.get("original", {}).get(turn) for turn in turns],
+            qr=[ours[turn] for turn in turns],
+            human=[theirs[turn] for turn in turns],
+        )
+
+    def _within_depth(self, part: Formulation, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
+        """The same measures; those of a top k deeper than the runs are of the runs' depth, and a note says so."""
+        if not any(one.depth for one in wanted):
+            return list(wanted)
+        depth = min(ranking_depth(self.runs[name][0]) for name in (part.name, self.human.name))
+        for one in wanted:
+            if one.depth > depth:
+                self.notes.append(
+                    f"the runs of {part.name} and {self.human.name} are {depth} deep: {one.kind} of their top {depth}"
+                )
+        return [
+            replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted
+        ]
+
+    def _paired(self, name: str) -> RankingPair:
+        if name not in self._pairs:
+            self._pairs[name] = pair_rankings(self.runs[name][0], self.runs[self.human.name][0])
+        return self._pairs[name]
+
+    def _values(
+        self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None
+    ) -> tuple[str, pd.Series]:
+        """The name and, by turn, the values of one y."""
+        import pandas as pd
+
+        if one.kind == "given":
+            assert self.given is not None
+            return one.name, self.given[one.name]
+        if one.measure is not None:
+            assert scores is not None
+            ours = scores[part.name][one.measure.name]
+            if one.threshold is not None:
+                return one.name, pd.Series(one.threshold.holds(ours).astype(float), ours.index)
+            return one.name, ours - scores[self.human.name][one.measure.name]
+        if one.kind == "answer_jaccard":
+            first, second = self.predicted[part.name], self.predicted[self.human.name]
+            both = first.keys() & second.keys()
+            return one.name, pd.Series({turn: answer_jaccard(first[turn], second[turn]) for turn in both}, dtype=float)
+        pair = self._paired(part.name)
+        if one.kind == "rbo":
+            values = rbo(pair, one.persistence)
+        else:
+            values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
+        series = pd.Series(values, list(pair.turns))
+        unanswered = series.index[pair.lengths[:, 0] == 0]
+        self.missing |= set(unanswered)
+        return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series
+
+
+def _turns(turns: set[str] | pd.Index) -> str:
+    return f"{len(turns)} turn{'s' * (len(turns) != 1)}"
+
+
+def _some(turns: set[str] | pd.Index) -> str:
+    return ", ".join(sorted(turns, key=turn_sort_key)[:5]) + (" …" if len(turns) > 5 else "")

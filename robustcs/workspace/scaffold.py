@@ -1,0 +1,174 @@
+"""A first ``robustcs.toml`` from the files of a folder; for ``robustcs init``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from robustcs.errors import InputError
+from robustcs.inputs.kinds import Kind, first_cells, kind_of
+from robustcs.inputs.qrels import read_qrels
+from robustcs.project import CONFIG_NAME, Role
+
+#: Parts of file names that tell a formulation.
+_WORDS: dict[Role, tuple[str, ...]] = {
+    "original": ("original", "raw"),
+    "human": ("human", "manual", "oracle"),
+    "qr": ("qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model"),
+}
+_COLUMNS = {"original": "raw", "qr": "automatic", "human": "manual"}
+#: Larger trees are not what somebody means by a folder of inputs.
+_MOST_FILES = 2000
+
+#: "unrelated" runs answer other turns than those that are judged.
+Found = Mapping[Kind | Literal["unrelated"], list[str]]
+
+
+def find_inputs(folder: Path) -> dict[Kind | Literal["unrelated"], list[str]]:
+    """Kind → files of that kind below ``folder``, as relative paths in alphabetical order; hidden ones are left out.
+
+    Runs whose first turns do not stand in the qrels, such as those of another collection in a subfolder, are ``unrelated``.
+    """
+    found: dict[Kind | Literal["unrelated"], list[str]] = {}
+    count = 0
+    for directory, folders, files in os.walk(folder):
+        # a folder with a robustcs.toml is a project of its own
+        folders[:] = sorted(
+            name for name in folders
+            if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
+        )
+        for name in sorted(files):
+            count += 1
+            if name.startswith(".") or name == CONFIG_NAME or count > _MOST_FILES:
+                continue
+            path = Path(directory) / name
+            kind = kind_of(path)
+            if kind == "texts" and re.search("answer|predict", path.relative_to(folder).as_posix().lower()):
+                kind = "answers"  # {turn: text} may be either
+            if kind:
+                found.setdefault(kind, []).append(path.relative_to(folder).as_posix())
+    qrels = _chosen_qrels(found.get("qrels", []))
+    judged = _turns(folder / qrels) if qrels else set()
+    unrelated = [path for path in found.get("run", []) if judged and judged.isdisjoint(first_cells(folder / path))]
+    if unrelated:
+        found["run"] = [path for path in found["run"] if path not in unrelated]
+        found["unrelated"] = unrelated
+    return found
+
+
+def _chosen_qrels(judgments: list[str]) -> str | None:
+    """The first file that is named so, else the first."""
+    return next((path for path in judgments if "qrel" in Path(path).name.lower()), judgments[0] if judgments else None)
+
+
+def _turns(qrels: Path) -> set[str]:
+    try:
+        return set(read_qrels(qrels).turns)
+    except InputError:
+        return set()
+
+
+def role_of(path: str) -> Role | None:
+    """The formulation that a file's name speaks of; paraphrase sets (``manual_1``) are none."""
+    stem = Path(path).name.split(".")[0].lower()
+    words = re.split(r"[^a-z0-9]+", stem)
+    if words[-1].isdigit():
+        return None
+    return next((role for role, known in _WORDS.items() if set(words) & set(known)), None)
+
+
+def write_config(found: Found, name: str) -> str:
+    """The text of a robustcs.toml for the files found; comments say what to look at."""
+    runs = found.get("run", [])
+    chosen = _one_per_role(runs)
+    scores = _one_per_role(found.get("scores", [])) if not chosen else {}
+    answers = _one_per_role(found.get("answers", []))
+    texts = _texts(found.get("texts", []))
+    judgments = found.get("qrels", [])
+    qrels = _chosen_qrels(judgments)
+    others = [path for path in judgments if path != qrels]
+
+    lines = [
+        "# What robustcs evaluates, and how. Paths are relative to this file; options of a command win over it.",
+        "# Written by robustcs init from the files it found: check the roles, then run robustcs check.",
+        "",
+        f"name = {_quoted(name)}",
+        _line("qrels", qrels, "qrels.txt"),
+    ]
+    lines += [f"# also judgments, by their looks: {path}" for path in others]
+    new = next((path for path in others if "new" in Path(path).name.lower()), None)
+    lines.append(_line("new_judgments", new, "new_judgments.txt"))
+    gold = next((path for path in found.get("answers", []) if "gold" in Path(path).name.lower()), None)
+    for key, path in (
+        ("gold", gold),
+        ("paraphrases", next(iter(found.get("paraphrases", [])), None)),
+        ("collection", next(iter(found.get("collection", [])), None)),
+    ):
+        if path:
+            lines.append(f"{key} = {_quoted(path)}")
+    lines += [
+        "",
+        '# Measures as trec_eval or ir_measures name them; thresholds say when an answer is correct.',
+        'metrics = ["P_1", "ndcg_cut_3"]',
+        'thresholds = [">0", ">=0.5", "=1"]',
+        "seed = 0",
+        "",
+        "[policy]",
+        "relevance_level = 1  # binary measures: relevant from this grade; CAsT uses 2",
+        'missing = "zero"     # a judged turn that a run lacks scores 0; or "drop"',
+        'order = "score"      # by score, ties by document id descending; or "rank"',
+        "# depth = 1000       # evaluate only the top of every turn",
+    ]
+    for role in ("original", "qr", "human"):
+        parts = {"run": chosen.get(role), "scores": scores.get(role), "answers": answers.get(role)}
+        lines += ["", f"[formulations.{role}]"]
+        lines += [f"{key} = {_quoted(path)}" for key, path in parts.items() if path]
+        if not any(parts.values()):
+            lines.append('# run = "…"  # no file was recognised for this role')
+        if role in texts:
+            lines.append(f"rewrites = {_quoted(texts[role])}")
+    further = [path for path in runs if path not in chosen.values()]
+    if further:
+        lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
+        lines += [f"{_quoted(system)} = {_quoted(path)}" for system, path in _named(further).items()]
+    lines += [f"# left out, since the qrels judge none of its turns: {path}" for path in found.get("unrelated", [])]
+    return "\n".join(lines) + "\n"
+
+
+def _one_per_role(paths: list[str]) -> dict[str, str]:
+    """The first file of every role, in alphabetical order."""
+    by_role: dict[str, list[str]] = {}
+    for path in paths:
+        role = role_of(path)
+        if role:
+            by_role.setdefault(role, []).append(path)
+    return {role: files[0] for role, files in by_role.items()}
+
+
+def _texts(paths: list[str]) -> dict[str, str]:
+    """Role → texts: files named after a role, else one topic file that has all three."""
+    by_role = _one_per_role(paths)
+    topics = next((path for path in paths if path.endswith((".json", ".json.gz"))), None)
+    for role, column in _COLUMNS.items():
+        if role not in by_role and topics:
+            by_role[role] = f"{topics}:{column}"
+    return by_role
+
+
+def _named(paths: list[str]) -> dict[str, str]:
+    """A short name for every run: its file name without suffixes, or the whole path where two would be equal."""
+    stems = [Path(path).name.split(".")[0] for path in paths]
+    return {stem if stems.count(stem) == 1 else path: path for stem, path in zip(stems, paths, strict=True)}
+
+
+def _line(key: str, path: str | None, example: str) -> str:
+    return f"{key} = {_quoted(path)}" if path else f"# {key} = {_quoted(example)}"
+
+
+def _quoted(text: str) -> str:
+    # a JSON string is a TOML string
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,113 @@
+"""Reading everything a project names, without stopping at what is broken; for ``robustcs check``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from robustcs.errors import InputError, Problem
+from robustcs.evaluation.matrix import GradeMatrix
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.texts import read_texts
+from robustcs.project import Project
+from robustcs.workspace import Workspace
+from robustcs.workspace.open_questions import changed_texts
+
+T = TypeVar("T")
+
+
+class Survey:
+    """What could be read.
+
+    files
+        One entry per file: role, path, rows, problem (None where it is fine).
+    problems
+        Everything wrong, file by file.
+    matrices
+        Grade matrices of the runs that could be read and joined.
+    texts
+        Formulation name → turn → text.
+    notes
+        What does not fit together beside runs and qrels: answers and gold answers, groups and runs, collection and qrels.
+    """
+
+    def __init__(self, workspace: Workspace):
+        self.files: list[dict[str, Any]] = []
+        self.problems: list[Problem] = []
+        self.uncounted = 0
+        self.matrices: list[GradeMatrix] = []
+        self.texts: dict[str, dict[str, str]] = {}
+        self.notes: list[str] = []
+        project = workspace.project
+        self.qrels: Qrels | None = self._read("qrels", project.qrels, read_qrels) if project.qrels else None
+        for name, run in workspace.track(project.systems.items(), "reading runs", len(project.systems)):
+            self._run(workspace, name, run)
+        for key, part in project.formulations.items():
+            for source in part.rewrites:
+                read = self._read(f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column))
+                known = self.texts.setdefault(part.name, {})
+                for turn, text in (read or {}).items():
+                    known.setdefault(turn, text)
+            if part.scores:
+                self._read(f"{key} scores", part.scores, read_scores)
+        self._answers(project)
+        if project.answer_similarity:
+            self._read("answer similarity", project.answer_similarity, read_scores)
+        if project.new_judgments:
+            self._read("new judgments", project.new_judgments, read_qrels)
+        if project.paraphrases:
+            self._read("paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values())))
+        if project.collection:
+            self._collection(project.collection)
+        for name, group in project.groups.items():
+            unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
+            if unknown:
+                self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
+        self.notes += changed_texts(project.systems, self.texts)
+
+    def _read(
+        self, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], int] = len
+    ) -> T | None:
+        entry: dict[str, Any] = {"role": role, "path": os.fspath(path), "rows": None, "problem": None}
+        self.files.append(entry)
+        try:
+            value = read(path)
+        except InputError as error:
+            self.problems += error.problems
+            self.uncounted += error.total - len(error.problems)
+            entry["problem"] = str(error.problems[0])
+            return None
+        entry["rows"] = rows(value)
+        return value
+
+    def _run(self, workspace: Workspace, name: str, path: Path) -> None:
+        by_rank = workspace.project.policy.order == "rank"
+        run = self._read(name, path, partial(read_run, name=name, ranks=by_rank))
+        if run is not None and self.qrels is not None:
+            self.matrices += workspace.matrices([(name, path)])
+
+    def _answers(self, project: Project) -> None:
+        gold = self._read("gold answers", project.gold, read_gold_answers) if project.gold else None
+        for key, part in project.formulations.items():
+            predicted = self._read(f"{key} answers", part.answers, read_predicted_answers) if part.answers else None
+            if gold and predicted:
+                lacking = len(gold.keys() - predicted.keys())
+                if lacking == len(gold):
+                    self.notes.append(f"{part.name} answers none of the gold turns: are its turn ids those of the gold file?")
+                elif lacking:
+                    self.notes.append(f"{part.name} answers {len(gold) - lacking} of {len(gold)} gold turns")
+
+    def _collection(self, path: Path) -> None:
+        """Only judged passages are looked for, so that a large collection stays on disk."""
+        judged = set(self.qrels.documents.to_pylist()) if self.qrels else set()
+        passages = self._read("collection (judged)", path, partial(read_passages, wanted=judged))
+        if passages is not None and len(passages) < len(judged):
+            self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")

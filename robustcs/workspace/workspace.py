@@ -1,0 +1,354 @@
+"""What a command works on: the files of a project, read when they are needed, each remembered with its checksum."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from robustcs.analyses.bins import Formulations
+from robustcs.analyses.result import Basis, Evaluated
+from robustcs.errors import UsageError
+from robustcs.evaluation.answers import answer_scores
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix, no_judged_passage
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate, parse_measure
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.files import sha256
+from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.slices import read_slices
+from robustcs.inputs.texts import read_texts
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import EvaluationPolicy
+from robustcs.project import Formulation, Project
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Measures of Table 1 of the error-analysis paper, and of its Table 2.
+DEFAULT_METRICS = ("P_1", "ndcg_cut_3")
+DEFAULT_ANSWER_METRICS = ("f1",)
+
+T = TypeVar("T")
+
+#: Shows progress over an iterable: (items, what is being done) → the same items.
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+
+#: Per formulation: scores by turn, and the turns its file lacks; notes.
+Scored = tuple[list["pd.DataFrame"], list[set[str]], list[str]]
+
+
+class Workspace:
+    """The inputs of one command.
+
+    inputs
+        One entry per file read so far: role, path, sha256 (None for ``irds:``), rows.
+    """
+
+    def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
+        self.project = project
+        self.jobs = jobs
+        self.track = track
+        self.inputs: list[dict[str, Any]] = []
+
+    def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
+        """Note a file that was read, with its checksum."""
+        text = os.fspath(path)
+        digest = None if text.startswith(IRDS_PREFIX) else sha256(path)
+        self.inputs.append({"role": role, "path": text, "sha256": digest, "rows": rows})
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The project's judgments. Raises :class:`UsageError` where none are given."""
+        if self.project.qrels is None:
+            raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
+        qrels = read_qrels(self.project.qrels)
+        self.remember("qrels", self.project.qrels, len(qrels))
+        return qrels
+
+    def per_run(
+        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], policy: EvaluationPolicy | None = None
+    ) -> list[T]:
+        """``build`` of the ranking of every (role, run file); runs are read ``jobs`` at a time and dropped once built.
+
+        They are ranked by ``policy``, or by that of the project.
+        """
+        policy = policy or self.project.policy
+
+        def one(file: tuple[str, Path]) -> tuple[T, int]:
+            run = read_run(file[1], file[0], ranks=policy.order == "rank")
+            return build(rank_run(run, policy)), len(run)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            built = list(self.track(pool.map(one, files), "reading runs", len(files)))
+        for (role, path), (_, rows) in zip(files, built, strict=True):
+            self.remember(role, path, rows)
+        return [result for result, _ in built]
+
+    def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
+        """The grade matrix of every (role, run file)."""
+        qrels = self.qrels
+        return self.per_run(files, lambda ranking: grade_matrix(ranking, qrels))
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """Formulation name → turn → text; of several files for one formulation the earlier wins, turn by turn."""
+        texts: dict[str, dict[str, str]] = {}
+        for key, formulation in self.project.formulations.items():
+            known = texts.setdefault(formulation.name, {})
+            for source in formulation.rewrites:
+                read = read_texts(source.path, formulation.role, source.column)
+                self.remember(f"{key} texts", source.path, len(read))
+                for turn, text in read.items():
+                    known.setdefault(turn, text)
+        return texts
+
+    @cached_property
+    def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
+        """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
+        path = self.project.paraphrases
+        if path is None:
+            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
+        paraphrases = read_paraphrases(path)
+        self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
+        return paraphrases
+
+    def slices(self, path: Path) -> dict[str, dict[str, str]]:
+        """Properties of turns from a user's TSV: column → turn → value."""
+        slices = read_slices(path)
+        self.remember("slices", path, len(set().union(*slices.values())))
+        return slices
+
+    # ------------------------------------------------------------ scores of systems by name
+
+    def system_files(self, names: Sequence[str]) -> list[tuple[str, Path]]:
+        """(name, run file) of every name. Raises :class:`UsageError` for a name that the project does not have."""
+        systems = self.project.systems
+        for name in names:
+            if name in {*self.project.texts, *self.project.raw_texts} - systems.keys():
+                raise self._unanswered(name)
+            if name not in systems:
+                have = f"there are {', '.join(systems)}" if systems else "name runs with --run NAME=FILE"
+                raise UsageError("no-such-run", f"no run is named {name!r}", have)
+        return [(name, systems[name]) for name in names]
+
+    def system_scores(
+        self, names: Sequence[str], metrics: Sequence[str] = ()
+    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+        """Scores of systems over the same turns, by the project's policy: name → float frame, turns × measures.
+
+        ``metrics`` take the place of the project's; without either, P@1 and NDCG@3 are used.
+
+        Raises :class:`UsageError` for an unknown name, without qrels, or where no run answers a judged turn.
+        """
+        names = list(dict.fromkeys(names))
+        measures = parse_measures(metrics or self.project.metrics or DEFAULT_METRICS)
+        for measure in measures:
+            if measure.family in ANSWER_FAMILIES:
+                raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
+        frames, missing, notes = self._from_runs(names, self.system_files(names), measures)
+        frames, lacking = self._common_turns(names, frames, missing, notes)
+        return dict(zip(names, frames, strict=True)), self._evaluated("runs", frames[0], lacking, notes)
+
+    def _common_turns(
+        self, names: Sequence[str], frames: list[pd.DataFrame], missing: Sequence[set[str]], notes: list[str]
+    ) -> tuple[list[pd.DataFrame], set[str]]:
+        """The frames by the policy for missing turns, and those turns; ``notes`` says who lacks which."""
+        turns = list(frames[0].index)
+        for name, lacks in zip(names, missing, strict=True):
+            if lacks:
+                some = ", ".join(sorted(lacks, key=turns.index)[:5]) + (" …" if len(lacks) > 5 else "")
+                notes.append(f"{name} lacks {len(lacks)} turn{'s' * (len(lacks) != 1)}: {some}")
+        lacking = set().union(*missing)
+        if lacking and self.project.policy.missing == "drop":
+            if len(lacking) == len(turns):
+                raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
+            frames = [frame.drop(index=list(lacking)) for frame in frames]
+        return frames, lacking
+
+    def _evaluated(self, basis: Basis, frame: pd.DataFrame, lacking: set[str], notes: Sequence[str]) -> Evaluated:
+        return Evaluated(self.project.policy, basis, len(frame), len(lacking), tuple(dict.fromkeys(notes)))
+
+    # ------------------------------------------------------------ scores of the three formulations
+
+    def _basis(self, metrics: Sequence[str]) -> Basis:
+        """Where scores come from, told by the measures and by what the formulations have."""
+        wanted = [parse_measure(name).family in ANSWER_FAMILIES for name in metrics]
+        if any(wanted) and not all(wanted):
+            raise UsageError(
+                "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
+                "ask for them in two commands",
+            )  # fmt: skip
+        parts = self.project.formulations.values()
+        if any(wanted):
+            return "answers"
+        if any(part.run for part in parts):
+            return "runs"
+        if any(part.scores for part in parts):
+            return "scores"
+        if any(part.answers for part in parts) and not wanted:
+            return "answers"
+        return "runs"
+
+    def formulation_scores(self, metrics: Sequence[str] = ()) -> tuple[Formulations, Evaluated]:
+        """Scores of Original, every rewriter and Human over the same turns, by the project's policy.
+
+        ``metrics`` take the place of the project's; without either, those of the paper's tables are used.
+
+        Raises :class:`UsageError` where a formulation or the qrels or gold answers are not given, or where the files do
+        not have the measures that are asked for.
+        """
+        metrics = metrics or self.project.metrics
+        basis = self._basis(metrics)
+        parts = self._three_formulations(basis)
+        if basis == "runs":
+            files = [(_key(part), part.run) for part in parts if part.run]
+            measures = parse_measures(metrics or DEFAULT_METRICS)
+            frames, missing, notes = self._from_runs([part.name for part in parts], files, measures)
+        elif basis == "scores":
+            frames, missing, notes = self._from_score_files(parts, metrics)
+        else:
+            frames, missing, notes = self._from_answers(parts, metrics or DEFAULT_ANSWER_METRICS)
+        names = [part.name for part in parts]
+        frames, lacking = self._common_turns(names, frames, missing, notes)
+        scores = dict(zip([(part.role, part.name) for part in parts], frames, strict=True))
+        formulations = Formulations(
+            original=scores["original", "original"],
+            rewriters={name: frame for (role, name), frame in scores.items() if role == "qr"},
+            human=scores["human", "human"],
+        )
+        notes += _swapped(formulations)
+        return formulations, self._evaluated(basis, frames[0], lacking, notes)
+
+    def _three_formulations(self, basis: Basis) -> list[Formulation]:
+        """Original, the rewriters, Human; all of them have a file for the basis."""
+        source = {"runs": "run", "scores": "scores", "answers": "answers"}[basis]
+        parts = sorted(self.project.formulations.items(), key=lambda item: ("original", "qr", "human").index(item[1].role))
+        chosen = [part for _, part in parts if getattr(part, source)]
+        for role in ("original", "qr", "human"):
+            if not any(part.role == role for part in chosen):
+                waiting = [part.name for _, part in parts if part.role == role and part.rewrites]
+                if basis == "runs" and waiting:
+                    raise self._unanswered(waiting[0])
+                option = f"--{role} FILE" if basis == "runs" else f"--{source} {role}=FILE"
+                what = {"runs": "run", "scores": "per-turn scores", "answers": "predicted answers"}[basis]
+                have = [part.name for part in chosen]
+                found = f"no {what} of the {role} formulation" + (f" (there are those of {', '.join(have)})" if have else "")
+                raise UsageError("no-formulation", found, f"give {option}, or write a robustcs.toml with robustcs init")
+        return chosen
+
+    def _unanswered(self, name: str) -> UsageError:
+        """The error for a system that has texts but no run; it names the turns and the command that answers them."""
+        from robustcs.workspace.open_questions import systems_of, unanswered
+
+        return unanswered([system for system in systems_of(self) if system.name == name])
+
+    def _from_runs(
+        self, names: Sequence[str], files: Sequence[tuple[str, Path]], measures: Sequence[Measure]
+    ) -> Scored:
+        matrices = self.matrices(files)
+        notes = [note for matrix in matrices for note in matrix.notes] + list(self.qrels.notes)
+        extra = max(matrix.extra_turns for matrix in matrices)
+        if extra:
+            notes.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")
+        if all(matrix.missing.all() for matrix in matrices):
+            raise UsageError(
+                "no-common-turns", f"no run answers any of the {len(self.qrels.turns)} judged turns",
+                f"check the turn ids: the qrels have {self.qrels.turns[0]!r}",
+            )  # fmt: skip
+        for name, matrix in zip(names, matrices, strict=True):
+            if matrix.missing.all():
+                notes.append(f"{name} answers none of the judged turns: are its turn ids those of the qrels?")
+            elif no_judged_passage(matrix):
+                notes.append(f"no passage of {name} is judged: are its passage ids those of the qrels?")
+        missing = [
+            {turn for turn, lacks in zip(matrix.turns, matrix.missing, strict=True) if lacks} for matrix in matrices
+        ]
+        return [evaluate(matrix, measures, self.project.policy) for matrix in matrices], missing, notes
+
+    def _from_score_files(self, parts: Sequence[Formulation], metrics: Sequence[str]) -> Scored:
+        frames = []
+        for part in parts:
+            assert part.scores is not None
+            frame = read_scores(part.scores)
+            self.remember(_key(part), part.scores, int(frame.notna().to_numpy().sum()))
+            frames.append(frame)
+        names = [measure.name for measure in parse_measures(metrics or DEFAULT_METRICS)]
+        if not metrics:
+            names = [name for name in names if all(name in frame for frame in frames)]
+        for part, frame in zip(parts, frames, strict=True):
+            lacking = [name for name in names if name not in frame]
+            if lacking or not names:
+                raise UsageError(
+                    "no-such-measure", f"{part.scores} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
+                    f"it has {', '.join(map(str, frame.columns))}",
+                )  # fmt: skip
+        frames = [frame[names].dropna() for frame in frames]
+        return _align(frames)
+
+    def _from_answers(self, parts: Sequence[Formulation], metrics: Sequence[str]) -> Scored:
+        if self.project.gold is None:
+            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+        gold = read_gold_answers(self.project.gold)
+        self.remember("gold answers", self.project.gold, len(gold))
+        names = [measure.name for measure in parse_measures(metrics)]
+        frames, missing, notes = [], [], []
+        for part in parts:
+            assert part.answers is not None
+            predicted = read_predicted_answers(part.answers)
+            self.remember(f"{_key(part)} answers", part.answers, len(predicted))
+            frame, unmatched = answer_scores(predicted, gold)
+            if unmatched.missing == len(gold):
+                raise UsageError(
+                    "no-common-turns", f"{part.answers} answers none of the {len(gold)} gold turns",
+                    f"check the turn ids: the gold answers have {next(iter(gold))!r}",
+                )  # fmt: skip
+            if unmatched.extra:
+                notes.append(f"{unmatched.extra} answers of {part.name} to turns without gold answers left out")
+            frames.append(frame[names])
+            missing.append(set(gold) - set(predicted))
+        return frames, missing, notes
+
+
+def _key(part: Formulation) -> str:
+    return part.role if part.role == part.name else f"{part.role}:{part.name}"
+
+
+def parse_measures(names: Sequence[str]) -> list[Measure]:
+    """The measures named, each once.
+
+    Raises :class:`UsageError` for names that mean none, and for counts and geometric means, which no turn has alone.
+    """
+    measures = list(dict.fromkeys(map(parse_measure, names)))
+    for measure in measures:
+        if not is_averaged(measure):
+            advice = "ask for a measure that each turn has, such as map"
+            raise UsageError("not-a-mean", f"{measure} is no mean over turns", advice)
+    return measures
+
+
+def _align(frames: Sequence[pd.DataFrame]) -> Scored:
+    """Join per-turn files by turn id, never by row: the union of their turns, 0 where a file lacks one."""
+    turns = sorted(set().union(*(frame.index for frame in frames)), key=turn_sort_key)
+    if not any(set(frames[0].index) & set(frame.index) for frame in frames[1:]):
+        raise UsageError(
+            "no-common-turns", "the score files have no turn in common",
+            f"check their turn ids: {frames[0].index[0]!r} and {frames[1].index[0]!r}",
+        )  # fmt: skip
+    missing = [set(turns) - set(frame.index) for frame in frames]
+    return [frame.reindex(turns, fill_value=0.0).rename_axis("turn") for frame in frames], missing, []
+
+
+def _swapped(scores: Formulations) -> list[str]:
+    """A note where Human questions do worse than Original ones: then the files stand most likely in the wrong roles."""
+    worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
+    if not worse:
+        return []
+    return [f"Human questions score below Original ones ({', '.join(worse)}): are the two files swapped?"]

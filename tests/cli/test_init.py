@@ -1,0 +1,67 @@
+"""``robustcs init``: from a folder of files to a project that works."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.main import run
+from tests.cli.conftest import Command
+
+
+def test_init_then_check_then_breakdown(in_copy: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "robustcs.toml").unlink()
+    answer = in_copy("init")
+    assert answer.out == "wrote robustcs.toml: look through it, then try robustcs check\n"
+    assert json.loads(in_copy("check --format json").out)["notes"] == ["stem_raw_2 lacks 4_4"]
+    result = json.loads(in_copy("breakdown --format json").out)
+    assert result["policy"]["basis"] == "runs"
+    assert [entry["path"] for entry in result["inputs"]] == [
+        "qrels.txt", "runs/plain_original.trec", "runs/plain_qr.trec", "runs/plain_human.trec",
+        "topics.json", "topics.json", "topics.json",
+    ]  # fmt: skip
+    assert sum(row["unchanged"] for row in result["tables"]["bins"][:8]) == 19
+    in_copy("sweep")
+    in_copy("breakdown --metric f1")
+
+
+def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.unlink()
+    in_copy("init .")
+    text = config.read_text()
+    assert tomllib.loads(text)["policy"] == {"relevance_level": 1, "missing": "zero", "order": "score"}
+    for comment in ("# Paths are relative", "# also judgments, by their looks: grades.txt", "CAsT uses 2"):
+        assert comment.removeprefix("# ") in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_an_existing_config_is_left_alone(in_copy: Command, tmp_path: Path) -> None:
+    before = (tmp_path / "demo" / "robustcs.toml").read_bytes()
+    assert in_copy("init", code=2).err == "robustcs: robustcs.toml is there already; edit it, or move it away first\n"
+    assert (tmp_path / "demo" / "robustcs.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize("year", ["cast2019", "cast2020"])
+def test_folders_of_public_data(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], year: str
+) -> None:
+    link = tmp_path / year
+    link.mkdir()
+    for path in (shared_data / year).iterdir():
+        (link / path.name).symlink_to(path)
+    for path in [entry for entry in link.iterdir() if entry.is_dir()]:
+        target = path.resolve()
+        path.unlink()
+        path.mkdir()
+        for file in target.iterdir():
+            (path / file.name).symlink_to(file)
+    monkeypatch.chdir(link)
+    assert run(["init"]) == 0
+    assert run(["breakdown", "--format", "json", "--relevance-level", "2"]) == 0
+    out = capfd.readouterr().out
+    result = json.loads(out[out.index("{") :])
+    assert result["policy"]["turns"] == {"cast2019": 173, "cast2020": 208}[year]

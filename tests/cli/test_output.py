@@ -1,0 +1,117 @@
+"""Every form of output, for every command that has one: widths, closing line, colours, single tables, LaTeX that compiles."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.conftest import Command
+
+COMMANDS = {
+    "breakdown": "breakdown --show 001",
+    "two rewriters": "breakdown --qr B=runs/plain_qr.trec",
+    "answers": "breakdown --metric f1 --metric em",
+    "sweep": "sweep --step 0.1 --metric ndcg_cut_3 --metric P_1 --qr B=runs/plain_qr.trec",
+    "check": "check",
+}
+POLICY = "70 turns · missing turns score 0"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_fits_80_columns_and_ends_with_the_policy(in_demo: Command, name: str) -> None:
+    out = in_demo(COMMANDS[name]).out
+    assert max(map(cell_len, out.splitlines())) <= 80
+    last = out.removesuffix("\n").rpartition("\n\n")[2].replace("\n", " ")
+    assert re.search(rf"(^|Note: .* ){re.escape(POLICY)} \(\d\) · [^·]+( · [^·]+)*$", last), last
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("columns", ["60", "120"])
+def test_columns_sets_the_width(in_demo: Command, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    widest = max(map(cell_len, in_demo("breakdown --show 001").out.splitlines()))
+    assert int(columns) - 30 < widest <= int(columns)
+
+
+@pytest.mark.parametrize("columns", ["", "wide", "0", "-3"])
+def test_a_width_that_is_none_is_80(in_demo: Command, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    expected = in_demo("check").out
+    monkeypatch.setenv("COLUMNS", columns)
+    assert in_demo("check").out == expected
+
+
+@pytest.mark.parametrize("name", ["breakdown", "sweep", "check"])
+def test_json_is_strict_and_its_tables_are_csv(in_demo: Command, name: str) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    result = json.loads(in_demo(f"{COMMANDS[name]} --format json").out, parse_constant=refuse)
+    assert list(result) == ["command", "version", "policy", "inputs", "tables", "notes"]
+    assert result["command"] == COMMANDS[name].split()[0]
+    assert result["policy"]["line"].startswith(POLICY)
+    for table, rows in result["tables"].items():
+        text = in_demo(f"{COMMANDS[name]} --format csv --table {table}").out
+        assert text.partition("\n")[0].split(",") == list(rows[0])
+        assert text.count("\n") == len(rows) + 1
+
+
+@pytest.mark.parametrize("name", ["breakdown", "sweep", "check"])
+def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None:
+    tables = json.loads(in_demo(f"{COMMANDS[name]} --format json").out)["tables"]
+    whole = in_demo(COMMANDS[name].replace(" --show 001", "")).out.splitlines()
+    for table in tables:
+        out = in_demo(f"{COMMANDS[name].replace(' --show 001', '')} --table {table}").out
+        assert "─" in out
+        assert "Figure" not in out
+        if table != "turns":  # which the whole output leaves out for its length
+            assert set(out.splitlines()) <= set(whole)
+
+
+def test_a_table_without_a_presentation_is_shown_as_it_is(in_demo: Command) -> None:
+    markdown = in_demo("breakdown --table turns --metric ndcg_cut_3 --threshold 0.5 --format markdown").out
+    assert markdown.count("\n| qr | ") == 70
+    assert "| qr | 2_6 | ndcg_cut_3 | &gt;=0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | False | Can they make" in markdown
+
+
+def test_the_format_wins_over_the_suffix(in_demo: Command, tmp_path: Path) -> None:
+    in_demo(f"breakdown --format json --output {tmp_path / 'out.txt'} --output {tmp_path / 'out.dat'}")
+    assert json.loads((tmp_path / "out.txt").read_text())["command"] == "breakdown"
+    assert (tmp_path / "out.dat").read_bytes() == (tmp_path / "out.txt").read_bytes()
+
+
+def test_an_output_replaces_the_old_file_whole(in_demo: Command, tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    target.write_text("old\n" * 10_000)
+    in_demo(f"breakdown --output {target}")
+    text = target.read_text()
+    assert text.startswith("rewriter,")
+    assert "old\n" not in text
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(in_demo: Command, tmp_path: Path) -> None:
+    for number, command in enumerate(COMMANDS.values()):
+        in_demo(f"{command} --output {tmp_path / f'part{number}.tex'}")
+    inputs = "\n".join(f"\\input{{part{number}}}\\clearpage" for number in range(len(COMMANDS)))
+    packages = {
+        name
+        for number in range(len(COMMANDS))
+        for names in re.findall(r"^% needs \\usepackage\{(.*)\}", (tmp_path / f"part{number}.tex").read_text(), re.M)
+        for name in names.split(",")
+    }
+    (tmp_path / "all.tex").write_text(
+        f"\\documentclass{{article}}\\usepackage{{{','.join(sorted(packages))}}}\n\\begin{{document}}\n{inputs}\n\\end{{document}}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, text=True
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    overfull = [float(size) for size in re.findall(r"Overfull \\hbox \(([0-9.]+)pt too wide\)", done.stdout)]
+    assert max(overfull, default=0) < 5

@@ -1,0 +1,122 @@
+"""The program as a process: pipes that close, full disks, interruption, no colour codes, a quick start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROBUSTCS = [sys.executable, "-m", "robustcs.cli.main"]
+LAUNCHER = [sys.executable, str(ROOT / "cli.py")]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        arguments, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
+
+
+def test_the_launcher_of_a_checkout(demo: Path) -> None:
+    done = subprocess.run([*LAUNCHER, "--version"], cwd=demo, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("robustcs, version ")
+
+
+@pytest.mark.parametrize("arguments", [["breakdown", "--format", "json"], ["--help"]])
+def test_a_reader_that_has_seen_enough(demo: Path, arguments: list[str]) -> None:
+    process = start([*LAUNCHER, *arguments], demo)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+def test_a_full_disk_behind_stdout(demo: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*LAUNCHER, "breakdown"], cwd=demo, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (3, "robustcs: No space left on device\n")
+
+
+def test_closed_streams(demo: Path) -> None:
+    command = f"'{sys.executable}' '{ROOT / 'cli.py'}' check >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=demo, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_no_colours_and_no_progress_in_a_pipe_even_if_forced(demo: Path) -> None:
+    environment = {**ENVIRONMENT, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    done = subprocess.run([*LAUNCHER, "check"], cwd=demo, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+
+
+def test_colours_on_a_terminal(demo: Path) -> None:
+    pty = pytest.importorskip("pty")
+    primary, secondary = pty.openpty()
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "NO_COLOR"}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "80"}
+    done = subprocess.Popen([*LAUNCHER, "check", "--table", "texts"], cwd=demo, env=environment, stdout=secondary)
+    os.close(secondary)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(primary, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(primary)
+    assert done.wait(60) == 0
+    assert b"\x1b[1m" in shown
+
+
+#: Tells on stderr when the first run is being read.
+ANNOUNCED = """
+import sys
+import robustcs.workspace as workspace
+from robustcs.cli.main import main
+rank_run = workspace.rank_run
+def announce(*arguments):
+    print("reading", file=sys.stderr, flush=True)
+    return rank_run(*arguments)
+workspace.rank_run = announce
+main()
+"""
+
+
+def test_interrupted_work_leaves_nothing_behind(demo: Path, tmp_path: Path) -> None:
+    arguments = ["breakdown", "--output", "out.json", "--output", "out.tex"]
+    arguments += ["--qrels", str(demo / "qrels.txt"), "--original", str(demo / "runs/stem_original.trec")]
+    arguments += ["--human", str(demo / "runs/stem_human.trec")]
+    for number in range(400):
+        arguments += ["--qr", f"R{number}={demo / 'runs/plain_qr.trec'}"]
+    process = start([sys.executable, "-c", ANNOUNCED, *arguments], tmp_path)
+    assert process.stderr and process.stdout
+    assert process.stderr.readline() == "reading\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [line for line in err.splitlines() if line and line != "reading"] == ["robustcs: interrupted"]
+    assert out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_starts_without_the_heavy_libraries() -> None:
+    code = (
+        "import sys; from robustcs.cli.main import run; code = run(['--help']);"
+        "heavy = {'numpy', 'pandas', 'scipy', 'pyarrow', 'matplotlib', 'rich', 'jinja2'} & set(sys.modules);"
+        "assert not heavy, heavy; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

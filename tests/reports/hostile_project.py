@@ -1,0 +1,49 @@
+"""A project whose ids, texts, tags, run names and passages try to break out of every output language."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.reports.conftest import HOSTILE
+
+
+def write_hostile_project(folder: Path) -> Path:
+    """Write runs, qrels, texts and a collection into ``folder``; the path of the project file."""
+    ids = [f"{number}_{_word(text)[:300]}" for number, text in enumerate(HOSTILE)]
+    documents = [f"d{number}{_word(text)[:60]}" for number, text in enumerate(HOSTILE)]
+    texts = dict(zip(ids, map(clean, HOSTILE), strict=True))
+    lines = ['name = "]]></style><script>touched = 1</script> $x$ \\\\input{x} #panic()"', 'qrels = "qrels.txt"',
+             'collection = "collection.jsonl"']  # fmt: skip
+    for place, role in enumerate(("original", "qr", "human")):
+        rows = [
+            f"{turn} Q0 {documents[(number + rank + place) % len(documents)]} {rank + 1} {9 - rank} <b>tag"
+            for number, turn in enumerate(ids)
+            for rank in range(4)
+        ]
+        (folder / f"{role}.run").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        reversed_or_not = {turn: text if role != "qr" else text[::-1] for turn, text in texts.items()}
+        with (folder / f"{role}.jsonl").open("w", encoding="utf-8") as file:
+            for turn, text in reversed_or_not.items():
+                file.write(json.dumps({"id": turn, "query": text}) + "\n")
+        key = role if role != "qr" else 'qr:"><img src=x onerror=touched=1>'
+        lines += [f"[formulations.{json.dumps(key)}]", f'run = "{role}.run"', f'rewrites = "{role}.jsonl:query"']
+    lines += ["[runs]", f'{json.dumps("</script><script>touched=1</script>")} = "human.run"']
+    judged = [f"{turn} 0 {documents[number]} {number % 4}" for number, turn in enumerate(ids)]
+    (folder / "qrels.txt").write_text("\n".join(judged) + "\n", encoding="utf-8")
+    with (folder / "collection.jsonl").open("w", encoding="utf-8") as file:
+        for document, text in zip(documents, HOSTILE, strict=True):
+            file.write(json.dumps({"id": document, "contents": clean(text) or "x"}) + "\n")
+    path = folder / "robustcs.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _word(text: str) -> str:
+    """``text`` as a column of a run can hold it: without white space and the bytes of binary files."""
+    return "".join(char for char in clean(text) if not char.isspace() and (char.isprintable() or ord(char) > 0x2000))
+
+
+def clean(text: str) -> str:
+    """``text`` as a file in UTF-8 can hold it."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,417 @@
+"""What a user sees for malformed and mismatched inputs: exit code, the exact message, no traceback, nothing half-written."""
+
+from __future__ import annotations
+
+import gzip
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from robustcs.cli.main import run
+
+QRELS = "1_1 0 d1 2\n1_1 0 d2 0\n1_2 0 d1 0\n1_2 0 d3 1\n"
+RUN = "1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\n1_2 Q0 d3 1 7.5 t\n"
+SCORES = "ndcg_cut_3\t1_1\t0.5\nndcg_cut_3\t1_2\t1\nndcg_cut_3\tall\t0.75\n"
+TEXTS = "id\tquery\n1_1\tWhat is a throat?\n1_2\tAnd its cancer?\n"
+PREDICTED = '{"1_1": "tube", "1_2": "yes"}\n'
+#: Sound files; a case replaces some of them.
+FILES = {
+    "qrels.txt": QRELS, "raw.trec": RUN, "qr.trec": RUN, "human.trec": RUN, "raw.eval": SCORES, "qr.eval": SCORES,
+    "human.eval": SCORES, "texts.tsv": TEXTS, "gold.json": '{"1_1": "a tube", "1_2": ["yes", "it is"]}\n',
+    "raw.json": PREDICTED, "qr.json": PREDICTED, "human.json": PREDICTED,
+}  # fmt: skip
+ON_RUNS = "--qrels qrels.txt --original raw.trec --qr qr.trec --human human.trec"
+RUNS = f"breakdown {ON_RUNS}"
+SWEEP = f"sweep {ON_RUNS}"
+TEXT = f"{RUNS} --rewrites original=texts.tsv"
+SCORED = "breakdown --metric ndcg_cut_3 --scores original=raw.eval --scores qr=qr.eval --scores human=human.eval"
+ANSWERS = "breakdown --metric f1 --answers original=raw.json --answers qr=qr.json --answers human=human.json --gold gold.json"
+TOML = (
+    'qrels = "qrels.txt"\n[formulations.original]\nrun = "raw.trec"\n[formulations.qr]\nrun = "qr.trec"\n'
+    '[formulations.human]\nrun = "human.trec"\n'
+)
+NO_ROWS = "raw.trec: the file has no rows; a run has lines of: turn Q0 document rank score tag"
+RUN_WIDTH = "where a run has 6 (turn Q0 document rank score tag)"
+QRELS_WIDTH = "where a qrels file has 4 (turn iteration document grade)"
+SCORES_WIDTH = "where per-turn scores have 3 (measure turn value)"
+IS_RUN = "it looks like a run, which --run, --original, --qr or --human takes"
+IS_QRELS = "it looks like qrels, which --qrels takes"
+IS_SCORES = "it looks like per-turn scores, which --scores takes"
+ROLES = "write original, qr, human, or qr:NAME for one of several rewriters"
+BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
+THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"
+TEXT_FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
+ANSWER_FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
+OR_INIT = "or write a robustcs.toml with robustcs init"
+
+
+class Case(NamedTuple):
+    name: str
+    command: str
+    code: int
+    message: str
+    files: dict[str, str | bytes] = {}
+
+
+def each_line(path: str, lines: int, message: str) -> str:
+    return "\n".join(f"{path}:{number}: {message}" for number in range(1, lines + 1))
+
+
+CASES = [
+    # ---- files that cannot be read
+    Case("missing run", f"{RUNS} --original gone.trec", 3, "gone.trec: no such file; check the path"),
+    Case("missing qrels", f"{RUNS} --qrels gone.txt", 3, "gone.txt: no such file; check the path"),
+    Case("folder", f"{RUNS} --original folder", 3, "folder: this is a folder; name a file"),
+    Case("empty run", RUNS, 3, "raw.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
+         {"raw.trec": ""}),
+    Case("blank run", RUNS, 3, NO_ROWS, {"raw.trec": "\n\n"}),
+    Case("header only", RUNS, 3, NO_ROWS, {"raw.trec": "query_id Q0 docno rank score tag\n"}),
+    Case("comments only", RUNS, 3, NO_ROWS, {"raw.trec": "# ir_metadata\n"}),
+    Case("UTF-16 run", RUNS, 3, "raw.trec:1: the file is UTF-16; save it as UTF-8", {"raw.trec": RUN.encode("utf-16")}),
+    Case("UTF-16 texts", TEXT, 3, "texts.tsv:1: the file is UTF-16; save it as UTF-8",
+         {"texts.tsv": TEXTS.encode("utf-16")}),
+    Case("Latin-1 run", RUNS, 3, "raw.trec:2: document 'd�' is not UTF-8; save the file as UTF-8",
+         {"raw.trec": RUN.replace("d2", "dé").encode("latin-1")}),
+    Case("Latin-1 texts", TEXT, 3, "texts.tsv:2: this line is not UTF-8; save the file as UTF-8",
+         {"texts.tsv": TEXTS.replace("throat", "café").encode("latin-1")}),
+    Case("old line ends", RUNS, 3, "raw.trec: lines end in carriage returns alone; save it with usual line ends",
+         {"raw.trec": RUN.replace("\n", "\r")}),
+    Case("damaged gzip", f"{RUNS} --original raw.gz", 3,
+         "raw.gz: the compressed data are damaged (Compressed file ended before the end-of-stream marker was reached);"
+         " copy the file again", {"raw.gz": gzip.compress(RUN.encode() * 50, mtime=0)[:-20]}),
+    Case("binary file", RUNS, 3, f"raw.trec:1: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
+         {"raw.trec": b"%PDF-1.7\n"}),
+    # ---- files in the wrong place
+    Case("qrels as run", f"{RUNS} --original qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns {RUN_WIDTH}; {IS_QRELS}")),
+    Case("scores as run", f"{RUNS} --original raw.eval", 3, each_line("raw.eval", 3, f"3 columns {RUN_WIDTH}; {IS_SCORES}")),
+    Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns {QRELS_WIDTH}; {IS_RUN}")),
+    Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns {QRELS_WIDTH}; {IS_SCORES}")),
+    Case("run as scores", f"{SCORED} --scores qr=qr.trec", 3,
+         each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run, which --run takes")),
+    Case("qrels as scores", f"{SCORED} --scores qr=qrels.txt", 3,
+         each_line("qrels.txt", 4, f"4 columns {SCORES_WIDTH}; {IS_QRELS}")),
+    Case("JSON as run", f"{RUNS} --original gold.json", 3,
+         "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
+    Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec:1: not a file of texts; {IS_RUN}"),
+    Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt:1: not a file of texts; {IS_QRELS}"),
+    Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval:1: not a file of texts; {IS_SCORES}"),
+    Case("qrels as gold answers", f"{ANSWERS} --gold qrels.txt", 3, f"qrels.txt:1: not JSON; {IS_QRELS}"),
+    Case("gold answers as predictions", ANSWERS, 3,
+         "qr.json: a data set with gold answers; name a file of predictions here", {"qr.json": '{"data": []}'}),
+    # ---- lines of runs and qrels
+    Case("bad score", RUNS, 3, "raw.trec:2: score 'high' is not a number; write a decimal number",
+         {"raw.trec": RUN.replace("8.5", "high")}),
+    Case("score nan", RUNS, 3, "raw.trec:2: score 'nan' is not a number; write a decimal number",
+         {"raw.trec": RUN.replace("8.5", "nan")}),
+    Case("decimal comma", RUNS, 3, "raw.trec:2: score '8,5' is not a number; write a decimal number",
+         {"raw.trec": RUN.replace("8.5", "8,5")}),
+    Case("line without tag", RUNS, 3, f"raw.trec:2: 5 columns {RUN_WIDTH}; write the six columns of a TREC run",
+         {"raw.trec": RUN.replace("8.5 t", "8.5")}),
+    Case("several problems", RUNS, 3,
+         "raw.trec:1: score 'x' is not a number; write a decimal number\n"
+         f"raw.trec:3: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
+         {"raw.trec": "1_1 Q0 d1 1 x t\n1_1 Q0 d2 2 8 t\n1_2\n"}),
+    Case("output over an input", f"{RUNS} --output qrels.txt", 2,
+         "robustcs: qrels.txt is a file that is read; choose another name for the output"),
+    Case("output over a run by another path", f"{RUNS} --output ./raw.trec --format json", 2,
+         "robustcs: ./raw.trec is a file that is read; choose another name for the output"),
+    Case("counts are no measures", f"{RUNS} --metric num_ret", 2,
+         "robustcs: num_ret is no mean over turns; ask for a measure that each turn has, such as map"),
+    Case("many problems", RUNS, 3,
+         "raw.trec:1: score 'x' is not a number; write a decimal number (the same in 19 more lines)\n"
+         "… and 5 more problems",
+         {"raw.trec": "1_1 Q0 d1 1 x t\n" * 25}),
+    Case("control characters", RUNS, 3, r"raw.trec:1: score '\x1b[31m' is not a number; write a decimal number",
+         {"raw.trec": RUN.replace("9.5", "\x1b[31m")}),
+    Case("bad rank", f"{RUNS} --order rank", 3, "raw.trec:2: rank 'second' is not a whole number; write a whole number",
+         {"raw.trec": RUN.replace(" 2 8.5", " second 8.5")}),
+    Case("grade in words", RUNS, 3, "qrels.txt:2: grade 'relevant' is not a whole number; write a whole number",
+         {"qrels.txt": QRELS.replace("d2 0", "d2 relevant")}),
+    Case("half a grade", RUNS, 3, "qrels.txt:2: grade '0.5' is not a whole number; write a whole number",
+         {"qrels.txt": QRELS.replace("d2 0", "d2 0.5")}),
+    Case("huge grade", RUNS, 3, "qrels.txt:2: grade 99999 is out of range; grades are small whole numbers such as 0 to 4",
+         {"qrels.txt": QRELS.replace("d2 0", "d2 99999")}),
+    Case("contradictory grades", RUNS, 3,
+         "qrels.txt:5: turn 1_1 document d1 has grade 0 but grade 2 in line 1; keep one of the two",
+         {"qrels.txt": QRELS + "1_1 0 d1 0\n"}),
+    # ---- files that do not fit together
+    Case("no qrels", "breakdown --original raw.trec --qr qr.trec --human human.trec", 2,
+         "robustcs: no qrels are given; name them with --qrels FILE"),
+    Case("no formulation", "breakdown", 2,
+         f"robustcs: no run of the original formulation; give --original FILE, {OR_INIT}"),
+    Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
+         f"robustcs: no run of the qr formulation (there are those of original, human); give --qr FILE, {OR_INIT}"),
+    Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
+         "robustcs: no per-turn scores of the human formulation (there are those of original, qr);"
+         f" give --scores human=FILE, {OR_INIT}"),
+    Case("other turn ids", RUNS, 2,
+         "robustcs: no run answers any of the 2 judged turns; check the turn ids: the qrels have 't1-1'",
+         {"qrels.txt": QRELS.replace("1_", "t1-")}),
+    Case("scores of other turns", SCORED, 2,
+         "robustcs: the score files have no turn in common; check their turn ids: 'a_1' and 'b_1'",
+         {name: SCORES.replace("1_", f"{name[1]}_") for name in ("raw.eval", "human.eval")}
+         | {"qr.eval": SCORES.replace("1_", "b_")}),
+    Case("measure not in the scores", f"{SCORED} --metric map", 2, "robustcs: raw.eval has no map; it has ndcg_cut_3"),
+    Case("averages only", SCORED, 3, "qr.eval: only averages (turn 'all'); write per-turn scores with trec_eval -q",
+         {"qr.eval": "ndcg_cut_3\tall\t0.75\n"}),
+    Case("turn scored twice", SCORED, 3,
+         "qr.eval:4: ndcg_cut_3 of turn 1_1 stands in line 1 already; keep one of the two lines",
+         {"qr.eval": SCORES + "ndcg_cut_3\t1_1\t0.5\n"}),
+    Case("score in words", SCORED, 3, "qr.eval:1: value 'half' is not a number; write a decimal number",
+         {"qr.eval": SCORES.replace("0.5", "half")}),
+    Case("no common turn to keep", f"{SCORED} --missing drop", 2,
+         "robustcs: no turn is answered by all files; check that their turn ids agree",
+         {"qr.eval": "ndcg_cut_3\t1_1\t1\n", "human.eval": "ndcg_cut_3\t1_2\t1\n"}),
+    Case("answers to other turns", ANSWERS, 2,
+         "robustcs: qr.json answers none of the 2 gold turns; check the turn ids: the gold answers have '1_1'",
+         {"qr.json": '{"9_1": "a"}'}),
+    Case("no gold answers", ANSWERS.replace(" --gold gold.json", ""), 2,
+         "robustcs: no gold answers are given; name them with --gold FILE"),
+    Case("mixed measures", f"{ANSWERS} --metric P_1", 2,
+         "robustcs: measures of answers (f1, em) and of rankings go over different turns; ask for them in two commands"),
+    # ---- texts and answers
+    Case("no such column", f"{TEXT}:raw", 3,
+         "texts.tsv:1: no column 'raw'; the columns are: id, query; name one of them, as FILE:COLUMN"),
+    Case("tab inside a text", TEXT, 3, "texts.tsv:4: 3 columns where the header has 2; is there a tab inside a text?",
+         {"texts.tsv": TEXTS + "1_3\ta\tb\n"}),
+    Case("two texts of a turn", TEXT, 3,
+         "texts.tsv:4: turn 1_1 has 'Another?' here but 'What is a throat?' in line 2; keep one of the two",
+         {"texts.tsv": TEXTS + "1_1\tAnother?\n"}),
+    Case("empty text", TEXT, 3, "texts.tsv:4: turn 1_3: empty text; write the text or leave out the turn",
+         {"texts.tsv": TEXTS + "1_3\t\n"}),
+    Case("columns without names", TEXT, 3,
+         "texts.tsv:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn;"
+         " add a header line, or write id TAB text only", {"texts.tsv": "a\tb\tc\n"}),
+    Case("topic without turn number", TEXT, 3, "texts.tsv: topic 1: turn 1 of the list has no number; complete the turn",
+         {"texts.tsv": '[{"number": 1, "turn": [{"raw_utterance": "x"}]}]'}),
+    Case("JSON without texts", TEXT, 3, f"texts.tsv: JSON, but an object without texts of turns; {TEXT_FORMATS}",
+         {"texts.tsv": '{"a": 1}'}),
+    Case("gold answers in a list", ANSWERS, 3, f"gold.json: JSON, but not an object {{turn: answer}}; {ANSWER_FORMATS}",
+         {"gold.json": "[1]"}),
+    Case("no gold turns", ANSWERS, 3, "gold.json: the file has no turns; check the path", {"gold.json": "{}"}),
+    Case("broken JSON", ANSWERS, 3, "gold.json:3: not JSON (Expecting ':' delimiter); check the file",
+         {"gold.json": '{\n"1_1": "a",\n"1_2" "b"}'}),
+    Case("turn without gold answer", ANSWERS, 3,
+         "gold.json: turn 1_1: no gold answer; write CANNOTANSWER where the passage does not answer",
+         {"gold.json": '{"1_1": []}'}),
+    Case("two predictions", ANSWERS, 3,
+         "qr.json: turn 1_1: 2 answers where a prediction has one; keep the answer that the system gives",
+         {"qr.json": '{"1_1": ["a", "b"]}'}),
+    Case("prediction is a number", ANSWERS, 3, "qr.json: turn 1_1: 7 is not a text; write a text in quotes",
+         {"qr.json": '{"1_1": 7}'}),
+    Case("contradictory predictions", ANSWERS, 3,
+         "qr.json:2: turn 1_1 has 'b' here but 'a' in line 1; keep one of the two",
+         {"qr.json": '{"id": "1_1", "answer": "a"}\n{"id": "1_1", "answer": "b"}\n'}),
+    # ---- options
+    Case("misspelt measure", f"{RUNS} --metric ndgc_cut_3", 2,
+         "robustcs: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?"),
+    Case("misspelt threshold", f"{RUNS} --threshold '<0.5'", 2, f"robustcs: threshold '<0.5' cannot be read; {THRESHOLDS}"),
+    Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: role 't5'; {ROLES}"),
+    Case("no role", f"{SCORED} --scores qr.eval", 2, "robustcs: --scores qr.eval; write --scores ROLE=FILE"),
+    Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
+         "robustcs: role 'qr:human' names a rewriter 'human'; choose another name"),
+    Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
+         "robustcs: --run bm25=raw.trec has no role here; use --original, --qr and --human"),
+    Case("two runs of one name", "check --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 2,
+         "robustcs: two runs have the same name; give every --run a NAME of its own"),
+    Case("unknown table", f"{RUNS} --table bin", 2,
+         "robustcs: no table is named 'bin'; there are bins, attribution, answerable, tests, headroom, turns"),
+    Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
+    Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
+         "robustcs: a sweep goes over all thresholds; use --step, or robustcs breakdown"),
+    Case("no step", f"{SWEEP} --step 0", 2, "robustcs: step '0'; write a number from 0.0001 to 1, such as 0.02"),
+    Case("measure beyond 1", SWEEP.replace(ON_RUNS, SCORED.split(" ", 1)[1]), 2,
+         "robustcs: ndcg_cut_3 leaves the range 0 to 1; sweep a measure such as ndcg_cut_3",
+         {"qr.eval": SCORES.replace("0.5", "5")}),
+    Case("relevance level 0", f"{RUNS} --relevance-level 0", 2,
+         "Error: Invalid value for '--relevance-level': 0 is not in the range x>=1."),
+    Case("depth 0", f"{RUNS} --depth 0", 2, "Error: Invalid value for '--depth': 0 is not in the range x>=1."),
+    Case("ir_datasets not installed", f"{RUNS} --qrels irds:trec-cast/v1/2020/judged", 4,
+         "robustcs: irds:trec-cast/v1/2020/judged needs ir_datasets; pip install ir_datasets"),
+    # ---- robustcs.toml
+    Case("missing config", "breakdown --config gone.toml", 3, "gone.toml: no such file; check the path"),
+    Case("TOML syntax", "breakdown", 3,
+         "robustcs.toml:2: not TOML (Invalid value (at line 2, column 9)); check this line",
+         {"robustcs.toml": 'name = "x"\nqrels = qrels.txt\n'}),
+    Case("TOML cut off", "breakdown", 3,
+         "robustcs.toml:2: not TOML (Unterminated string (at end of document)); check this line",
+         {"robustcs.toml": 'name = "x"\nqrels = "qrels.txt'}),
+    Case("unknown policy key", "breakdown", 3,
+         "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth",
+         {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
+    Case("policy value", "breakdown", 3, "robustcs.toml:9: missing turns 'skip'; write zero or drop",
+         {"robustcs.toml": TOML + '[policy]\nmissing = "skip"\n'}),
+    Case("policy of the wrong kind", "breakdown", 3,
+         "robustcs.toml:9: depth is 'ten'; write a whole number from 0",
+         {"robustcs.toml": TOML + '[policy]\ndepth = "ten"\n'}),
+    Case("unknown role in the config", "breakdown", 3, f"robustcs.toml:1: role 't5'; {ROLES}",
+         {"robustcs.toml": '[formulations.t5]\nrun = "qr.trec"\n'}),
+    Case("run in place of a table", "breakdown", 3,
+         'robustcs.toml:2: original is not a table; write [formulations.original] above its keys',
+         {"robustcs.toml": '[formulations]\noriginal = "raw.trec"\n'}),
+    Case("group without baseline", "breakdown", 3,
+         "robustcs.toml:1: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs",
+         {"robustcs.toml": '[groups.manual]\nsets = ["a"]\n'}),
+    Case("seed in words", "breakdown", 3, "robustcs.toml:1: seed is 'x'; write a whole number from 0",
+         {"robustcs.toml": 'seed = "x"\n'}),
+    Case("measure and threshold in the config", "breakdown", 3,
+         "robustcs.toml:1: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?\n"
+         f"robustcs.toml:2: threshold 'half' cannot be read; {THRESHOLDS}",
+         {"robustcs.toml": 'metrics = ["P_1", "ndgc_cut_3"]\nthresholds = ["half"]\n' + TOML}),
+    Case("config names a missing file", "breakdown", 3, "gone.trec: no such file; check the path",
+         {"robustcs.toml": TOML.replace("qr.trec", "gone.trec")}),
+    # ---- outputs
+    Case("output into no folder", f"{RUNS} --output gone/out.json", 3,
+         "robustcs: gone/out.json: not written, its folder does not exist; make the folder first"),
+    Case("output is a folder", f"{RUNS} --output folder", 3,
+         "robustcs: folder: not written, this is a folder; name a file"),
+    Case("output through a file", f"{RUNS} --output qrels.txt/out.json", 3,
+         "robustcs: qrels.txt/out.json: not written, a part of its path is a file, not a folder; check the path"),
+    Case("disk full", f"{RUNS} --output /dev/full", 3, "robustcs: /dev/full: not written, no space left on device"),
+    Case("figure into no folder", f"{SWEEP} --output gone/out.png", 3,
+         "robustcs: gone/out.png: not written, its folder does not exist; make the folder first"),
+    Case("no figure", f"{RUNS} --output out.json --output out.png", 2,
+         "robustcs: breakdown has no figure for out.png; write .csv, .json, .tex, .md or .txt"),
+    Case("unknown figure suffix", f"{SWEEP} --output out.json --output out.jpg", 2,
+         "robustcs: out.jpg: nothing is written as .jpg; choose .csv, .json, .tex, .md, .txt, .png, .svg, .pdf,"
+         " or say --format"),
+    # ---- other commands
+    Case("misspelt command", "breakdwon", 2, "Error: No such command 'breakdwon'. Did you mean 'breakdown'?"),
+    Case("report in another form", f"report {ON_RUNS} --format json", 2,
+         "robustcs: a report is always one folder with HTML and PDF; leave out --format and --table"),
+    Case("report into a file", f"report {ON_RUNS} --output qrels.txt", 3,
+         "robustcs: qrels.txt/report.html: not written, its folder would have the name of a file; choose another name"),
+    Case("check without inputs", "check", 2,
+         "robustcs: no inputs are named; give options, or write a robustcs.toml with robustcs init"),
+    Case("init over a config", "init", 2, "robustcs: robustcs.toml is there already; edit it, or move it away first",
+         {"robustcs.toml": ""}),
+    Case("init without inputs", "init folder", 2,
+         "robustcs: no runs, qrels, texts or answers in folder; name the folder that has them"),
+    Case("init in no folder", "init gone", 2, "Error: Invalid value for '[FOLDER]': Directory 'gone' does not exist."),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> dict[str, bytes]:
+    """Write sound files and those of a case; the folder's contents."""
+    for name, text in {**FILES, **files}.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_bad_input(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = write(folder, case.files)
+    code = run(shlex.split(case.command))
+    out, err = capfd.readouterr()
+    message = err.removesuffix("\n")
+    if message.startswith("Usage:"):
+        message = message.splitlines()[-1]
+    assert message == case.message
+    assert code == case.code
+    assert out == ""
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("command", [RUNS, SWEEP, SCORED, ANSWERS, TEXT, f"check {ON_RUNS}"])
+def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(folder, {})
+    assert run(shlex.split(command)) == 0
+    assert "Note" not in capfd.readouterr().out
+
+
+NOTED = [
+    Case("swapped roles", RUNS, 0, "Human questions score below Original ones (P_1, ndcg_cut_3): are the two files swapped?",
+         {"human.trec": RUN.replace("d1", "d9").replace("d3", "d8")}),
+    Case("other turn ids in one run", RUNS, 0,
+         "original answers none of the judged turns: are its turn ids those of the qrels?",
+         {"raw.trec": RUN.replace("1_", "t1-")}),
+    Case("other passage ids", RUNS, 0, "no passage of original is judged: are its passage ids those of the qrels?",
+         {"raw.trec": RUN.replace("d", "MARCO_")}),
+    Case("turn missing from one run", RUNS, 0, "qr lacks 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
+    Case("turns that nobody judged", RUNS, 0, "2 turns of the runs without judgments left out",
+         {"qr.trec": RUN + RUN.replace("1_", "2_")}),
+    Case("repeated passage", RUNS, 0, "qr: 1 repeated documents were left out, the best ranked of each counts",
+         {"qr.trec": RUN + "1_1 Q0 d1 3 1 t\n"}),
+    Case("repeated judgment", RUNS, 0, "qrels.txt: 1 repeated judgments were counted once",
+         {"qrels.txt": QRELS + "1_1 0 d1 2\n"}),
+    Case("header and comments", RUNS, 0, "qr: the first line is a header and was left out",
+         {"qr.trec": "query_id Q0 docno rank score tag\n" + RUN}),
+    Case("answers that gold lacks", ANSWERS, 0, "1 answers of qr to turns without gold answers left out",
+         {"qr.json": '{"1_1": "tube", "9_9": "no"}'}),
+    Case("check: other passage ids", f"check {ON_RUNS}", 0,
+         "no passage of original is judged: are its passage ids those of the qrels?",
+         {"raw.trec": RUN.replace("d", "MARCO_")}),
+    Case("check: group of unknown runs", "check", 0, "group manual names manual_1: no run is called so",
+         {"robustcs.toml": TOML + '[groups.manual]\nbaseline = "human"\nsets = ["manual_1"]\n'}),
+    Case("check: answers to other turns", ANSWERS.replace("breakdown", "check"), 0,
+         "qr answers none of the gold turns: are its turn ids those of the gold file?", {"qr.json": '{"9_1": "a"}'}),
+    Case("check: passages without text", "check", 0, "the collection has 1 of the 3 judged passages",
+         {"robustcs.toml": 'collection = "passages.tsv"\n' + TOML, "passages.tsv": "d1\tSome text.\n"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOTED, ids=[case.name for case in NOTED])
+def test_what_can_be_evaluated_but_looks_wrong_is_noted(
+    case: Case, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = write(folder, case.files)
+    assert run([*shlex.split(case.command), "--format", "json"]) == case.code
+    out, err = capfd.readouterr()
+    assert f'"{case.message}"' in out.partition('"notes": ')[2]
+    assert err == ""
+    assert contents(folder) == before
+
+
+def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(folder, {"raw.trec": RUN.replace("8.5", "high"), "human.trec": ""})
+    assert run(shlex.split(f"check {ON_RUNS}")) == 3
+    out, err = capfd.readouterr()
+    assert err.splitlines() == [
+        "raw.trec:2: score 'high' is not a number; write a decimal number",
+        "human.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
+    ]
+    assert "original  raw.trec       –  not usable" in out.splitlines()
+    assert "qr        qr.trec        3  fine" in out.splitlines()
+
+
+def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    before = write(folder, {})
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)  # permissions do not stop the administrator who may run this
+    assert run(shlex.split(f"{RUNS} --output out.json")) == 3
+    assert capfd.readouterr().err == (
+        "robustcs: out.json: not written, its folder may not be written to; check the permissions\n"
+    )
+    assert contents(folder) == before
+
+
+def test_a_traceback_only_when_asked(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(folder, {})
+    assert run(shlex.split(f"{RUNS} --original gone.trec --traceback")) == 3
+    err = capfd.readouterr().err
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("\ngone.trec: no such file; check the path\n")
+
+
+def test_all_unusable_files_are_named_at_once_by_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(folder, {})
+    assert run(shlex.split("check --qrels a --original b --qr c --human d --gold e --rewrites original=f")) == 3
+    assert sorted(capfd.readouterr().err.splitlines()) == [f"{name}: no such file; check the path" for name in "abcdef"]

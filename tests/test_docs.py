@@ -1,0 +1,94 @@
+"""The documentation is true: examples print what it shows, the reference is the program's, links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from robustcs.cli.main import cli
+from robustcs.project import read_project
+from tests.conftest import ROOT
+
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_update", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+UPDATE = _load(ROOT / "docs" / "update.py")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = [
+    (page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))
+]
+
+
+def test_every_example_is_found() -> None:
+    written = sum(page.read_text("utf-8").count("```console\n") for page in PAGES)
+    assert len(EXAMPLES) == written > 10
+
+
+@pytest.mark.parametrize(
+    ("page", "command", "output"), EXAMPLES, ids=[f"{page.stem}: {command}" for page, command, _ in EXAMPLES]
+)
+def test_examples_print_what_the_page_shows(page: Path, command: str, output: str) -> None:
+    with UPDATE.demo_copy():
+        now = UPDATE.output_of(command)
+    assert UPDATE.shortened(now, output) == output, "if this is right, run python docs/update.py"
+
+
+def test_the_reference_is_the_programs() -> None:
+    assert UPDATE.REFERENCE.read_text("utf-8") == UPDATE.reference(), "run python docs/update.py"
+
+
+@pytest.mark.parametrize("name", cli.commands)
+def test_every_command_stands_in_the_readme_and_links_to_its_page(name: str) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    links = re.findall(rf"\[robustcs {re.escape(name)}\]\(([^)]+)\)", readme)
+    assert links, f"add robustcs {name} to the table of commands in README.md"
+    for link in links:
+        text = (ROOT / link.partition("#")[0]).read_text("utf-8")
+        assert re.search(rf"^#+ .*\b{re.escape(name)}\b", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in _LINK.findall(text):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        assert file.is_relative_to(ROOT), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, target
+
+
+def test_the_project_file_of_the_page_is_read_and_complete(tmp_path: Path) -> None:
+    from robustcs import project
+
+    text = (ROOT / "docs" / "project-file.md").read_text("utf-8")
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    path = tmp_path / "robustcs.toml"
+    path.write_text(example, encoding="utf-8")
+    assert read_project(path).name == "My system on CAsT 2020"
+    keys = (*project._TOP, *project._POLICY, *project._FORMULATION, *project._GROUP)
+    for key in keys:
+        assert re.search(rf"^(\[+|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
+
+
+def test_shortening_keeps_as_much_as_before() -> None:
+    output = "a\nb\nc\nd\ne\n"
+    assert UPDATE.shortened(output, "1\n2\n…\n3\n") == "a\nb\n…\ne\n"
+    assert UPDATE.shortened(output, "1\n") == output

@@ -1,0 +1,311 @@
+"""robustcs.toml: every key, and every wrong value with its line."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from robustcs.errors import ExitCode, InputError, UsageError
+from robustcs.policy import EvaluationPolicy
+from robustcs.project import (
+    Formulation,
+    Group,
+    Project,
+    TextSource,
+    find_project,
+    parse_role,
+    parse_text_source,
+    read_project,
+)
+from robustcs.retrieval.settings import RetrievalSettings
+
+EVERY_KEY = """
+    name = "CAsT 2020"
+    qrels = "qrels.txt.gz"
+    new_judgments = "new.txt"
+    gold = "gold.json"
+    answer_similarity = "overlap.txt"
+    paraphrases = "ECAsT.csv"
+    collection = "passages.jsonl"
+    metrics = ["ndcg_cut_3", "P_1"]
+    thresholds = [">0", 0.5, 1]
+    seed = 7
+
+    [policy]
+    relevance_level = 2
+    missing = "drop"
+    order = "rank"
+    depth = 100
+
+    [formulations.original]
+    run = "runs/raw.trec"
+    rewrites = ["Human.tsv:original"]
+
+    [formulations.qr]
+    scores = "qr.txt"
+
+    [formulations."qr:t5"]
+    run = "runs/t5.trec"
+    answers = "t5.json"
+    rewrites = "t5.tsv"
+
+    [formulations.human]
+    run = "/absolute/manual.trec"
+
+    [runs]
+    manual_1 = "runs/manual_1.trec"
+    "set 2" = "runs/2.trec"
+
+    [groups.manual]
+    baseline = "human"
+    sets = ["manual_1", "set 2"]
+
+    [texts]
+    m = "sets/manual.tsv"
+
+    [raw_texts]
+    r = "sets/topics.json:raw"
+
+    [retrieval]
+    index = "index"
+    model = "ql"
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "robustcs.toml"
+    path.write_text(dedent(text).lstrip("\n"), "utf-8")
+    return path
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    project = read_project(write(tmp_path, EVERY_KEY))
+    expected = Project(
+        name="CAsT 2020",
+        qrels=tmp_path / "qrels.txt.gz",
+        new_judgments=tmp_path / "new.txt",
+        gold=tmp_path / "gold.json",
+        answer_similarity=tmp_path / "overlap.txt",
+        paraphrases=tmp_path / "ECAsT.csv",
+        collection=tmp_path / "passages.jsonl",
+        formulations={
+            "original": Formulation(
+                "original", "original", run=tmp_path / "runs/raw.trec",
+                rewrites=(TextSource(tmp_path / "Human.tsv", "original"),),
+            ),
+            "qr": Formulation("qr", "qr", scores=tmp_path / "qr.txt"),
+            "qr:t5": Formulation(
+                "qr", "t5", run=tmp_path / "runs/t5.trec", answers=tmp_path / "t5.json",
+                rewrites=(TextSource(tmp_path / "t5.tsv"),),
+            ),
+            "human": Formulation("human", "human", run=Path("/absolute/manual.trec")),
+        },
+        runs={"manual_1": tmp_path / "runs/manual_1.trec", "set 2": tmp_path / "runs/2.trec"},
+        groups={"manual": Group("human", ("manual_1", "set 2"))},
+        texts={"m": TextSource(tmp_path / "sets/manual.tsv")},
+        raw_texts={"r": TextSource(tmp_path / "sets/topics.json", "raw")},
+        retrieval=RetrievalSettings(tmp_path / "index", model="ql", folder=tmp_path / "retrieved"),
+        metrics=("ndcg_cut_3", "P_1"),
+        thresholds=(">0", "0.5", "1"),
+        policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),
+        seed=7,
+    )  # fmt: skip
+    for field in dataclasses.fields(Project):
+        assert getattr(project, field.name) == getattr(expected, field.name)
+        assert getattr(project, field.name) != getattr(Project(), field.name), f"{field.name} is not in the example"
+    assert list(project.systems) == ["original", "t5", "human", "manual_1", "set 2"]
+
+
+def test_every_key_can_be_left_out(tmp_path: Path) -> None:
+    assert read_project(write(tmp_path, "")) == Project(name=tmp_path.name)
+
+
+def test_ir_datasets_are_not_files_of_the_folder(tmp_path: Path) -> None:
+    project = read_project(write(tmp_path, 'qrels = "irds:trec-cast/v1/2020/judged"'))
+    assert project.qrels == "irds:trec-cast/v1/2020/judged"
+
+
+TEXT = "write a text in quotes"
+NUMBER = "write a whole number from 0"
+LIST = "write a list of texts in quotes"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        *[(f"\n{key} = 3", [f":2: {key} is 3; {TEXT}"]) for key in
+          ("name", "qrels", "new_judgments", "gold", "answer_similarity", "paraphrases", "collection")],
+        ('qrels = ""', [f":1: qrels is ''; {TEXT}"]),
+        ("qrels = ['a']", [f":1: qrels is ['a']; {TEXT}"]),
+        ("metrics = true", [f":1: metrics is True; {LIST}"]),
+        ("metrics = [['P_1']]", [f":1: metrics is [['P_1']]; {LIST}"]),
+        ("[metrics]\nP_1 = 1", [f":1: metrics is {{'P_1': 1}}; {LIST}"]),
+        ("thresholds = ['>0', 'high']", [":1: threshold 'high' cannot be read; write '>0', '>=0.5', '=1' or a number"]),
+        ("thresholds = [nan]", [":1: threshold 'nan' cannot be read; write '>0', '>=0.5', '=1' or a number"]),
+        *[(f"seed = {value}", [f":1: seed is {shown}; {NUMBER}"]) for value, shown in
+          (("'7'", "'7'"), ("1.5", "1.5"), ("true", "True"), ("-1", "-1"))],
+        *[(f"\n{key} = 3", [f":2: {key} is not a table; write [{key}] above its keys"]) for key in
+          ("policy", "formulations", "runs", "groups")],
+        ("[policy]\nmissing = 'zero'\nrelevance_level = 2.5", [f":3: relevance_level is 2.5; {NUMBER}"]),
+        ("[policy]\nrelevance_level = '2'", [f":2: relevance_level is '2'; {NUMBER}"]),
+        ("[policy]\nrelevance_level = true", [f":2: relevance_level is True; {NUMBER}"]),
+        ("[policy]\ndepth = [3]", [f":2: depth is [3]; {NUMBER}"]),
+        ("[policy]\nrelevance_level = 0\nmissing = 'skip'\norder = 1\ndepth = 0", [
+            ":2: relevance level 0; it starts at 1", ":3: missing turns 'skip'; write zero or drop",
+            ":4: order 1; write score or rank", ":5: depth 0; it starts at 1"]),
+        ("policy = {depth = 'all', missing = []}", [
+            ":1: missing turns []; write zero or drop", f":1: depth is 'all'; {NUMBER}"]),
+        *[(f"[formulations.original]\n{key} = 'fine'\n[formulations.qr]\n\n{key} = false",
+           [f":5: {key} is False; {LIST if key == 'rewrites' else TEXT}"]) for key in ("run", "scores", "answers", "rewrites")],
+        ("[formulations]\nqr = 'run.trec'", [":2: qr is not a table; write [formulations.qr] above its keys"]),
+        ("formulations.'qr:t5' = 1", [':1: qr:t5 is not a table; write [formulations."qr:t5"] above its keys']),
+        ("[runs]\nfine = 'a'\nwrong = 1\n\"set 2\" = []", [f":3: wrong is 1; {TEXT}", f":4: set 2 is []; {TEXT}"]),
+        ("[groups]\nmanual = ['a']", [":2: manual is not a table; write [groups.manual] above its keys",
+         ":2: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs"]),
+        ("[groups.a]\nbaseline = 'x'\nsets = ['y']\n[groups.b]\nbaseline = 'x'",
+         [":4: group 'b' lacks a baseline or sets; write baseline and sets, names of runs"]),
+        ("[groups.a]\nsets = ['y']",
+         [":1: group 'a' lacks a baseline or sets; write baseline and sets, names of runs"]),
+    ],
+)  # fmt: skip
+def test_every_wrong_value_has_its_line(tmp_path: Path, text: str, problems: list[str]) -> None:
+    path = tmp_path / "robustcs.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_project(path)
+    assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == problems
+    assert error.value.exit_code is ExitCode.BAD_INPUT
+    assert {problem.slug for problem in error.value.problems} == {"bad-config"}
+
+
+def test_unknown_measures_have_their_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "metrics = ['P_1',\n  'best']")
+    with pytest.raises(InputError, match=rf"^{path}:1: no measure is named .best."):
+        read_project(path)
+
+
+def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+        # qrel = "commented out"
+        qrel = "a"
+        [policy]
+        level = 2
+        [formulations.original]
+        run = "a"
+        [formulations.human]
+        runs = "a"
+        [formulations."qr:t5"]
+        runs = "b"
+        [groups.a]
+        baseline = "original"
+        sets = ["human"]
+        set = 1
+        """,
+    )
+    with pytest.raises(InputError) as error:
+        read_project(path)
+    assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
+        ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, gold, answer_similarity, paraphrases, collection,"
+        " metrics, thresholds, seed, policy, formulations, runs, texts, raw_texts, groups, retrieval",
+        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites",
+        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites",
+        ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
+        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("qrels = \n", 1), ("a = 1\n\nb = 'x\n", 3), ("[policy]\n[policy]\n", 2), ("metrics = [\n", 1)]
+)
+def test_what_is_not_toml_has_its_line(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "robustcs.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_project(path)
+    assert str(error.value).startswith(f"{path}:{line}: not TOML (")
+    assert str(error.value).endswith("; check this line")
+
+
+def test_lines_are_right_after_values_of_several_lines(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+        metrics = [
+          "P_1",  # seed = 1
+          "map",
+        ]
+        'name' = "x"
+          seed = "7"
+        """,
+    )
+    with pytest.raises(InputError) as error:
+        read_project(path)
+    assert str(error.value) == f"{path}:6: seed is '7'; {NUMBER}"
+
+
+@pytest.mark.parametrize(
+    ("key", "role", "name"),
+    [("original", "original", "original"), ("human", "human", "human"), ("qr", "qr", "qr"), ("qr:t5", "qr", "t5"),
+     ("qr:a:b", "qr", "a:b")],
+)  # fmt: skip
+def test_roles(key: str, role: str, name: str) -> None:
+    assert parse_role(key) == (role, name)
+
+
+@pytest.mark.parametrize("key", ["", "raw", "qr:", "human:x", "original:", ":t5", "QR"])
+def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_role(key)
+    assert str(error.value) == (
+        f"role {key!r}; write original, qr, human, or qr:NAME for one of several rewriters"
+    )
+    path = tmp_path / "robustcs.toml"
+    path.write_text(f'[formulations."{key}"]\nrun = "a"\n')
+    with pytest.raises(InputError) as bad:
+        read_project(path)
+    assert str(bad.value) == f"{path}:1: {error.value}"
+
+
+@pytest.mark.parametrize("name", ["original", "qr", "human"])
+def test_a_rewriter_is_not_called_like_a_role(name: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_role(f"qr:{name}")
+    assert str(error.value) == f"role 'qr:{name}' names a rewriter {name!r}; choose another name"
+
+
+def test_text_sources(tmp_path: Path) -> None:
+    assert parse_text_source("a.tsv", tmp_path) == TextSource(tmp_path / "a.tsv")
+    assert parse_text_source("a.tsv:query", tmp_path) == TextSource(tmp_path / "a.tsv", "query")
+    assert parse_text_source("b:c/a.tsv", tmp_path) == TextSource(tmp_path / "b:c" / "a.tsv")
+    assert parse_text_source("b:c/a.tsv:query", tmp_path) == TextSource(tmp_path / "b:c" / "a.tsv", "query")
+    assert parse_text_source("a:2020.tsv", tmp_path) == TextSource(tmp_path / "a", "2020.tsv")
+    (tmp_path / "a:2020.tsv").write_text("1_1\tWhy?\n")
+    assert parse_text_source("a:2020.tsv", tmp_path) == TextSource(tmp_path / "a:2020.tsv")
+    assert parse_text_source("a:2020.tsv:query", tmp_path) == TextSource(tmp_path / "a:2020.tsv", "query")
+
+
+def test_the_file_of_the_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_project(None) == Project()
+    write(tmp_path, 'name = "here"')
+    assert find_project(None).name == "here"
+    (tmp_path / "other.toml").write_text('name = "there"')
+    assert find_project("other.toml").name == "there"
+    with pytest.raises(InputError, match="absent.toml: no such file; check the path"):
+        find_project("absent.toml")
+
+
+def test_options_win_over_the_file() -> None:
+    project = Project(formulations={"qr": Formulation("qr", "qr", scores=Path("a"), rewrites=(TextSource(Path("t")),))})
+    changed = project.with_formulation("qr", run=Path("b")).with_formulation("qr:t5", scores=Path("c"))
+    assert changed.formulations == {
+        "qr": Formulation("qr", "qr", run=Path("b"), rewrites=(TextSource(Path("t")),)),
+        "qr:t5": Formulation("qr", "t5", scores=Path("c")),
+    }
+    assert changed.with_formulation("qr", scores=Path("d")).formulations["qr"].run is None
+    assert project.formulations["qr"].scores == Path("a"), "the project itself stays as it is"

@@ -1,0 +1,309 @@
+"""The report: every analysis that the inputs allow, in one document and one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.demo import demo as demo_command
+from robustcs.cli.main import run
+from robustcs.errors import UsageError
+from robustcs.project import Project, read_project
+from robustcs.reporting.build import Report, make_report
+from robustcs.reporting.codec import decode, encode
+from robustcs.reporting.names import Names
+from robustcs.reporting.questions import QUESTIONS
+from robustcs.reporting.store import Store
+from robustcs.reports.document import Cards, Figure, Heading, Paragraph, Picture, Table
+from robustcs.reports.text import turn_anchor
+from tests.reports.conftest import HOSTILE, hostile_document, plain_document
+from tests.reports.hostile_project import write_hostile_project
+
+
+@pytest.fixture(scope="module")
+def report(demo: Path) -> Iterator[Report]:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    os.environ["SOURCE_DATE_EPOCH"] = "1000000000"
+    yield make_report(read_project(demo / "robustcs.toml"), folder=demo)
+    del os.environ["SOURCE_DATE_EPOCH"]
+    if epoch:
+        os.environ["SOURCE_DATE_EPOCH"] = epoch
+
+
+def test_the_questions_stand_in_order_and_findings_come_first(report: Report) -> None:
+    blocks = report.document.blocks
+    questions = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
+    assert questions == ["Findings", *(question.title for question in QUESTIONS)]
+    assert blocks[1] == Paragraph(
+        "Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered after rewriting."
+        " The rewriter is to blame for 18 (25.7 %, 95 % interval 17–37),"
+        " the QA component for 9 (12.9 %, 95 % interval 7–23)."
+    )
+
+
+def test_the_findings_say_what_holes_explain_and_what_is_not_told_apart(report: Report) -> None:
+    first = next(place for place, block in enumerate(report.document.blocks) if place and isinstance(block, Heading))
+    findings = [block.text for block in report.document.blocks[1:first] if isinstance(block, Paragraph)]
+    bounds = {
+        (row["run"], row["metric"]): row for row in json.loads(report.files["results/unjudged.json"])["tables"]["bounds"]
+    }
+    human, sets = bounds["human", "ndcg_cut_3"], [bounds[f"manual_{number}", "ndcg_cut_3"] for number in (1, 2, 3)]
+    least = human["low"] - sum(row["high"] for row in sets) / 3
+    [sentence] = [text for text in findings if text.startswith("From human to the sets of manual")]
+    assert f"the drop lies between {least:.3f} and ".replace("-", "−") in sentence
+    assert any(text.startswith("From human to qr, ") and "no part of it is holes" in text for text in findings)
+    pairs = json.loads(report.files["results/unjudged.json"])["tables"]["pairs"]
+    open_ = sum(not row["separable"] for row in pairs if row["metric"] == "ndcg_cut_3")
+    assert any(f"cannot tell {open_} of 66 pairs of runs apart" in text for text in findings)
+
+
+def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:
+    kinds = Table | Figure | Picture | Cards
+    slugs = [block.slug for block in report.document.blocks if isinstance(block, kinds)]
+    assert len(slugs) == len(set(slugs))
+    assert {"breakdown-bins", "answers-bins", "breakdown-sweep", "correlate-scatter", "unjudged-bounds"} <= set(slugs)
+    assert all(re.fullmatch("[a-z0-9-]+", slug) for slug in slugs)
+
+
+def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
+    blocks = report.document.blocks
+    [cards] = [block for block in blocks if isinstance(block, Cards) and block.slug == "breakdown-turns-001"]
+    assert cards.caption.startswith(f"{len(cards.cards)} of 70 turns in bin 001")
+    assert any(card.title.startswith("3_7 · ") for card in cards.cards)
+    assert all([label for label, _ in card.fields][:3] == ["Original", "QR", "Human"] for card in cards.cards)
+
+
+def test_every_turn_agrees_with_the_results(report: Report) -> None:
+    turns = report.document.turns
+    rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
+    cuts = [cut["name"] for cut in turns["cuts"]]
+    place, measure = cuts.index("NDCG@3 ≥ 0.5"), turns["measures"].index("NDCG@3")
+    by_turn = {turn["turn"]: turn for turn in turns["turns"]}
+    assert len(by_turn) == 70 and turns["left_out"] == 0
+    for row in rows:
+        if (row["metric"], row["threshold"]) == ("ndcg_cut_3", ">=0.5"):
+            turn = by_turn[row["turn"]]
+            assert turn["bins"][place] == row["bin"]
+            assert turn["scores"][measure] == [round(row[role], 4) for role in ("original", "qr", "human")]
+            assert turn["texts"] == [row[f"{role}_text"] for role in ("original", "qr", "human")]
+            assert len(turn["top"]) == 12 and all(len(top) <= 5 for top in turn["top"])
+
+
+def test_every_input_stands_in_the_provenance_with_its_checksum(report: Report, demo: Path) -> None:
+    values = [value for label, value in report.document.provenance if label.startswith("Input")]
+    sums = {value.split(" · ")[0]: value.rpartition("SHA-256 ")[2] for value in values}
+    names = Names(demo)
+    for name in ("qrels.txt", "runs/stem_qr.trec", "answers/gold.json", "collection.jsonl", "new_judgments.txt"):
+        assert sums[name] == names.checksum(demo / name)
+    assert ("Date", "2001-09-09") in report.document.provenance
+
+
+def test_nothing_names_a_place_on_this_machine(report: Report, demo: Path) -> None:
+    places = (str(demo).encode(), str(Path.home()).encode() + b"/")
+    for name, data in report.files.items():
+        assert not any(place in data for place in places), name
+
+
+def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
+    for block in report.document.blocks:
+        if isinstance(block, Picture):
+            assert report.files[f"figures/{block.slug}.pdf"].startswith(b"%PDF-")
+            assert report.files[f"figures/{block.slug}.svg"].startswith(b"<svg ")
+            assert b"<a " not in report.files[f"figures/{block.slug}.svg"]
+        elif isinstance(block, Table):
+            assert rb"\begin{table}" in report.files[f"tables/{block.slug}.tex"]
+    for name in ("breakdown", "sweep", "answers-breakdown", "correlate", "unjudged", "augment", "robustness", "diversity"):
+        for table in json.loads(report.files[f"results/{name}.json"])["tables"]:
+            assert f"tables/{name}-{table}.csv" in report.files
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+@pytest.mark.parametrize("kind", ["demo", "hostile"])
+def test_all_tables_compile(report: Report, tmp_path: Path, kind: str) -> None:
+    if kind == "hostile":
+        report = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
+    tables = [data.decode() for name, data in report.files.items() if name.endswith(".tex")]
+    head = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,array,booktabs}\\begin{document}\n"
+    (tmp_path / "all.tex").write_text(head + "\\clearpage\n".join(tables) + "\\end{document}\n", encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_what_could_not_be_asked_is_named_with_what_it_needs(demo: Path) -> None:
+    project = replace(Project(), formulations={"human": read_project(demo / "robustcs.toml").formulations["human"]},
+                      paraphrases=demo / "paraphrases.csv")  # fmt: skip
+    notes = make_report(project).document.notes
+    assert "Left out: And in reading comprehension? (no gold answers; name them with gold = … or --gold)" in notes
+    assert sum(note.startswith("Left out: ") for note in notes) == 6
+
+
+def test_without_inputs_there_is_no_report() -> None:
+    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; Wrong answer or wrong question\? "):
+        make_report(Project())
+
+
+# ---------------------------------------------------------------- again, and only what changed
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with per-turn scores, texts, and a project whose name is hostile."""
+    lines = ['name = "../../<script>alert(1)</script>"', 'paraphrases = "paraphrases.csv"']
+    for role, score in (("original", 0.2), ("qr", 0.5), ("human", 1)):
+        (tmp_path / f"{role}.eval").write_text(f"ndcg_cut_3\t1_1\t{score}\nndcg_cut_3\t1_2\t1\n")
+        (tmp_path / f"{role}.tsv").write_text(f"1_1\tthe {role} question\n1_2\tanother {role}\n")
+        lines.append(f'[formulations.{role}]\nscores = "{role}.eval"')
+        lines += [f'rewrites = "{role}.tsv"'] if role != "qr" else []
+    (tmp_path / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a question,it\n1_2,b,c\n")
+    (tmp_path / "robustcs.toml").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and ".kept" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--output", "first/part"]) == 0
+    out, err = capfd.readouterr()
+    assert out.splitlines() == ["wrote first/part/report.html", "wrote first/part/report.pdf"]
+    assert "Left out: And in reading comprehension? (no gold answers" in err
+    written = contents(small / "first/part")
+    assert b"2001-09-09" in written["report.html"] and written["report.pdf"].startswith(b"%PDF-")
+    assert run(["report", "--output", "second"]) == 0
+    assert contents(small / "second") == written
+    assert run(["report", "--output", "second"]) == 0
+    assert ", 0 of them new or changed" in capfd.readouterr().err
+    assert contents(small / "second") == written
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures and pages take most of the time and are the same whether an answer was kept."""
+    for name, value in (("svg_text", "<svg></desc></svg>"), ("figure_bytes", b""), ("render_html", ""), ("render_pdf", b"")):
+        monkeypatch.setattr(f"robustcs.reporting.build.{name}", lambda *some, value=value: value)
+
+
+def computed(small: Path) -> list[str]:
+    store = Store(small / "kept")
+    return list(make_report(read_project(small / "robustcs.toml"), folder=small, store=store).computed)
+
+
+def test_only_what_depends_on_a_change_is_computed_again(small: Path, undrawn: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert computed(small) == []
+    os.utime(small / "qr.eval", (1, 1))
+    assert computed(small) == [], "another date is no other content"
+    (small / "qr.eval").write_text("ndcg_cut_3\t1_1\t0.7\nndcg_cut_3\t1_2\t1\n")
+    assert computed(small) == ["breakdown", "turns"]
+    (small / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,no question,it\n1_2,b,c\n")
+    assert computed(small) == ["diversity"]
+    (small / "human.tsv").write_text("1_1\tthe question\n1_2\tanother\n")
+    assert computed(small) == ["breakdown", "diversity", "turns"]
+    config = small / "robustcs.toml"
+    config.write_text(config.read_text().replace("name =", 'thresholds = [">=0.4"]\nname ='))
+    assert computed(small) == ["breakdown", "turns"]
+    config.write_text(config.read_text().replace("name =", "seed = 3\nname ="))
+    assert computed(small) == ["breakdown", "turns"]
+    config.write_text(config.read_text().replace("alert(1)", "alert(2)"))
+    assert computed(small) == [], "the name of the project changes no number"
+    monkeypatch.setattr("robustcs.reporting.store.program", lambda: "another version")
+    assert computed(small) == ["breakdown", "diversity", "turns"]
+    for kept in (small / "kept").glob("*.json"):
+        kept.write_text('{"half')
+    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert len(list((small / "kept").glob("*.json"))) == 3, "what is not used any more is gone"
+
+
+def test_a_kept_answer_gives_the_same_report_as_a_new_one(small: Path) -> None:
+    project = read_project(small / "robustcs.toml")
+    new = make_report(project, folder=small, store=Store(small / "kept")).files
+    kept = make_report(project, folder=small, store=Store(small / "kept"))
+    assert not kept.computed and kept.files == new
+
+
+@pytest.mark.parametrize("document", [plain_document, hostile_document])
+def test_blocks_survive_being_kept(document: object) -> None:
+    blocks = [block for block in document().blocks if not isinstance(block, Figure)]  # type: ignore[operator]
+    text = json.dumps(encode(blocks))
+    assert decode(json.loads(text)) == tuple(blocks)
+
+
+def test_what_an_earlier_report_left_goes_but_not_what_a_user_put_there(small: Path) -> None:
+    assert run(["report", "--output", "out"]) == 0
+    (small / "out/tables/mine.csv").write_text("x")
+    assert (small / "out/tables/diversity-bleu.csv").exists()
+    config = small / "robustcs.toml"
+    config.write_text(config.read_text().replace('paraphrases = "paraphrases.csv"', ""))
+    assert run(["report", "--output", "out"]) == 0
+    assert not (small / "out/tables/diversity-bleu.csv").exists()
+    assert (small / "out/tables/mine.csv").exists()
+
+
+# ---------------------------------------------------------------- what users get wrong, and hostile texts
+
+
+def test_a_hostile_project_name_stays_a_name(small: Path) -> None:
+    assert run(["report"]) == 0
+    [page] = small.rglob("report.html")
+    assert page.relative_to(small).as_posix() == "reports/script-alert-1-script/report.html"
+    html = page.read_text()
+    assert "<script>alert(1)" not in html
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_a_broken_file_stops_the_report_and_says_where(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (small / "qr.eval").write_text("ndcg_cut_3\t1_1\tmuch\n")
+    assert run(["report"]) == 3
+    assert "qr.eval:1: " in capfd.readouterr().err
+    (small / "qr.eval").unlink()
+    assert run(["report"]) == 3
+    assert "qr.eval" in capfd.readouterr().err
+    assert not (small / "reports").exists() or not list((small / "reports").rglob("report.html"))
+
+
+def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--format", "csv"]) == 2
+    assert capfd.readouterr().err.startswith("robustcs: a report is always one folder with HTML and PDF; ")
+    assert run(["report", "--output", "qr.eval"]) == 3
+    assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, its folder would have the name of")
+
+
+def test_hostile_inputs_make_every_output(tmp_path: Path) -> None:
+    made = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
+    html = made.files["report.html"].decode()
+    assert html.count("<script") == 2 and "<img" not in html
+    data = re.search(r'<script type="application/json" id="turn-data">(.*?)</script>', html, re.DOTALL)
+    assert data and not set("<>&") & set(data[1])
+    shown = [turn["anchor"] for turn in json.loads(data[1])["turns"]]
+    assert shown == [turn_anchor(turn["turn"]) for turn in made.document.turns["turns"]]
+    assert made.files["report.pdf"].startswith(b"%PDF-")
+    assert all(re.fullmatch(r"(?:(?:figures|results|tables)/)?[a-z0-9._-]+", name) for name in made.files)
+
+
+def test_ids_of_turns_in_addresses_are_safe_and_differ() -> None:
+    names = [*HOSTILE, "31_4", "31.4", "31-4", "31 4", "a" * 500, "a" * 501, ".2e.", "."]
+    anchors = [turn_anchor(name) for name in names]
+    assert len(set(anchors)) == len(anchors)
+    assert all(re.fullmatch(r"turn-[\w.-]*", anchor, re.ASCII) and len(anchor) < 200 for anchor in anchors)
+    assert turn_anchor("31_4") == "turn-31_4"
+
+
+def test_the_demo_names_page_and_pdf(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    demo_command.main(["--config", "robustcs.toml", "--output", "shown"], standalone_mode=False)
+    assert capfd.readouterr().out.splitlines() == ["wrote shown/report.html", "wrote shown/report.pdf"]
+    with pytest.raises(UsageError, match=r"^fixtures/robustcs.toml is not here; "):
+        demo_command.main([], standalone_mode=False)

@@ -1,0 +1,97 @@
+"""A first robustcs.toml from the files of a folder."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from robustcs.project import read_project
+from robustcs.workspace.scaffold import find_inputs, role_of, write_config
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("bert_base_raw.trec.gz", "original"),
+        ("runs/Original.tsv", "original"),
+        ("original_query_metrics.txt", "original"),
+        ("bert_base_oracle.trec.gz", "human"),
+        ("Human.tsv", "human"),
+        ("bm25_manual.run", "human"),
+        ("Transformer_Plus_Plus_Q.tsv", "qr"),
+        ("bm25-T5.run", "qr"),
+        ("rewrites_cv.jsonl", "qr"),
+        ("manual_1.trec", None),
+        ("raw_12.trec", None),
+        ("bm25.trec", None),
+        ("drawings.trec", None),
+    ],
+)
+def test_roles_are_told_by_whole_words_of_the_name(path: str, role: str | None) -> None:
+    assert role_of(path) == role
+
+
+def test_what_is_found_in_the_demo_collection(demo: Path) -> None:
+    found = find_inputs(demo)
+    assert len(found["run"]) == 12
+    assert found["qrels"] == ["grades.txt", "new_judgments.txt", "qrels.txt"]
+    assert found["texts"] == ["topics.json"]
+    assert found["answers"] == ["answers/gold.json", "answers/human.json", "answers/original.json", "answers/qr.json"]
+    assert (found["paraphrases"], found["collection"]) == (["paraphrases.csv"], ["collection.jsonl"])
+
+
+def test_a_project_in_a_subfolder_is_left_out(tmp_path: Path) -> None:
+    for name in ("qrels.txt", "sub/qrels.txt", "sub/deep/qrels.txt", "sub/robustcs.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
+    assert find_inputs(tmp_path) == {"qrels": ["qrels.txt"]}
+
+
+def test_runs_of_another_collection_are_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
+    (tmp_path / "bm25.trec").write_text("1_2 Q0 d1 1 9 t\n1_2 Q0 d2 2 8 t\n")
+    (tmp_path / "other" / "bm25.trec").write_text("F7 Q0 d1 1 9 t\nF7 Q0 d2 2 8 t\n")
+    found = find_inputs(tmp_path)
+    assert found == {"qrels": ["qrels.txt"], "run": ["bm25.trec"], "unrelated": ["other/bm25.trec"]}
+    text = write_config(found, "x")
+    assert tomllib.loads(text)["runs"] == {"bm25": "bm25.trec"}
+    assert "# left out, since the qrels judge none of its turns: other/bm25.trec\n" in text
+
+
+def test_hidden_files_and_the_config_are_left_out(tmp_path: Path) -> None:
+    for name in ("qrels.txt", ".hidden.txt", "robustcs.toml", ".git/qrels.txt", "sub/qrels.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
+    assert find_inputs(tmp_path) == {"qrels": ["qrels.txt", "sub/qrels.txt"]}
+
+
+def test_every_config_is_read_back(tmp_path: Path) -> None:
+    found = {
+        "run": ['odd "name" raw.trec', "a/bm25.trec", "b/bm25.trec", "t5.trec", "human.trec"],
+        "qrels": ["judged.txt"],
+        "texts": ["Human.tsv", "topics.json"],
+    }
+    (tmp_path / "robustcs.toml").write_text(write_config(found, 'My "project"'))  # type: ignore[arg-type]
+    project = read_project(tmp_path / "robustcs.toml")
+    assert project.name == 'My "project"'
+    assert project.systems == {
+        "original": tmp_path / 'odd "name" raw.trec', "qr": tmp_path / "t5.trec", "human": tmp_path / "human.trec",
+        "a/bm25.trec": tmp_path / "a/bm25.trec", "b/bm25.trec": tmp_path / "b/bm25.trec",
+    }  # fmt: skip
+    texts = {key: [(text.path.name, text.column) for text in part.rewrites] for key, part in project.formulations.items()}
+    assert texts == {"original": [("topics.json", "raw")], "qr": [("topics.json", "automatic")], "human": [("Human.tsv", None)]}
+
+
+def test_per_turn_scores_where_there_are_no_runs() -> None:
+    config = tomllib.loads(write_config({"scores": ["original.eval", "qr.eval", "human.eval"]}, "x"))
+    assert config["formulations"] == {role: {"scores": f"{role}.eval"} for role in ("original", "qr", "human")}
+    assert "qrels" not in config
+
+
+def test_a_role_without_a_file_is_said(tmp_path: Path) -> None:
+    text = write_config({"run": ["raw.trec"], "qrels": ["qrels.txt"]}, "x")
+    assert text.count("no file was recognised for this role") == 2
+    tomllib.loads(text)
