@@ -12,6 +12,7 @@ from robustcs.errors import InputError, Problem
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
@@ -91,8 +92,13 @@ class Survey:
     def _run(self, workspace: Workspace, name: str, path: Path) -> None:
         by_rank = workspace.project.policy.order == "rank"
         run = self._read(name, path, partial(read_run, name=name, ranks=by_rank))
-        if run is not None and self.qrels is not None:
-            self.matrices += workspace.matrices([(name, path)])
+        if run is None or self.qrels is None:
+            return
+        self.matrices += workspace.matrices([(name, path)])
+        if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
+            self.notes.append(
+                f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
+            )
 
     def _answers(self, project: Project) -> None:
         gold = self._read("gold answers", project.gold, read_gold_answers) if project.gold else None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from robustcs.cli.main import run
 from tests.cli.conftest import Command
 
 
@@ -58,3 +61,12 @@ def test_texts_alone(in_demo: Command) -> None:
     result = json.loads(in_demo("check --config /dev/null --rewrites original=topics.json --format json").out)
     assert result["tables"]["texts"] == [{"formulation": "original", "texts": 70, "without": 0, "unchanged": 0}]
     assert result["notes"] == ["without readable qrels nothing can be said about turns and judgments"]
+
+
+def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = shared_data / "cast2021"
+    runs = [f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}" for name in ("passages.trec", "run")]
+    assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
+    notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
+    assert "passages.trec has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents" in notes
+    assert "run has passage ids" not in notes.replace("passages.trec has passage ids", "")
