@@ -29,7 +29,8 @@ class Check(Result):
         depth_median, depth_max (passages per answered turn), judged_3, judged_10 (judged share of the passages retrieved
         in the top 3 and 10).
     texts
-        formulation, texts, without (judged turns without a text), unchanged (judged turns whose text equals the Original).
+        formulation, texts, without (judged turns without a text), unchanged (judged turns whose text equals the
+        Original; null without Original texts).
     """
 
     files: pd.DataFrame
@@ -51,7 +52,8 @@ def check(
     original = texts.get("original", {})
     rows = []
     for formulation, known in texts.items():
-        same = sum(turn in known and known[turn].strip() == original.get(turn, "").strip() for turn in turns)
+        equal = [turn in known and known[turn].strip() == original.get(turn, "").strip() for turn in turns]
+        same = sum(equal) if original else None
         rows.append((formulation, len(known), sum(turn not in known for turn in turns), same))
     return Check(
         evaluated,
@@ -61,7 +63,7 @@ def check(
             columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]
             + [f"judged_{k}" for k in JUDGED_AT],
         ),
-        pd.DataFrame(rows, columns=["formulation", "texts", "without", "unchanged"]),
+        pd.DataFrame(rows, columns=["formulation", "texts", "without", "unchanged"]).astype({"unchanged": "Int64"}),
     )
 
 

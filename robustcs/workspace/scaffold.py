@@ -12,6 +12,7 @@ from typing import Literal
 from robustcs.errors import InputError
 from robustcs.inputs.kinds import Kind, first_cells, kind_of
 from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.texts import read_texts
 from robustcs.project import CONFIG_NAME, Role
 
 #: Parts of file names that tell a formulation.
@@ -20,7 +21,12 @@ _WORDS: dict[Role, tuple[str, ...]] = {
     "human": ("human", "manual", "oracle"),
     "qr": ("qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model"),
 }
-_COLUMNS = {"original": "raw", "qr": "automatic", "human": "manual"}
+#: Columns of files that hold several formulations: CAsT topics, the JSONL of ConversationQueryRewriter, CANARD, TSV.
+_COLUMNS: dict[Role, tuple[str, ...]] = {
+    "original": ("raw", "input", "Question", "original"),
+    "qr": ("automatic", "output"),
+    "human": ("manual", "target", "Rewrite"),
+}
 #: Larger trees are not what somebody means by a folder of inputs.
 _MOST_FILES = 2000
 
@@ -81,13 +87,13 @@ def role_of(path: str) -> Role | None:
     return next((role for role, known in _WORDS.items() if set(words) & set(known)), None)
 
 
-def write_config(found: Found, name: str) -> str:
+def write_config(found: Found, name: str, texts: Mapping[Role, str] | None = None) -> str:
     """The text of a robustcs.toml for the files found; comments say what to look at."""
     runs = found.get("run", [])
     chosen = _one_per_role(runs)
     scores = _one_per_role(found.get("scores", [])) if not chosen else {}
     answers = _one_per_role(found.get("answers", []))
-    texts = _texts(found.get("texts", []))
+    texts = texts or {}
     judgments = found.get("qrels", [])
     qrels = _chosen_qrels(judgments)
     others = [path for path in judgments if path != qrels]
@@ -130,11 +136,16 @@ def write_config(found: Found, name: str) -> str:
         if not any(parts.values()):
             lines.append('# run = "…"  # no file was recognised for this role')
         if role in texts:
-            lines.append(f"rewrites = {_quoted(texts[role])}")
+            lines.append(f"rewrites = {_quoted(texts[role])}  # must be the questions that were answered")
     further = [path for path in runs if path not in chosen.values()]
     if further:
         lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
         lines += [f"{_quoted(system)} = {_quoted(path)}" for system, path in _named(further).items()]
+    used = {text.rpartition(":")[0] or text for text in texts.values()} | {*texts.values(), *scores.values(), *answers.values()}
+    spare = [path for kind in ("texts", "scores", "answers") for path in found.get(kind, []) if path not in used | {gold}]
+    if spare:
+        lines += ["", "# Also texts, scores or answers, by their looks, and not used above:"]
+        lines += [f"# {path}" for path in spare]
     lines += [f"# left out, since the qrels judge none of its turns: {path}" for path in found.get("unrelated", [])]
     return "\n".join(lines) + "\n"
 
@@ -149,14 +160,25 @@ def _one_per_role(paths: list[str]) -> dict[str, str]:
     return {role: files[0] for role, files in by_role.items()}
 
 
-def _texts(paths: list[str]) -> dict[str, str]:
-    """Role → texts: files named after a role, else one topic file that has all three."""
-    by_role = _one_per_role(paths)
-    topics = next((path for path in paths if path.endswith((".json", ".json.gz"))), None)
-    for role, column in _COLUMNS.items():
-        if role not in by_role and topics:
-            by_role[role] = f"{topics}:{column}"
-    return by_role
+def find_texts(folder: Path, paths: list[str]) -> dict[Role, str]:
+    """Role → ``FILE`` or ``FILE:COLUMN`` with texts of that formulation, read to be sure.
+
+    A file with several formulations, such as CAsT topics, comes before files that are named after a role: it belongs to the
+    collection and not to somebody's model. For a rewriter the file must be looked at: names do not say whose texts they are.
+    """
+    texts: dict[Role, str] = {}
+    for role, columns in _COLUMNS.items():
+        tried = [(path, column) for column in columns for path in paths] + [
+            (path, None) for path in paths if role_of(path) == role
+        ]
+        for path, column in tried:
+            try:
+                read_texts(folder / path, role, column)
+            except InputError:
+                continue
+            texts[role] = path if column is None else f"{path}:{column}"
+            break
+    return texts
 
 
 def _named(paths: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.project import read_project
-from robustcs.workspace.scaffold import find_inputs, role_of, write_config
+from robustcs.workspace.scaffold import find_inputs, find_texts, role_of, write_config
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,8 @@ def test_every_config_is_read_back(tmp_path: Path) -> None:
         "qrels": ["judged.txt"],
         "texts": ["Human.tsv", "topics.json"],
     }
-    (tmp_path / "robustcs.toml").write_text(write_config(found, 'My "project"'))  # type: ignore[arg-type]
+    chosen = {"original": "topics.json:raw", "qr": "topics.json:automatic", "human": "Human.tsv"}
+    (tmp_path / "robustcs.toml").write_text(write_config(found, 'My "project"', chosen))  # type: ignore[arg-type]
     project = read_project(tmp_path / "robustcs.toml")
     assert project.name == 'My "project"'
     assert project.systems == {
@@ -95,3 +96,23 @@ def test_a_role_without_a_file_is_said(tmp_path: Path) -> None:
     text = write_config({"run": ["raw.trec"], "qrels": ["qrels.txt"]}, "x")
     assert text.count("no file was recognised for this role") == 2
     tomllib.loads(text)
+
+
+def test_texts_are_taken_only_where_they_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "topics.json").write_text('[{"number": 1, "turn": [{"number": 1, "raw_utterance": "Is it old?"}]}]')
+    (tmp_path / "Human.tsv").write_text("id\tquery\toriginal\n1_1\tIs the bridge old?\tIs it old?\n")
+    (tmp_path / "T5.tsv").write_text("id\tquery\n1_1\tIs the bridge old?\n")
+    paths = ["Human.tsv", "T5.tsv", "topics.json"]
+    assert find_texts(tmp_path, paths) == {"original": "topics.json:raw", "human": "Human.tsv", "qr": "T5.tsv"}
+    assert find_texts(tmp_path, ["Human.tsv"]) == {"original": "Human.tsv:original", "human": "Human.tsv"}
+    text = write_config({"texts": [*paths, "spare.tsv"]}, "x", find_texts(tmp_path, paths))
+    assert "# spare.tsv\n" in text
+    assert "# T5.tsv" not in text
+
+
+def test_the_formulations_of_a_rewriters_file(tmp_path: Path) -> None:
+    line = '{"topic_number": "1", "query_number": "2", "input": ["a", "b"], "target": "c", "output": "d"}'
+    (tmp_path / "rewrites_cv.jsonl").write_text(line + "\n")
+    expected = {role: f"rewrites_cv.jsonl:{column}" for role, column in
+                (("original", "input"), ("qr", "output"), ("human", "target"))}
+    assert find_texts(tmp_path, ["rewrites_cv.jsonl"]) == expected

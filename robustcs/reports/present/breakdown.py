@@ -216,7 +216,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
             said[cause] = f"{line['count']} ({percent(line['share'])}, 95 % interval {interval})"
         who = "The rewriter" if rewriter == "qr" else f"The rewriter {rewriter}"
         sentences.append(
-            f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered after rewriting."
+            f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered by QR and Human."
             f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}."
         )
     return tuple(sentences)

@@ -40,7 +40,11 @@ def present_check(result: Check) -> tuple[Block, ...]:
         "texts",
         "Do the texts fit the judgments?",
         (Column("Formulation", "left"), Column("texts"), Column("judged turns without"), Column("equal to Original")),
-        tuple((row.formulation, str(row.texts), str(row.without), str(row.unchanged)) for row in result.texts.itertuples()),
+        tuple(
+            (formulation, str(texts), str(without), "–" if unchanged is None else str(unchanged))
+            for formulation, texts, without, unchanged in result.texts.astype(object)
+            .where(result.texts.notna(), None).itertuples(index=False)
+        ),
         f"Of {result.evaluated.turns} turns that are judged.",
     )
     return tuple(table for table in (files, runs, texts) if table.rows)

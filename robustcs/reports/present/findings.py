@@ -62,14 +62,15 @@ def _drop(
     sure = (
         "so it is real whatever they are"
         if least > 0
-        else "so these judgments alone do not prove a loss"
+        else "so these bounds do not prove a loss"
         if most > 0
         else "so nothing is lost"
     )
     return (
         f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
-        f" {percent(shares[baseline])}); depending on their grades the drop lies between {_signed(least)} and {_signed(most)},"
-        f" {sure}. With unjudged passages taken out of the rankings it is {_signed(condensed)}."
+        f" {percent(shares[baseline])}); whatever their grades, the drop lies between {_signed(least)} and {_signed(most)}"
+        f" (each run graded on its own, as if no passage were shared), {sure}. With unjudged passages taken out of the"
+        f" rankings it is {_signed(condensed)}."
     )
 
 
@@ -83,7 +84,7 @@ def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
     rest = f" and {len(open_) - _NAMED} more" if len(open_) > _NAMED else ""
     which = f"{len(open_)} of {len(pairs)} pairs of runs" if len(pairs) > 1 else "the two runs"
-    return (f"By {label} the judgments cannot tell {which} apart: {'; '.join(named)}{rest}.",)
+    return (f"By {label} the score bounds of {which} overlap: {'; '.join(named)}{rest}.",)
 
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:

@@ -109,7 +109,8 @@ def _pairs(result: Unjudged) -> Block:
     return Table(
         "pairs", "Which runs do these judgments not tell apart?",
         (Column("Measure", "left"), Column("Run", "left"), Column("not separable from", "left")), tuple(rows),
-        f"{len(open_)} of {len(pairs)} pairs: their intervals, lowest to highest, overlap.", frozenset(rules - {0}),
+        f"{len(open_)} of {len(pairs)} pairs: their intervals, lowest to highest, overlap. Each run is graded on its own:"
+        " where two share unjudged passages, fewer may be open.", frozenset(rules - {0}),
     )  # fmt: skip
 
 
