@@ -12,7 +12,23 @@ from robustcs.inputs.records import StrPath, filled_lines, looks_like
 
 #: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"id"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
-_FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
+#: What a user is told to write.
+FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
+
+
+def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
+    """The lines of a collection that are not blank, with their numbers, and whether they are JSONL and not a table.
+
+    Raises :class:`InputError` for an empty file and for one of another kind.
+    """
+    lines = filled_lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise input_error(path, None, "the file is empty", FORMATS, "empty")
+    jsonl = first[1].lstrip().startswith("{")
+    if not jsonl and "\t" not in first[1]:
+        raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or FORMATS, "unknown-format")
+    return chain((first,), lines), jsonl
 
 
 def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
@@ -26,15 +42,9 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     wanted = frozenset(wanted)
     problems = ProblemList(path)
     texts: dict[str, str] = {}
-    lines = filled_lines(path)
-    first = next(lines, None)
-    if first is None:
-        raise input_error(path, None, "the file is empty", _FORMATS, "empty")
-    jsonl = first[1].lstrip().startswith("{")
-    if not jsonl and "\t" not in first[1]:
-        raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or _FORMATS, "unknown-format")
+    lines, jsonl = passage_lines(path)
     read = _json_passages if jsonl else _table_passages
-    for number, passage, text in read(chain((first,), lines), wanted, problems):
+    for number, passage, text in read(lines, wanted, problems):
         if texts.setdefault(passage, text) != text:
             found = f"passage {passage} has another text than in an earlier line"
             problems.add(number, found, "keep one of the two lines", "contradicting-entries")
@@ -59,9 +69,9 @@ def _json_passages(
             continue
         passage = record.get("id") if isinstance(record, dict) else None
         if isinstance(passage, bool) or not isinstance(passage, str | int) or passage == "":
-            problems.add(number, "no passage id", _FORMATS, "no-passage-id")
+            problems.add(number, "no passage id", FORMATS, "no-passage-id")
         elif not isinstance(record.get("contents"), str):
-            problems.add(number, f"passage {passage} has no contents", _FORMATS, "no-contents")
+            problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
         elif str(passage) in wanted:
             yield number, str(passage), record["contents"].strip()
 
@@ -73,6 +83,6 @@ def _table_passages(
         passage, tab, text = line.partition("\t")
         passage = passage.strip()
         if not tab or not passage:
-            problems.add(number, "no tab between id and text" if not tab else "no passage id", _FORMATS, "wrong-columns")
+            problems.add(number, "no tab between id and text" if not tab else "no passage id", FORMATS, "wrong-columns")
         elif passage in wanted:
             yield number, passage, text.strip()

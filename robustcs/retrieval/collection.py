@@ -7,18 +7,17 @@ import json
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.records import filled_lines, looks_like
+from robustcs.errors import ProblemList
+from robustcs.inputs.collection import FORMATS, passage_lines
 
 #: Passages per file: Anserini gives every file to one thread, and reports when it is done.
 PART = 50_000
-_FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
 
 Passage = tuple[int, str, str]
 
@@ -61,21 +60,15 @@ def _guess_parts(path: Path) -> int:
 
 def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
     """Line, id and text of every passage that can be indexed; the others go to ``problems``."""
-    lines = filled_lines(path)
-    first = next(lines, None)
-    if first is None:
-        raise input_error(path, None, "the file is empty", _FORMATS, "empty")
-    jsonl = first[1].lstrip().startswith("{")
-    if not jsonl and "\t" not in first[1]:
-        raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or _FORMATS, "unknown-format")
+    lines, jsonl = passage_lines(path)
     read = _from_json if jsonl else _from_table
-    for number, line in chain((first,), lines):
+    for number, line in lines:
         parsed = read(number, line, problems)
         if parsed is None:
             continue
         passage, text = parsed
         if not passage:
-            problems.add(number, "no passage id", _FORMATS, "no-passage-id")
+            problems.add(number, "no passage id", FORMATS, "no-passage-id")
         elif passage.split() != [passage]:
             found = f"passage id {passage!r} has white space"
             problems.add(number, found, "runs cannot hold it; change the id", "bad-passage-id")
@@ -92,13 +85,13 @@ def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str]
         problems.add(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
         return None
     if not isinstance(record, dict):
-        problems.add(number, "not a JSON object", _FORMATS, "not-json")
+        problems.add(number, "not a JSON object", FORMATS, "not-json")
         return None
     passage, text = record.get("id"), record.get("contents")
     if isinstance(passage, bool) or not isinstance(passage, str | int):
         passage = ""
     if not isinstance(text, str):
-        problems.add(number, f"passage {passage} has no contents", _FORMATS, "no-contents")
+        problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
         return None
     return str(passage), text.encode("utf-8", "replace").decode()
 
@@ -106,7 +99,7 @@ def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str]
 def _from_table(number: int, line: str, problems: ProblemList) -> tuple[str, str] | None:
     passage, tab, text = line.partition("\t")
     if not tab:
-        problems.add(number, "no tab between id and text", _FORMATS, "wrong-columns")
+        problems.add(number, "no tab between id and text", FORMATS, "wrong-columns")
         return None
     return passage.strip(), text
 
