@@ -2,6 +2,7 @@
 
 Generated passages are indexed and searched: once by Anserini's own calls as pyserini makes them (IndexCollection, batch_search,
 reading ids and scores of the hits), once through robustcs (collection checked and counted, rankings stored, runs written).
+The two take turns, and the medians are printed.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -73,11 +76,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         collection, texts = generate(folder, given.passages, given.questions)
-        rows = [index(folder, collection), *search(folder, texts)]
+        rows = [index(folder, collection, given.repeats), *search(folder, texts, given.repeats)]
     print(f"{machine()} · {given.passages:,} passages, {given.questions} questions, top {DEPTH}\n")
     print("| step | pyserini alone s | through robustcs s | overhead |\n|---|--:|--:|--:|")
     for row in rows:
@@ -86,7 +90,12 @@ def main() -> None:
         print(f"| {row.step} | {alone} | {row.ours:.2f} | {more} |")
 
 
-def index(folder: Path, collection: Path) -> Timed:
+def no_bar(items: Iterable[Any], *_: object) -> Iterable[Any]:
+    """Progress is not shown."""
+    return items
+
+
+def index(folder: Path, collection: Path, repeats: int) -> Timed:
     """One thread each."""
     (folder / "in").mkdir()
     (folder / "in" / "c.jsonl").symlink_to(collection)
@@ -95,12 +104,16 @@ def index(folder: Path, collection: Path) -> Timed:
         "JsonCollection", "-input", folder / "in", "-index", folder / "alone", "-generator", "DefaultLuceneDocumentGenerator",
         "-threads", "1", "-storeDocvectors",
     ]  # fmt: skip
-    alone = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
-    ours = seconds(lambda: build_index(collection, folder / "index", "2g", 1, lambda items, *_: items, lambda _: None))
-    return Timed("index", alone, ours)
+    alone, ours = [], []
+    for _ in range(repeats):
+        for made in (folder / "alone", folder / "index"):
+            shutil.rmtree(made, ignore_errors=True)
+        alone.append(seconds(lambda: subprocess.run(command, check=True, capture_output=True)))
+        ours.append(seconds(lambda: build_index(collection, folder / "index", "2g", 1, no_bar, lambda _: None)))
+    return Timed("index", statistics.median(alone), statistics.median(ours))
 
 
-def search(folder: Path, texts: Path) -> list[Timed]:
+def search(folder: Path, texts: Path, repeats: int) -> list[Timed]:
     """Searching, its stored repetition, and one edited question. A first search warms Java and the file cache for both."""
     settings = RetrievalSettings(folder / "index", folder=folder / "runs", store=folder / "store.sqlite", depth=DEPTH)
     questions = dict(line.split("\t") for line in texts.read_text().splitlines())
@@ -108,20 +121,19 @@ def search(folder: Path, texts: Path) -> list[Timed]:
     searcher = Searcher(index_state(settings.index), settings, 1)
     java = searcher._searcher
     batch_search(java, questions)
-    alone = min(seconds(lambda: batch_search(java, questions)) for _ in range(2))
 
     def through(name: str) -> float:
         project = Project(texts={name: TextSource(texts)}, retrieval=settings)
         return seconds(lambda: Retrieval(Workspace(project), lambda _: None).complete())
 
-    ours = []
-    for _ in range(2):
+    alone, ours = [], []
+    for _ in range(repeats):
+        shutil.rmtree(folder / "runs", ignore_errors=True)
         (folder / "store.sqlite").unlink(missing_ok=True)
+        alone.append(seconds(lambda: batch_search(java, questions)))
         ours.append(through("first"))
-        for path in (folder / "runs").iterdir():
-            if len(ours) < 2:
-                path.unlink()
-    rows = [Timed(f"search {len(questions)} questions, store, write the run", alone, min(ours))]
+    step = f"search {len(questions)} questions, store, write the run"
+    rows = [Timed(step, statistics.median(alone), statistics.median(ours))]
     rows.append(Timed("the same again: nothing to retrieve", None, through("first")))
     lines = texts.read_text().splitlines()
     texts.write_text("\n".join([f"{lines[0]} w77", *lines[1:]]) + "\n")

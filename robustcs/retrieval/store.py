@@ -198,7 +198,7 @@ def _packed(ranking: Ranking) -> bytes:
     """Compressed: the number of passages (4 bytes), their scores (8 bytes each), their ids (one a line)."""
     passages, scores = ranking
     head = len(passages).to_bytes(4, "little")
-    return zlib.compress(head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 6)
+    return zlib.compress(head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 1)
 
 
 def _unpacked(blob: bytes, depth: int) -> Ranking:
