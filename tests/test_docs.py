@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from robustcs import project
+from robustcs.analyses.groups import Group
 from robustcs.cli.main import cli
+from robustcs.policy import EvaluationPolicy
 from robustcs.project import read_project
 from tests.conftest import ROOT
 
@@ -76,16 +80,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_project_file_of_the_page_is_read_and_complete(tmp_path: Path) -> None:
-    from robustcs import project
-
     text = (ROOT / "docs" / "project-file.md").read_text("utf-8")
     example = text.partition("```toml\n")[2].partition("```")[0]
     path = tmp_path / "robustcs.toml"
     path.write_text(example, encoding="utf-8")
     assert read_project(path).name == "My system on CAsT 2020"
-    keys = (*project._TOP, *project._POLICY, *project._FORMULATION, *project._GROUP)
+    parts = (project.Project, EvaluationPolicy, Group, project.ClariqFiles, project.AgreementFiles, project.CrowdFiles)
+    keys = [*project.FORMULATION_FILES, *(field.name for part in parts for field in fields(part))]
     for key in keys:
-        assert re.search(rf"^(\[+|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
+        assert re.search(rf"^(\[([\w]+\.)?|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
 
 
 def test_shortening_keeps_as_much_as_before() -> None:

@@ -12,19 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from robustcs.analyses.result import Result
-    from robustcs.inputs.annotations import AnnotatedText, TextKey
-    from robustcs.inputs.ratings import Rating
+    from robustcs.project import AgreementFiles
     from robustcs.reports.document import Block
     from robustcs.workspace import Workspace
 
 
 @click.command(short_help="How far do annotators agree, on snippets or on ratings?")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="[FILE...]")
 @click.option("--reference", multiple=True, metavar="FILE", help="Snippets chosen by experts, to compare the others with.")
 @click.option("--majority", type=click.IntRange(min=1), metavar="N",
               help="How many annotators make a majority (default: more than half of those of the text or item).")
-@click.option("--min-agreement", type=click.FloatRange(0, 1), default=0.4, show_default=True, metavar="SHARE",
-              help="Ratings: an item is kept where at least this share of its pairs of ratings are the same.")
+@click.option("--min-agreement", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Ratings: an item is kept where at least this share of its pairs of ratings are the same (default 0.4).")
 @click.option("--group", multiple=True, metavar="NAME=RATING,…",
               help="Ratings that count as the same (default for 1 to 5: poor=1,2 undecided=3 good=4,5).")
 @click.option("--html", metavar="FILE", help="Write a page with all tables and, for snippets, every text with its layers.")
@@ -34,7 +33,7 @@ def agreement(
     files: tuple[str, ...],
     reference: tuple[str, ...],
     majority: int | None,
-    min_agreement: float,
+    min_agreement: float | None,
     group: tuple[str, ...],
     html: str | None,
 ) -> None:
@@ -42,102 +41,80 @@ def agreement(
 
     FILE... are snippet annotations (CSV of MTurk or Prolific as CAsT-snippets has them, or JSONL with turn, passage, worker,
     text, snippets), or ratings (CSV or JSONL with item, worker, grade, and turn and criterion where there are several).
-    Several files are taken together; each row is one annotation by one annotator.
+    Several files are taken together; each row is one annotation by one annotator. Where no FILE is given, those of
+    [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
 
     \b
     Examples:
+      robustcs agreement
       robustcs agreement masters.csv --reference experts.csv --html snippets.html
       robustcs agreement masters.csv --majority 4 --table reference
       robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
       robustcs agreement ratings.csv --output ratings.svg
     """
-    from robustcs.cli.output import emit
-    from robustcs.errors import UsageError
-    from robustcs.inputs.annotations import is_annotations
-    from robustcs.inputs.ratings import is_ratings
-    from robustcs.inputs.rows import columns_of
-    from robustcs.workspace import Workspace
+    from dataclasses import replace
 
-    workspace = Workspace(load_project(options))
-    columns = columns_of(files[0])
-    if is_annotations(columns) or not is_ratings(columns):
-        if group:
-            raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
-        result, blocks, page = _snippets(workspace, files, reference, majority)
+    from robustcs.cli.output import emit
+    from robustcs.reports.present.agreement import present_agreement, present_layers, present_ratings
+    from robustcs.workspace import Workspace
+    from robustcs.workspace.annotations import compare_ratings, compare_snippets
+
+    project = load_project(options)
+    chosen = _chosen(project.agreement, files, reference, group)
+    chosen = replace(
+        chosen,
+        majority=majority or chosen.majority,
+        min_agreement=chosen.min_agreement if min_agreement is None else min_agreement,
+        groups=_groups(group) or chosen.groups,
+    )
+    workspace = Workspace(replace(project, agreement=chosen))
+    result: Result
+    if chosen.snippets:
+        compared = compare_snippets(workspace)
+        result, blocks = compared.result, present_agreement(compared.result)
+        page: Sequence[Block] = (*blocks, present_layers(compared.result, compared.texts, compared.references))
     else:
-        if reference:
-            raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
-        result, blocks = _ratings(workspace, files, majority, min_agreement, group)
-        page = blocks
+        result = ratings = compare_ratings(workspace)
+        page = blocks = present_ratings(ratings, chosen.min_agreement)
     if html:
         _write_page(html, result, page, workspace)
     if not html or options.output or options.format:
         emit("agreement", result, blocks, workspace.inputs, options)
 
 
-def _snippets(
-    workspace: Workspace, files: Sequence[str], reference: Sequence[str], majority: int | None
-) -> tuple[Result, Sequence[Block], Sequence[Block]]:
-    """The result, its blocks, and the blocks of the page, which has the texts besides."""
-    from robustcs.analyses.agreement import snippet_agreement
-    from robustcs.analyses.result import Evaluated
-    from robustcs.reports.present.agreement import present_agreement, present_layers
+def _chosen(
+    known: AgreementFiles | None, files: Sequence[str], reference: Sequence[str], group: Sequence[str]
+) -> AgreementFiles:
+    """The files of the call, else those of the project; snippets or ratings, not both."""
+    from dataclasses import replace
+    from pathlib import Path
 
-    texts, notes = _read_annotations(workspace, "annotations", files)
-    references, more = _read_annotations(workspace, "reference", reference)
-    told = [*notes, *more]
-    without = len(texts.keys() - references.keys()) if references else 0
-    if without:
-        told.append(f"without a reference and left out of that comparison: {without} of {len(texts)} texts")
-    numbers = {len(text.annotations) for text in texts.values()}
-    if len(numbers) > 1:
-        told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
-    turns = len({turn for turn, _ in texts})
-    evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    result = snippet_agreement(texts, references, evaluated, majority, workspace.project.seed)
-    blocks = present_agreement(result)
-    return result, blocks, (*blocks, present_layers(result, texts, references))
+    from robustcs.errors import UsageError
+    from robustcs.inputs.annotations import is_annotations
+    from robustcs.inputs.ratings import is_ratings
+    from robustcs.inputs.rows import columns_of
+    from robustcs.project import AgreementFiles
 
-
-def _read_annotations(
-    workspace: Workspace, role: str, files: Sequence[str]
-) -> tuple[dict[TextKey, AnnotatedText], list[str]]:
-    from robustcs.inputs.annotations import join_annotations, read_annotations
-
-    read: list[tuple[str, dict[TextKey, AnnotatedText]]] = []
-    notes: list[str] = []
-    for path in files:
-        texts, told = read_annotations(path)
-        workspace.remember(role, path, sum(len(text.annotations) for text in texts.values()))
-        read.append((path, texts))
-        notes += told
-    return join_annotations(read), notes
+    if files:
+        columns = columns_of(files[0])
+        paths = tuple(map(Path, files))
+        of_ratings = is_ratings(columns) and not is_annotations(columns)
+        chosen = AgreementFiles(ratings=paths) if of_ratings else AgreementFiles(snippets=paths)
+    elif known and (known.snippets or known.ratings):
+        chosen = known
+    else:
+        advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
+        raise UsageError("no-inputs", "no annotations are given", advice)
+    if reference:
+        chosen = replace(chosen, reference=tuple(map(Path, reference)))
+    if chosen.snippets and group:
+        raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
+    if not chosen.snippets and reference:
+        raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
+    return chosen
 
 
-def _ratings(
-    workspace: Workspace, files: Sequence[str], majority: int | None, min_agreement: float, group: Sequence[str]
-) -> tuple[Result, Sequence[Block]]:
-    from robustcs.analyses.ratings import rating_agreement
-    from robustcs.analyses.result import Evaluated
-    from robustcs.inputs.ratings import read_ratings
-    from robustcs.reports.present.agreement import present_ratings
-
-    ratings: list[Rating] = []
-    notes: list[str] = []
-    for path in files:
-        some, told = read_ratings(path)
-        workspace.remember("ratings", path, len(some))
-        ratings += some
-        notes += told
-    turns = {rating.turn or rating.item for rating in ratings}
-    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
-    result = rating_agreement(
-        ratings, evaluated, _groups(group), min_agreement, majority, workspace.project.seed
-    )
-    return result, present_ratings(result, min_agreement)
-
-
-def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
+def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     from robustcs.errors import UsageError
 
     groups: dict[str, tuple[str, ...]] = {}
@@ -147,7 +124,7 @@ def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
         if not (name and equals and all(ratings)) or name in groups:
             raise UsageError("bad-group", f"--group {text}", "write --group NAME=RATING,RATING, every NAME once")
         groups[name] = ratings
-    return groups or None
+    return groups
 
 
 def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: Workspace) -> None:

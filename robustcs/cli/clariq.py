@@ -40,11 +40,12 @@ def clariq(
     preferences: str | None,
     conversations: str | None,
 ) -> None:
-    r"""Which clarifying question is asked, does it help to find documents, and is it asked at the right time?
+    """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?
 
     Every --run ranks questions: topic_id 0 question_id rank score tag, or question texts in quotes. Its best question is the
     one that is asked; what is no candidate scores the facet's worst, and no output 0. --qrels are those of facets. --metric
-    chooses measures of document relevance. What is given is evaluated; nothing comes from a robustcs.toml but its policy.
+    chooses measures of document relevance. What is given is evaluated; where no file is given, those of [clariq] in
+    robustcs.toml are.
 
     A pickle is never loaded, since loading one can run any program. One line makes JSON of a pickle that you trust:
 
@@ -55,6 +56,7 @@ def clariq(
 
     \b
     Examples:
+      robustcs clariq
       robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --run bert=dev_bert
       robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --performance eval.json
       robustcs clariq --topics dev.tsv --evaluations no=dev_no_q.eval
@@ -62,38 +64,32 @@ def clariq(
       robustcs clariq --topics dev.tsv --need bm25=dev_need.txt
       robustcs clariq --preferences judgments.tsv
     """
-    from robustcs.analyses.clariq import clariq as analyse
     from robustcs.cli.output import emit
     from robustcs.errors import UsageError
+    from robustcs.project import ClariqFiles
     from robustcs.reports.present.clariq import present_clariq
     from robustcs.workspace import Workspace
-    from robustcs.workspace.clariq_files import ClariqFiles, ClariqInputs
+    from robustcs.workspace.clariq_files import evaluate_clariq
 
     for name in _MEANINGLESS:
         if getattr(options, name):
             raise UsageError("meaningless-option", f"--{name} has no meaning for clariq", "leave it out")
     project = load_project(options)
     shown = _document_measures(options.metric)
-    # the project's judgments and runs are of passages for turns, not of documents for facets
-    workspace = Workspace(replace(project, qrels=project.qrels if options.qrels else None))
-    inputs = ClariqInputs(
-        workspace,
-        ClariqFiles(
-            topics=_path(topics),
-            questions=_path(questions),
-            runs=project.runs if options.run else {},
-            performance=_path(performance),
-            evaluations=_by_name([_assigned("--evaluations", "NAME", text) for text in evaluations]),
-            needs=_by_name([(name or Path(path).stem, path) for name, path in map(_named, need)]),
-            preferences=_path(preferences),
-            conversations=_path(conversations),
-        ),
+    given = ClariqFiles(
+        topics=_path(topics),
+        questions=_path(questions),
+        runs=project.runs if options.run else {},
+        performance=_path(performance),
+        evaluations=_by_name([_assigned("--evaluations", "NAME", text) for text in evaluations]),
+        qrels=project.qrels if options.qrels else None,
+        needs=_by_name([(name or Path(path).stem, path) for name, path in map(_named, need)]),
+        preferences=_path(preferences),
+        conversations=_path(conversations),
     )
-    systems = inputs.systems()
-    result = analyse(
-        systems, inputs.topics, inputs.conversations, inputs.preferences, project.policy, project.seed, inputs.rankings,
-        inputs.notes,
-    )  # fmt: skip
+    files = project.clariq if project.clariq and given == ClariqFiles() else given
+    workspace = Workspace(replace(project, clariq=files))
+    result = evaluate_clariq(workspace)
     have = set(result.document_relevance["metric"])
     for name in shown:
         if options.metric and name not in have:
@@ -119,10 +115,11 @@ def _document_measures(metrics: Sequence[str]) -> tuple[str, ...]:
     from robustcs.errors import UsageError
     from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
     from robustcs.evaluation.measures import parse_measure
+    from robustcs.reports.present.clariq import SHOWN
 
     names = [clariq_name(parse_measure(metric)) for metric in metrics]
     for metric, name in zip(metrics, names, strict=True):
         if name not in DOCUMENT_MEASURES:
             have = "there are ndcg_cut_K and P_K for K = 1, 3, 5, 10, 20, and recip_rank_cut_100"
             raise UsageError("no-such-measure", f"ClariQ has no {metric}", have)
-    return tuple(names) or ("MRR100", "P1", "NDCG3", "NDCG5")
+    return tuple(names) or SHOWN

@@ -30,7 +30,7 @@ def correlate(
     use: str | None,
     sentence_transformer: str | None,
 ) -> None:
-    r"""Do similar questions get similar answers? Correlations, and the turns that break them.
+    """Do similar questions get similar answers? Correlations, and the turns that break them.
 
     An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. The first measure
     and threshold say which answers are correct.
@@ -39,7 +39,7 @@ def correlate(
     Examples:
       robustcs correlate
       robustcs correlate --x rouge1_recall --y overlap_1000 --y ndcg_cut_3
-      robustcs correlate --rewrites qr=t5.tsv --rewrites human=manual.tsv \
+      robustcs correlate --rewrites qr=t5.tsv --rewrites human=manual.tsv \\
           --scores answers=overlap.txt --output scatter.pdf
       robustcs correlate --use models/use-4 --output correlate.json
     """

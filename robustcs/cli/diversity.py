@@ -22,7 +22,7 @@ def diversity(
     use: str | None,
     sentence_transformer: str | None,
 ) -> None:
-    r"""How different are texts from their source, and from each other? BLEU, self-BLEU, duplicates.
+    """How different are texts from their source, and from each other? BLEU, self-BLEU, duplicates.
 
     Files are question texts in any form that --rewrites takes, or paraphrases (CSV in the ECAsT form, FIELD manual or raw).
     Without --source and --target, the formulations and paraphrases of the project are compared.
@@ -30,7 +30,7 @@ def diversity(
     \b
     Examples:
       robustcs diversity
-      robustcs diversity --source topics.json:raw_utterance \
+      robustcs diversity --source topics.json:raw_utterance \\
           --target topics.json:manual_rewritten_utterance
       robustcs diversity --source topics.json:manual --target before.csv --target after.csv
     """

@@ -7,9 +7,7 @@ from dataclasses import fields, replace
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, parse_measure
-from robustcs.project import Formulation, Project
-
-_FORMULATION = ("run", "scores", "answers", "rewrites")
+from robustcs.project import FORMULATION_FILES, Formulation, Project
 
 
 def only(project: Project, keys: Collection[str], formulation: Collection[str] = ()) -> Project:
@@ -17,7 +15,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
     parts = {}
     for key, part in project.formulations.items():
         kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
-        if any(getattr(kept, name) for name in _FORMULATION):
+        if any(getattr(kept, name) for name in FORMULATION_FILES):
             parts[key] = kept
     known = {field.name for field in fields(Project)}
     assert known.issuperset(keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,6 @@ def in_words(parameters: Mapping[str, Any]) -> str:
     if rm3 := parameters.get("rm3"):
         text += f" + RM3 ({rm3['fb_terms']} terms, {rm3['fb_docs']} passages, weight {rm3['original_query_weight']:g})"
     return text
-
-
-KEYS = tuple(field.name for field in fields(RetrievalSettings))
 
 
 def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:

@@ -1,12 +1,14 @@
-"""What ``robustcs clariq`` reads: the files of the tasks, and from them what every system did."""
+"""Clarifying questions: the files of the tasks, from them what every system did, and what that is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from robustcs.analyses.clariq import Clariq, clariq
 from robustcs.analyses.clariq_tasks import BASELINES, System
 from robustcs.analyses.preference import repeated_pairs
 from robustcs.errors import UsageError
@@ -31,7 +33,9 @@ from robustcs.inputs.clariq_tables import (
     read_performance,
 )
 from robustcs.inputs.preferences import Preference, read_preferences
+from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
+from robustcs.project import ClariqFiles
 from robustcs.workspace import Workspace
 
 _NAMED = 5
@@ -39,30 +43,24 @@ _NAMED = 5
 Values = TypeVar("Values", float, dict[str, float])
 
 
-@dataclass(frozen=True)
-class ClariqFiles:
-    """The files of one call, by system where there are several.
+def evaluate_clariq(workspace: Workspace) -> Clariq:
+    """All that the project's files of clarifying questions say.
 
-    performance
-        Document relevance of every question: JSON, or a run with ids ``FACET_QUESTION``.
-    evaluations
-        Document relevance of one system (or of the baselines no, worst, best): JSON, or a run with facets as ids.
+    Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
     """
-
-    topics: Path | None = None
-    questions: Path | None = None
-    runs: Mapping[str, Path] = field(default_factory=dict)
-    performance: Path | None = None
-    evaluations: Mapping[str, Path] = field(default_factory=dict)
-    needs: Mapping[str, Path] = field(default_factory=dict)
-    preferences: Path | None = None
-    conversations: Path | None = None
+    inputs = ClariqInputs(workspace)
+    systems, project = inputs.systems(), workspace.project
+    return clariq(
+        systems, inputs.topics, inputs.conversations, inputs.preferences, project.policy, project.seed, inputs.rankings,
+        inputs.notes,
+    )  # fmt: skip
 
 
 class ClariqInputs:
-    """Reads :class:`ClariqFiles` once; what a reader of the result should know goes to ``notes``."""
+    """Reads a project's :class:`ClariqFiles` once; what a reader of the result should know goes to ``notes``."""
 
-    def __init__(self, workspace: Workspace, files: ClariqFiles):
+    def __init__(self, workspace: Workspace):
+        files = workspace.project.clariq or ClariqFiles()
         self.workspace = workspace
         self.files = files
         self.notes: list[str] = []
@@ -83,6 +81,11 @@ class ClariqInputs:
                 self.notes.append(
                     f"preferences: {judgments} judgments of {pairs} pairs of conversations; the test takes all as independent"
                 )
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """Judgments of documents for facets."""
+        return self.workspace.read_qrels(self.files.qrels)
 
     def systems(self) -> list[System]:
         """Every system and baseline, with all that its files say."""
@@ -212,7 +215,7 @@ class ClariqInputs:
             self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
         else:
             ranking = self._document_ranking("performance", path)
-            scores = performance_of(ranking, self.workspace.qrels, self.workspace.project.policy)
+            scores = performance_of(ranking, self.qrels, self.workspace.project.policy)
         return self._kept(scores, path)
 
     def _evaluation(self, name: str, path: Path) -> UnitScores:
@@ -220,7 +223,7 @@ class ClariqInputs:
             scores = read_evaluation(path)
             self.workspace.remember(f"{name} evaluation", path, len(next(iter(scores.values()))))
             return scores
-        qrels = self.workspace.qrels
+        qrels = self.qrels
         scores = facet_scores(self._document_ranking(name, path), qrels, self.workspace.project.policy)
         if not next(iter(scores.values())):
             raise UsageError(

@@ -67,10 +67,14 @@ class Workspace:
     @cached_property
     def qrels(self) -> Qrels:
         """The project's judgments. Raises :class:`UsageError` where none are given."""
-        if self.project.qrels is None:
+        return self.read_qrels(self.project.qrels)
+
+    def read_qrels(self, source: Path | str | None) -> Qrels:
+        """Judgments of another part of the project. Raises :class:`UsageError` for None."""
+        if source is None:
             raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
-        qrels = read_qrels(self.project.qrels)
-        self.remember("qrels", self.project.qrels, len(qrels))
+        qrels = read_qrels(source)
+        self.remember("qrels", source, len(qrels))
         return qrels
 
     def per_run(

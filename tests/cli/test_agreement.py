@@ -23,6 +23,11 @@ def test_snippets_of_the_demo(in_demo: Command) -> None:
     assert out.endswith("4 turns · texts only, nothing is scored\n")
 
 
+def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
+    assert in_demo("agreement --format json").out == in_demo(f"{SNIPPETS} --format json").out
+    assert in_demo("agreement --table jaccard").out == in_demo(f"{SNIPPETS} --table jaccard").out
+
+
 def test_json_and_the_majority_rule(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{SNIPPETS} --majority 3 --format json").out)
     assert list(found["tables"]) == ["jaccard", "reference", "statistics", "workers", "annotations", "texts"]

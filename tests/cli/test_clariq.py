@@ -125,10 +125,22 @@ def test_rebuilding_the_demo_gives_the_same_bytes(demo: Path, tmp_path: Path) ->
     assert all((tmp_path / name).read_bytes() == (demo / "clariq" / name).read_bytes() for name in built)
 
 
-def test_init_passes_over_the_folder_which_is_a_project_of_its_own(in_copy: Command, tmp_path: Path) -> None:
+def test_init_takes_none_of_the_files_for_those_of_rankings(in_copy: Command, tmp_path: Path) -> None:
     (tmp_path / "demo" / "robustcs.toml").unlink()
     in_copy("init")
-    assert "clariq" not in (tmp_path / "demo" / "robustcs.toml").read_text()
+    lines = (tmp_path / "demo" / "robustcs.toml").read_text().splitlines()
+    assert all(line.startswith("#") for line in lines if "clariq" in line)
+
+
+def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
+    given = json.loads(in_demo(
+        "clariq --topics clariq/topics.tsv --questions clariq/question_bank.tsv --run stem=clariq/questions_stem.trec"
+        " --run overlap=clariq/questions_overlap.trec --performance clariq/documents.trec --qrels clariq/qrels.txt"
+        " --need stem=clariq/need_careful.txt --need overlap=clariq/need_hasty.txt --preferences clariq/preferences.tsv"
+        " --format json"
+    ).out)  # fmt: skip
+    bare = json.loads(in_demo("clariq --format json").out)
+    assert bare == given and all(bare["tables"][name] for name in ("question_relevance", "document_relevance", "preference"))
 
 
 def test_evaluations_from_rankings_of_facets(in_demo: Command, demo: Path, tmp_path: Path) -> None:
@@ -180,7 +192,8 @@ def test_preferences_alone(in_demo: Command) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences"),
+        ("--topics clariq/topics.tsv",
+         "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences"),
         ("--run a=clariq/questions_stem.trec", "--run says nothing without topics; name them with --topics FILE"),
         ("--need clariq/need_hasty.txt", "--need says nothing without topics; name them with --topics FILE"),
         ("--preferences x --human y", "--human has no meaning for clariq; leave it out"),

@@ -39,6 +39,14 @@ def test_everything_at_once(in_demo: Command) -> None:
     assert {row["rule"] for row in found["grades"]} == {"mode", "mean"}
 
 
+def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
+    given = json.loads(in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out)
+    bare = json.loads(in_demo("crowd --format json").out)
+    assert bare == given
+    looser = tables(in_demo("crowd --tolerance 3 --depth 2 --format json").out)
+    assert not looser["exclusions"] and len(looser["pool"]) > len(given["tables"]["pool"])
+
+
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --depth 2 --format json")
     names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",
@@ -73,10 +81,11 @@ def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
-        ("crowd", 2, "robustcs: neither grades nor runs are given; name a file of grades, or --run NAME=FILE\n"),
-        ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and --qrels are given; leave out one of them\n"),
+        ("crowd --bank crowd/bank.json", 2,
+         "robustcs: neither grades nor runs are given; name a file of grades, or --run NAME=FILE\n"),
+        ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and qrels are given; leave out one of them\n"),
         ("crowd --run a=crowd/ids.json --gold-checks crowd/gold_checks.csv", 2,
-         "robustcs: --gold-checks without grades; name the file of grades\n"),
+         "robustcs: gold checks without grades; name the file of grades\n"),
         ("crowd --run a=crowd/texts.json", 2,
          "robustcs: run a has texts, such as 'What would you like to know about bread?'; name their ids with --bank FILE\n"),
         ("crowd crowd/grades.csv --run a=runs/stem_qr.trec --subset crowd/bank.json", 2,

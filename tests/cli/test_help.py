@@ -29,6 +29,7 @@ def test_help_is_quick_and_complete(in_demo: Command, name: str) -> None:
     out = in_demo(f"{name} --help").out
     assert time.perf_counter() - started < 0.5
     assert out.startswith(f"Usage: robustcs {name} ")
+    assert "\\b" not in out and "Examples: robustcs" not in out  # examples stand on lines of their own
     for parameter in commands()[name].params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts[0]} has no help"

@@ -35,9 +35,9 @@ def test_roles_are_told_by_whole_words_of_the_name(path: str, role: str | None) 
 
 def test_what_is_found_in_the_demo_collection(demo: Path) -> None:
     found = find_inputs(demo)
-    assert len(found["run"]) == 12
-    assert found["qrels"] == ["grades.txt", "new_judgments.txt", "qrels.txt"]
-    assert found["texts"] == ["topics.json"]
+    assert len(found["run"]) == 12 and {path.partition("/")[0] for path in found["unrelated"]} == {"clariq"}
+    assert [path for path in found["qrels"] if "/" not in path] == ["grades.txt", "new_judgments.txt", "qrels.txt"]
+    assert [path for path in found["texts"] if "/" not in path] == ["topics.json"]
     assert found["answers"] == ["answers/gold.json", "answers/human.json", "answers/original.json", "answers/qr.json"]
     assert (found["paraphrases"], found["collection"]) == (["paraphrases.csv"], ["collection.jsonl"])
 

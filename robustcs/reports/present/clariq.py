@@ -18,7 +18,11 @@ _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best qu
 _TASKS = {"question_relevance": "questions", "document_relevance": "documents", "clarification_need": "need"}
 
 
-def present_clariq(result: Clariq, shown: Sequence[str]) -> tuple[Block, ...]:
+#: The measures of document relevance that the paper's tables have.
+SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
+
+
+def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
     """The tables of every task that has rows; ``shown`` names the measures of document relevance for people."""
     blocks: list[Block] = []
     if len(result.question_relevance):

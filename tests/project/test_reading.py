@@ -8,11 +8,14 @@ from textwrap import dedent
 
 import pytest
 
+from robustcs.analyses.groups import Group
 from robustcs.errors import ExitCode, InputError, UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import (
+    AgreementFiles,
+    ClariqFiles,
+    CrowdFiles,
     Formulation,
-    Group,
     Project,
     TextSource,
     find_project,
@@ -72,6 +75,38 @@ EVERY_KEY = """
     [retrieval]
     index = "index"
     model = "ql"
+
+    [clariq]
+    topics = "clariq/topics.tsv"
+    questions = "clariq/bank.tsv"
+    performance = "clariq/documents.trec"
+    qrels = "clariq/qrels.txt"
+    preferences = "clariq/preferences.tsv"
+    conversations = "clariq/conversations.tsv"
+    runs = { bm25 = "clariq/bm25.trec" }
+    evaluations = { worst = "clariq/worst.json" }
+    needs = { bm25 = "clariq/need.txt" }
+
+    [agreement]
+    snippets = "workers.jsonl"
+    reference = ["a.jsonl", "b.jsonl"]
+    ratings = "ratings.csv"
+    majority = 3
+    min_agreement = 0.5
+
+    [agreement.groups]
+    low = [1, 2]
+
+    [crowd]
+    grades = "grades.csv"
+    gold_checks = "checks.csv"
+    tolerance = 0
+    bank = "bank.json"
+    qrels = "irds:regin"
+    subset = "turns.txt"
+    depth = 3
+    relevance_level = 1
+    runs = { a = "a.json" }
 """
 
 
@@ -108,14 +143,31 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         texts={"m": TextSource(tmp_path / "sets/manual.tsv")},
         raw_texts={"r": TextSource(tmp_path / "sets/topics.json", "raw")},
         retrieval=RetrievalSettings(tmp_path / "index", model="ql", folder=tmp_path / "retrieved"),
+        clariq=ClariqFiles(
+            topics=tmp_path / "clariq/topics.tsv", questions=tmp_path / "clariq/bank.tsv",
+            runs={"bm25": tmp_path / "clariq/bm25.trec"}, performance=tmp_path / "clariq/documents.trec",
+            evaluations={"worst": tmp_path / "clariq/worst.json"}, qrels=tmp_path / "clariq/qrels.txt",
+            needs={"bm25": tmp_path / "clariq/need.txt"}, preferences=tmp_path / "clariq/preferences.tsv",
+            conversations=tmp_path / "clariq/conversations.tsv",
+        ),
+        agreement=AgreementFiles(
+            snippets=(tmp_path / "workers.jsonl",), reference=(tmp_path / "a.jsonl", tmp_path / "b.jsonl"),
+            ratings=(tmp_path / "ratings.csv",), majority=3, min_agreement=0.5, groups={"low": ("1", "2")},
+        ),
+        crowd=CrowdFiles(
+            grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
+            qrels="irds:regin", subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
+        ),
         metrics=("ndcg_cut_3", "P_1"),
         thresholds=(">0", "0.5", "1"),
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),
         seed=7,
     )  # fmt: skip
-    for field in dataclasses.fields(Project):
-        assert getattr(project, field.name) == getattr(expected, field.name)
-        assert getattr(project, field.name) != getattr(Project(), field.name), f"{field.name} is not in the example"
+    parts = [(project, expected), *((getattr(project, n), getattr(expected, n)) for n in ("clariq", "agreement", "crowd"))]
+    for have, want in parts:
+        for field in dataclasses.fields(want):
+            assert getattr(have, field.name) == getattr(want, field.name)
+            assert getattr(have, field.name) != getattr(type(want)(), field.name), f"{field.name} is not in the example"
     assert list(project.systems) == ["original", "t5", "human", "manual_1", "set 2"]
 
 
@@ -167,6 +219,17 @@ LIST = "write a list of texts in quotes"
          ":2: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs"]),
         ("[groups.a]\nbaseline = 'x'\nsets = ['y']\n[groups.b]\nbaseline = 'x'",
          [":4: group 'b' lacks a baseline or sets; write baseline and sets, names of runs"]),
+        ("[clariq]\ntopic = 'a'\nruns = 'b'", [
+            ":2: unknown key 'topic' in [clariq]; the keys are topics, questions, runs, performance, evaluations, qrels, needs,"
+            " preferences, conversations", ":3: runs is not a table; write [clariq.runs] above its keys"]),
+        ("[agreement]\nsnippets = 3\nmajority = 0\nmin_agreement = 2\nratings = true", [
+            ":2: snippets is 3; write a text in quotes, or a list of them",
+            ":5: ratings is True; write a text in quotes, or a list of them", ":3: majority is 0; write a whole number from 1",
+            ":4: min_agreement is 2; write a number from 0 to 1"]),
+        ("[crowd]\ntolerance = -1\ndepth = 0\nrelevance_level = 'x'", [
+            f":2: tolerance is -1; {NUMBER}", ":3: depth is 0; write a whole number from 1",
+            ":4: relevance_level is 'x'; write a whole number from 1"]),
+        ("crowd = 1", [":1: crowd is not a table; write [crowd] above its keys"]),
         ("[groups.a]\nsets = ['y']",
          [":1: group 'a' lacks a baseline or sets; write baseline and sets, names of runs"]),
     ],
@@ -211,7 +274,7 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
         ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, gold, answer_similarity, paraphrases, collection,"
-        " metrics, thresholds, seed, policy, formulations, runs, texts, raw_texts, groups, retrieval",
+        " formulations, runs, texts, raw_texts, groups, retrieval, clariq, agreement, crowd, metrics, thresholds, policy, seed",
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 from robustcs.analyses.groups import Group
 from robustcs.errors import ProblemList, UsageError
@@ -20,123 +20,26 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
 from robustcs.inputs.qrels import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
-from robustcs.retrieval.settings import KEYS as _RETRIEVAL
+from robustcs.project.model import (
+    FORMULATION_FILES,
+    AgreementFiles,
+    ClariqFiles,
+    CrowdFiles,
+    Formulation,
+    Project,
+    Role,
+    TextSource,
+    parse_role,
+    parse_text_source,
+)
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 CONFIG_NAME = "robustcs.toml"
-Role = Literal["original", "qr", "human"]
-ROLES: tuple[Role, ...] = ("original", "qr", "human")
-
-_TOP = (
-    "name", "qrels", "new_judgments", "gold", "answer_similarity", "paraphrases", "collection", "metrics", "thresholds", "seed",
-    "policy", "formulations", "runs", "texts", "raw_texts", "groups", "retrieval",
-)  # fmt: skip
-_POLICY = ("relevance_level", "missing", "order", "depth")
-_FORMULATION = ("run", "scores", "answers", "rewrites")
-_GROUP = ("baseline", "sets")
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class TextSource:
-    """A file of question texts and the column to read; None lets the role choose."""
-
-    path: Path
-    column: str | None = None
-
-
-@dataclass(frozen=True)
-class Formulation:
-    """One formulation of the turns and what answers it. ``name`` is ``original``, ``human`` or the rewriter's name."""
-
-    role: Role
-    name: str
-    run: Path | None = None
-    scores: Path | None = None
-    answers: Path | None = None
-    rewrites: tuple[TextSource, ...] = ()
-
-
-@dataclass(frozen=True)
-class Project:
-    """Everything a command may need; absent parts are None or empty.
-
-    formulations
-        Key (``original``, ``qr``, ``qr:NAME``, ``human``) → formulation.
-    runs
-        Further systems, name → file.
-    texts, raw_texts
-        Further questions that wait for a run, name → file; raw ones lean on their conversation and go through the rewriter of
-        ``retrieval`` first.
-    groups
-        Group name → baseline and sets; names of formulations or of runs.
-    retrieval
-        What answers questions that no run answers.
-    new_judgments
-        Judgments that could join the qrels.
-    answer_similarity
-        How alike the answers to QR and Human are, per turn, where no runs say so.
-    paraphrases
-        Paraphrases of the turns, in the ECAsT form.
-    collection
-        The passages' texts.
-    """
-
-    name: str = "robustcs"
-    qrels: Path | str | None = None
-    new_judgments: Path | str | None = None
-    gold: Path | None = None
-    answer_similarity: Path | None = None
-    paraphrases: Path | None = None
-    collection: Path | None = None
-    formulations: Mapping[str, Formulation] = field(default_factory=dict)
-    runs: Mapping[str, Path] = field(default_factory=dict)
-    texts: Mapping[str, TextSource] = field(default_factory=dict)
-    raw_texts: Mapping[str, TextSource] = field(default_factory=dict)
-    groups: Mapping[str, Group] = field(default_factory=dict)
-    retrieval: RetrievalSettings | None = None
-    metrics: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
-    policy: EvaluationPolicy = EvaluationPolicy()
-    seed: int = 0
-
-    @property
-    def systems(self) -> dict[str, Path]:
-        """Every run, name → file: those of the formulations first, then the further ones.
-
-        Raises :class:`UsageError` where a further run has the name of a formulation.
-        """
-        own = {part.name: part.run for part in self.formulations.values() if part.run}
-        for name in own.keys() & self.runs.keys():
-            raise UsageError("repeated-run", f"a further run is named {name!r}, as a formulation is", "choose another name")
-        return {**own, **self.runs}
-
-    def with_formulation(self, key: str, **changes: Any) -> Project:
-        """The project with some parts of one formulation replaced; a run takes the place of scores and the reverse."""
-        role, name = parse_role(key)
-        known = self.formulations.get(key, Formulation(role, name))
-        if changes.get("run"):
-            changes["scores"] = None
-        elif changes.get("scores"):
-            changes["run"] = None
-        return replace(self, formulations={**self.formulations, key: replace(known, **changes)})
-
-
-def parse_role(key: str) -> tuple[Role, str]:
-    """Role and name of ``original``, ``human``, ``qr`` or ``qr:NAME``. Raises :class:`UsageError` for anything else."""
-    role, _, name = key.partition(":")
-    if role in ROLES and (not name or role == "qr") and (name or not key.endswith(":")):
-        if name in ROLES:
-            raise UsageError("bad-role", f"role {key!r} names a rewriter {name!r}", "choose another name")
-        return role, name or role  # type: ignore[return-value]
-    raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME for one of several rewriters")
-
-
-def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
-    """``FILE`` or ``FILE:COLUMN``; a colon belongs to the file name where a file of the whole name exists."""
-    head, colon, column = text.rpartition(":")
-    if not colon or not head or os.sep in column or (folder / text).exists():
-        return TextSource(folder / text)
-    return TextSource(folder / head, column)
+def _keys(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def read_project(path: str | os.PathLike[str]) -> Project:
@@ -198,8 +101,7 @@ class _Reader:
 
     def project(self, values: dict[str, Any]) -> Project:
         data = _Table(values)
-        self._known(data, _TOP)
-        qrels = self._text(data, "qrels")
+        self._known(data, _keys(Project))
         formulations = {}
         tables = self._table(data, "formulations")
         for key in tables.values:
@@ -211,18 +113,21 @@ class _Reader:
             formulations[key] = self._formulation(role, name, self._table(tables, key))
         return Project(
             name=self._text(data, "name") or self.folder.resolve().name,
-            qrels=qrels if qrels is None or qrels.startswith(IRDS_PREFIX) else self.folder / qrels,
+            qrels=self._judgments(data),
             new_judgments=self._path(data, "new_judgments"),
             gold=self._path(data, "gold"),
             answer_similarity=self._path(data, "answer_similarity"),
             paraphrases=self._path(data, "paraphrases"),
             collection=self._path(data, "collection"),
             formulations=formulations,
-            runs={name: self.folder / path for name, path in self._texts(self._table(data, "runs")).items()},
+            runs=self._named_paths(data, "runs"),
             texts=self._sources(self._table(data, "texts")),
             raw_texts=self._sources(self._table(data, "raw_texts")),
             groups=self._groups(self._table(data, "groups")),
-            retrieval=self._retrieval(self._table(data, "retrieval")) if "retrieval" in values else None,
+            retrieval=self._optional(data, "retrieval", self._retrieval),
+            clariq=self._optional(data, "clariq", self._clariq),
+            agreement=self._optional(data, "agreement", self._agreement),
+            crowd=self._optional(data, "crowd", self._crowd),
             metrics=self._parsed(data, "metrics", parse_measure),
             thresholds=self._parsed(data, "thresholds", parse_threshold),
             policy=self._policy(self._table(data, "policy")),
@@ -230,7 +135,7 @@ class _Reader:
         )
 
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
-        self._known(table, _FORMULATION)
+        self._known(table, FORMULATION_FILES)
         return Formulation(
             role,
             name,
@@ -244,7 +149,7 @@ class _Reader:
         groups = {}
         for name in tables.values:
             table = self._table(tables, name)
-            self._known(table, _GROUP)
+            self._known(table, _keys(Group))
             baseline, sets = self._text(table, "baseline"), self._list(table, "sets")
             if baseline is None or not sets:
                 found = f"group {name!r} lacks a baseline or sets"
@@ -257,17 +162,58 @@ class _Reader:
         return {name: parse_text_source(text, self.folder) for name, text in self._texts(table).items()}
 
     def _retrieval(self, table: _Table) -> RetrievalSettings | None:
-        self._known(table, _RETRIEVAL)
+        keys = _keys(RetrievalSettings)
+        self._known(table, keys)
         try:
-            return from_table({key: value for key, value in table.values.items() if key in _RETRIEVAL}, self.folder)
+            return from_table({key: value for key, value in table.values.items() if key in keys}, self.folder)
         except UsageError as error:
             self._problem(table, error.found.split()[0], error.found, error.advice)
             return None
 
+    def _clariq(self, table: _Table) -> ClariqFiles:
+        self._known(table, _keys(ClariqFiles))
+        return ClariqFiles(
+            topics=self._path(table, "topics"),
+            questions=self._path(table, "questions"),
+            runs=self._named_paths(table, "runs"),
+            performance=self._path(table, "performance"),
+            evaluations=self._named_paths(table, "evaluations"),
+            qrels=self._judgments(table),
+            needs=self._named_paths(table, "needs"),
+            preferences=self._path(table, "preferences"),
+            conversations=self._path(table, "conversations"),
+        )
+
+    def _agreement(self, table: _Table) -> AgreementFiles:
+        self._known(table, _keys(AgreementFiles))
+        groups = self._table(table, "groups")
+        return AgreementFiles(
+            snippets=self._paths(table, "snippets"),
+            reference=self._paths(table, "reference"),
+            ratings=self._paths(table, "ratings"),
+            majority=self._number(table, "majority", 1, 1) if "majority" in table.values else None,
+            min_agreement=self._share(table, "min_agreement", AgreementFiles.min_agreement),
+            groups={name: self._list(groups, name) for name in groups.values},
+        )
+
+    def _crowd(self, table: _Table) -> CrowdFiles:
+        self._known(table, _keys(CrowdFiles))
+        return CrowdFiles(
+            grades=self._path(table, "grades"),
+            gold_checks=self._path(table, "gold_checks"),
+            tolerance=self._number(table, "tolerance", CrowdFiles.tolerance),
+            bank=self._path(table, "bank"),
+            qrels=self._judgments(table),
+            subset=self._path(table, "subset"),
+            runs=self._named_paths(table, "runs"),
+            depth=self._number(table, "depth", CrowdFiles.depth, 1),
+            relevance_level=self._number(table, "relevance_level", CrowdFiles.relevance_level, 1),
+        )
+
     def _policy(self, table: _Table) -> EvaluationPolicy:
-        self._known(table, _POLICY)
+        self._known(table, _keys(EvaluationPolicy))
         policy = EvaluationPolicy()
-        for key in _POLICY:
+        for key in _keys(EvaluationPolicy):
             if key not in table.values:
                 continue
             numeric = key in ("relevance_level", "depth")
@@ -292,6 +238,9 @@ class _Reader:
         self._problem(table, key, f"{key} is not a table", f"write [{_header(path)}] above its keys")
         return _Table({}, path)
 
+    def _optional(self, table: _Table, key: str, read: Callable[[_Table], T]) -> T | None:
+        return read(self._table(table, key)) if key in table.values else None
+
     def _text(self, table: _Table, key: str) -> str | None:
         value = table.values.get(key)
         if value is None or (isinstance(value, str) and value):
@@ -305,6 +254,21 @@ class _Reader:
     def _path(self, table: _Table, key: str) -> Path | None:
         text = self._text(table, key)
         return None if text is None else self.folder / text
+
+    def _paths(self, table: _Table, key: str) -> tuple[Path, ...]:
+        value = table.values.get(key, [])
+        values = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, str) and item for item in values):
+            self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
+            return ()
+        return tuple(self.folder / text for text in values)
+
+    def _named_paths(self, table: _Table, key: str) -> dict[str, Path]:
+        return {name: self.folder / path for name, path in self._texts(self._table(table, key)).items()}
+
+    def _judgments(self, table: _Table) -> Path | str | None:
+        text = self._text(table, "qrels")
+        return text if text is None or text.startswith(IRDS_PREFIX) else self.folder / text
 
     def _list(self, table: _Table, key: str) -> tuple[str, ...]:
         value = table.values.get(key, [])
@@ -323,11 +287,18 @@ class _Reader:
                 self._problem(table, key, error.found, error.advice)
         return values
 
-    def _number(self, table: _Table, key: str, default: int) -> int:
+    def _number(self, table: _Table, key: str, default: int, least: int = 0) -> int:
         value = table.values.get(key, default)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
             return value
-        self._problem(table, key, f"{key} is {value!r}", "write a whole number from 0")
+        self._problem(table, key, f"{key} is {value!r}", f"write a whole number from {least}")
+        return default
+
+    def _share(self, table: _Table, key: str, default: float) -> float:
+        value = table.values.get(key, default)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+            return value
+        self._problem(table, key, f"{key} is {value!r}", "write a number from 0 to 1")
         return default
 
     def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:

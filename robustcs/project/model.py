@@ -1,0 +1,207 @@
+"""What a project is: its files by what they are for, and the policy that evaluates them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from robustcs.analyses.groups import Group
+from robustcs.errors import UsageError
+from robustcs.policy import EvaluationPolicy
+from robustcs.retrieval.settings import RetrievalSettings
+
+Role = Literal["original", "qr", "human"]
+ROLES: tuple[Role, ...] = ("original", "qr", "human")
+#: What a formulation can have.
+FORMULATION_FILES = ("run", "scores", "answers", "rewrites")
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """A file of question texts and the column to read; None lets the role choose."""
+
+    path: Path
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """One formulation of the turns and what answers it. ``name`` is ``original``, ``human`` or the rewriter's name."""
+
+    role: Role
+    name: str
+    run: Path | None = None
+    scores: Path | None = None
+    answers: Path | None = None
+    rewrites: tuple[TextSource, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClariqFiles:
+    """What ``robustcs clariq`` evaluates, by system where there are several.
+
+    topics, questions
+        ClariQ's topics and its question bank.
+    runs
+        Ranked questions.
+    performance
+        Document relevance of every question: JSON, or a run with ids ``FACET_QUESTION``.
+    evaluations
+        Document relevance of one system (or of the baselines no, worst, best): JSON, or a run with facets as ids.
+    qrels
+        Judgments of documents for facets, where the last two are runs.
+    needs
+        Predicted labels of clarification need.
+    """
+
+    topics: Path | None = None
+    questions: Path | None = None
+    runs: Mapping[str, Path] = field(default_factory=dict)
+    performance: Path | None = None
+    evaluations: Mapping[str, Path] = field(default_factory=dict)
+    qrels: Path | str | None = None
+    needs: Mapping[str, Path] = field(default_factory=dict)
+    preferences: Path | None = None
+    conversations: Path | None = None
+
+
+@dataclass(frozen=True)
+class AgreementFiles:
+    """What ``robustcs agreement`` compares: snippets that annotators chose, or ratings that they gave.
+
+    reference
+        Snippets to compare the others with.
+    majority
+        How many annotators make one; None is more than half of those of the text or item.
+    min_agreement
+        The share of an item's pairs of ratings that must be the same for it to be kept, 0 to 1.
+    groups
+        Name → ratings that count as the same; empty for the usual ones of a scale from 1 to 5.
+    """
+
+    snippets: tuple[Path, ...] = ()
+    reference: tuple[Path, ...] = ()
+    ratings: tuple[Path, ...] = ()
+    majority: int | None = None
+    min_agreement: float = 0.4
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CrowdFiles:
+    """What ``robustcs crowd`` makes judgments of, and evaluates on them.
+
+    gold_checks, tolerance
+        Grades that items deserve, and how far a worker may be from one.
+    bank
+        Texts of the items, for runs that hold texts.
+    qrels
+        Judgments in place of grades.
+    subset
+        Turns to evaluate separately.
+    depth
+        How deep runs are pooled.
+    relevance_level
+        The grade from which an item is relevant; CAsT-ReGIn takes 2.
+    """
+
+    grades: Path | None = None
+    gold_checks: Path | None = None
+    tolerance: int = 1
+    bank: Path | None = None
+    qrels: Path | str | None = None
+    subset: Path | None = None
+    runs: Mapping[str, Path] = field(default_factory=dict)
+    depth: int = 1
+    relevance_level: int = 2
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything a command may need; absent parts are None or empty.
+
+    formulations
+        Key (``original``, ``qr``, ``qr:NAME``, ``human``) → formulation.
+    runs
+        Further systems, name → file.
+    texts, raw_texts
+        Further questions that wait for a run, name → file; raw ones lean on their conversation and go through the rewriter of
+        ``retrieval`` first.
+    groups
+        Group name → baseline and sets; names of formulations or of runs.
+    retrieval
+        What answers questions that no run answers.
+    new_judgments
+        Judgments that could join the qrels.
+    answer_similarity
+        How alike the answers to QR and Human are, per turn, where no runs say so.
+    paraphrases
+        Paraphrases of the turns, in the ECAsT form.
+    collection
+        The passages' texts.
+    clariq, agreement, crowd
+        The files of these commands, which have turns of their own.
+    """
+
+    name: str = "robustcs"
+    qrels: Path | str | None = None
+    new_judgments: Path | str | None = None
+    gold: Path | None = None
+    answer_similarity: Path | None = None
+    paraphrases: Path | None = None
+    collection: Path | None = None
+    formulations: Mapping[str, Formulation] = field(default_factory=dict)
+    runs: Mapping[str, Path] = field(default_factory=dict)
+    texts: Mapping[str, TextSource] = field(default_factory=dict)
+    raw_texts: Mapping[str, TextSource] = field(default_factory=dict)
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    retrieval: RetrievalSettings | None = None
+    clariq: ClariqFiles | None = None
+    agreement: AgreementFiles | None = None
+    crowd: CrowdFiles | None = None
+    metrics: tuple[str, ...] = ()
+    thresholds: tuple[str, ...] = ()
+    policy: EvaluationPolicy = EvaluationPolicy()
+    seed: int = 0
+
+    @property
+    def systems(self) -> dict[str, Path]:
+        """Every run, name → file: those of the formulations first, then the further ones.
+
+        Raises :class:`UsageError` where a further run has the name of a formulation.
+        """
+        own = {part.name: part.run for part in self.formulations.values() if part.run}
+        for name in own.keys() & self.runs.keys():
+            raise UsageError("repeated-run", f"a further run is named {name!r}, as a formulation is", "choose another name")
+        return {**own, **self.runs}
+
+    def with_formulation(self, key: str, **changes: Any) -> Project:
+        """The project with some parts of one formulation replaced; a run takes the place of scores and the reverse."""
+        role, name = parse_role(key)
+        known = self.formulations.get(key, Formulation(role, name))
+        if changes.get("run"):
+            changes["scores"] = None
+        elif changes.get("scores"):
+            changes["run"] = None
+        return replace(self, formulations={**self.formulations, key: replace(known, **changes)})
+
+
+def parse_role(key: str) -> tuple[Role, str]:
+    """Role and name of ``original``, ``human``, ``qr`` or ``qr:NAME``. Raises :class:`UsageError` for anything else."""
+    role, _, name = key.partition(":")
+    if role in ROLES and (not name or role == "qr") and (name or not key.endswith(":")):
+        if name in ROLES:
+            raise UsageError("bad-role", f"role {key!r} names a rewriter {name!r}", "choose another name")
+        return role, name or role  # type: ignore[return-value]
+    raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME for one of several rewriters")
+
+
+def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
+    """``FILE`` or ``FILE:COLUMN``; a colon belongs to the file name where a file of the whole name exists."""
+    head, colon, column = text.rpartition(":")
+    if not colon or not head or os.sep in column or (folder / text).exists():
+        return TextSource(folder / text)
+    return TextSource(folder / head, column)
