@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -9,10 +10,14 @@ from itertools import islice
 from typing import Any, Literal
 
 from robustcs.errors import InputError
+from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.files import line_chunks
+from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 
-Kind = Literal["run", "qrels", "scores", "texts", "paraphrases", "collection", "answers"]
+Kind = Literal[
+    "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics"
+]
 
 #: Enough to see the shape of a file, and of the first record of a JSON file.
 _HEAD = 1 << 16
@@ -49,6 +54,10 @@ def _kind_of_json(lines: list[str], head: str) -> Kind | None:
         record: Any = json.loads(lines[0])
     except ValueError:
         record = None
+    if isinstance(record, dict) and is_annotations(record):
+        return "snippets"
+    if isinstance(record, dict) and is_ratings(list(record)):
+        return "ratings"
     if isinstance(record, dict) and ("contents" in record or "passage" in record):
         return "collection"
     if isinstance(record, dict) and any(name in record for name in (*ID_NAMES, "topic_number")):
@@ -63,6 +72,13 @@ def _kind_of_json(lines: list[str], head: str) -> Kind | None:
 
 def _kind_of_table(lines: list[str]) -> Kind | None:
     header = lines[0].lower()
+    columns = next(csv.reader([header], delimiter="\t" if "\t" in header else ","))
+    if is_annotations(columns):
+        return "snippets"
+    if is_ratings(columns):
+        return "ratings"
+    if {"topic_id", "facet_id", "question_id"} <= set(columns):
+        return "clariq topics"
     if "paraphrase" in header and "," in header:
         return "paraphrases"
     if "\t" in lines[0] and ({*ID_NAMES} & set(header.split("\t"))):

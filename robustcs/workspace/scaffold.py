@@ -141,6 +141,7 @@ def write_config(found: Found, name: str, texts: Mapping[Role, str] | None = Non
     if further:
         lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
         lines += [f"{_quoted(system)} = {_quoted(path)}" for system, path in _named(further).items()]
+    lines += _other_studies(found)
     used = {text.rpartition(":")[0] or text for text in texts.values()} | {*texts.values(), *scores.values(), *answers.values()}
     spare = [path for kind in ("texts", "scores", "answers") for path in found.get(kind, []) if path not in used | {gold}]
     if spare:
@@ -148,6 +149,28 @@ def write_config(found: Found, name: str, texts: Mapping[Role, str] | None = Non
         lines += [f"# {path}" for path in spare]
     lines += [f"# left out, since the qrels judge none of its turns: {path}" for path in found.get("unrelated", [])]
     return "\n".join(lines) + "\n"
+
+
+def _other_studies(found: Found) -> list[str]:
+    """The tables of clarifying questions, annotations and crowd judgments."""
+    lines = []
+    for path in found.get("clariq topics", [])[:1]:
+        lines += ["", "# Clarifying questions; add what systems did: runs, performance, evaluations, needs, preferences.",
+                  "[clariq]", f"topics = {_quoted(path)}"]  # fmt: skip
+    snippets, ratings = found.get("snippets", []), found.get("ratings", [])
+    references = [path for path in snippets if re.search("expert|reference|gold", Path(path).name.lower())]
+    grades = [path for path in ratings if "grade" in Path(path).name.lower()][:1]
+    agreement = {
+        "snippets": [path for path in snippets if path not in references],
+        "reference": references,
+        "ratings": [path for path in ratings if path not in grades],
+    }
+    if any(agreement.values()):
+        lines += ["", "# Annotations, several files taken together.", "[agreement]"]
+        lines += [f"{key} = {json.dumps(paths, ensure_ascii=False)}" for key, paths in agreement.items() if paths]
+    for path in grades:
+        lines += ["", "# Grades of crowd workers; add gold_checks, bank, runs.", "[crowd]", f"grades = {_quoted(path)}"]
+    return lines
 
 
 def _one_per_role(paths: list[str]) -> dict[str, str]:

@@ -129,7 +129,7 @@ def test_init_takes_none_of_the_files_for_those_of_rankings(in_copy: Command, tm
     (tmp_path / "demo" / "robustcs.toml").unlink()
     in_copy("init")
     lines = (tmp_path / "demo" / "robustcs.toml").read_text().splitlines()
-    assert all(line.startswith("#") for line in lines if "clariq" in line)
+    assert [line for line in lines if "clariq" in line and line[0] != "#"] == ["[clariq]", 'topics = "clariq/topics.tsv"']
 
 
 def test_the_project_file_names_the_same_files(in_demo: Command) -> None:

@@ -40,6 +40,13 @@ def test_what_is_found_in_the_demo_collection(demo: Path) -> None:
     assert [path for path in found["texts"] if "/" not in path] == ["topics.json"]
     assert found["answers"] == ["answers/gold.json", "answers/human.json", "answers/original.json", "answers/qr.json"]
     assert (found["paraphrases"], found["collection"]) == (["paraphrases.csv"], ["collection.jsonl"])
+    other = tomllib.loads(write_config(found, "x"))
+    assert other["clariq"] == {"topics": "clariq/topics.tsv"}
+    assert other["agreement"] == {
+        "snippets": ["annotations/workers.jsonl"], "reference": ["annotations/experts.jsonl"],
+        "ratings": ["annotations/ratings.csv"],
+    }  # fmt: skip
+    assert other["crowd"] == {"grades": "crowd/grades.csv"}
 
 
 def test_a_project_in_a_subfolder_is_left_out(tmp_path: Path) -> None:
