@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,9 @@ from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store
-from robustcs.reports.document import Cards, Figure, Heading, Paragraph, Picture, Table
+from robustcs.reports.document import Cards, Figure, Heading, Layers, Paragraph, Picture, Table
 from robustcs.reports.text import turn_anchor
-from tests.reports.conftest import HOSTILE, hostile_document, plain_document
+from tests.reports.conftest import HOSTILE, hostile_document, pdf_words, plain_document
 from tests.reports.hostile_project import write_hostile_project
 
 
@@ -43,7 +44,8 @@ def test_the_questions_stand_in_order_and_findings_come_first(report: Report) ->
     questions = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
     assert questions == ["Findings", *(question.title for question in QUESTIONS)]
     assert blocks[1] == Paragraph(
-        "Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered by QR and Human."
+        about="Wrong answer or wrong question?",
+        text="Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered by QR and Human."
         " The rewriter is to blame for 18 (25.7 %, 95 % interval 17–37),"
         " the QA component for 9 (12.9 %, 95 % interval 7–23)."
     )
@@ -52,17 +54,50 @@ def test_the_questions_stand_in_order_and_findings_come_first(report: Report) ->
 def test_the_findings_say_what_holes_explain_and_what_is_not_told_apart(report: Report) -> None:
     first = next(place for place, block in enumerate(report.document.blocks) if place and isinstance(block, Heading))
     findings = [block.text for block in report.document.blocks[1:first] if isinstance(block, Paragraph)]
-    bounds = {
-        (row["run"], row["metric"]): row for row in json.loads(report.files["results/unjudged.json"])["tables"]["bounds"]
-    }
-    human, sets = bounds["human", "ndcg_cut_3"], [bounds[f"manual_{number}", "ndcg_cut_3"] for number in (1, 2, 3)]
-    least = human["low"] - sum(row["high"] for row in sets) / 3
-    [sentence] = [text for text in findings if text.startswith("From human to the sets of manual")]
+    pairs = [
+        row
+        for row in json.loads(report.files["results/unjudged.json"])["tables"]["pairs"]
+        if row["metric"] == "ndcg_cut_3"
+    ]
+    sets = {f"manual_{number}" for number in (1, 2, 3)}
+    least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
+    [sentence] = [text[text.index("From human to the sets") :] for text in findings if "From human to the sets" in text]
     assert f"the drop lies between {least:.3f} and ".replace("-", "−") in sentence
-    assert any(text.startswith("From human to qr, ") and "no part of it is holes" in text for text in findings)
-    pairs = json.loads(report.files["results/unjudged.json"])["tables"]["pairs"]
-    open_ = sum(not row["separable"] for row in pairs if row["metric"] == "ndcg_cut_3")
-    assert any(f"score bounds of {open_} of 66 pairs of runs overlap" in text for text in findings)
+    assert any("From human to qr, " in text and "no part of it is holes" in text for text in findings)
+    open_ = sum(not row["separable"] for row in pairs)
+    assert any(f"the judgments do not tell {open_} of 66 pairs of runs apart" in text for text in findings)
+
+
+def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:
+    told = {block.about: block.text for block in report.document.blocks if isinstance(block, Paragraph) and block.about}
+
+    def table(result: str, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = json.loads(report.files[f"results/{result}.json"])["tables"][name]
+        return rows
+
+    values = {row["run"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
+    text = told["Do clarifying questions help?"]
+    assert f"NDCG3 of the documents is {values['no']:.3f}, and {values['best']:.3f} with each facet's best" in text
+    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:.3f} (95 % interval " in text
+    for row in table("clariq", "preference"):
+        assert f"in {row['wins']} of {row['wins'] + row['losses']} decided judgments" in text
+    whole = table("snippets-agreement", "jaccard")[0]
+    assert f"{100 * whole['value']:.1f} % were chosen by all 3 " in told["Do annotators choose the same snippets?"]
+    for row in table("ratings-agreement", "kappa"):
+        assert f"{row['criterion']} {row['value']:.2f} (95 % interval " in told["Do raters agree?"]
+    crowd = told["What do the crowd's judgments say?"]
+    assert crowd.startswith("1 worker contradicted gold checks; without their 32 grades, ordinal alpha goes from relevance")
+    for row in table("crowd", "measures"):
+        if row["turn_set"] == "all" and row["metric"] == "ndcg_cut_3":
+            assert f"{row['run']} {row['value']:.3f} (95 % interval " in crowd
+
+
+def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
+    [layers] = [block for block in report.document.blocks if isinstance(block, Layers)]
+    assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)
+    assert layers.texts[0].text.split(".")[0].encode() in report.files["report.html"]
+    printed = pdf_words(report.files["report.pdf"], tmp_path)
+    assert "Do annotators choose the same snippets?" in printed and layers.caption not in printed
 
 
 def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:
@@ -144,7 +179,8 @@ def test_what_could_not_be_asked_is_named_with_what_it_needs(demo: Path) -> None
                       paraphrases=demo / "paraphrases.csv")  # fmt: skip
     notes = make_report(project).document.notes
     assert "Left out: And in reading comprehension? (no gold answers; name them with gold = … or --gold)" in notes
-    assert sum(note.startswith("Left out: ") for note in notes) == 6
+    assert "Left out: Do raters agree? (no ratings; name them with [agreement] ratings = …)" in notes
+    assert sum(note.startswith("Left out: ") for note in notes) == 10
 
 
 def test_without_inputs_there_is_no_report() -> None:

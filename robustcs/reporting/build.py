@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from robustcs import __version__
-from robustcs.analyses.result import Evaluated
 from robustcs.errors import UsageError
 from robustcs.project import Project
 from robustcs.reporting.codec import decode, encode
@@ -114,7 +113,8 @@ def _ask(question: Question, part: Project, names: Names, jobs: int, track: Trac
         "findings": answer.findings,
         "reading": answer.reading,
         "blocks": encode(blocks),
-        "evaluated": encode(answer.evaluated),
+        "policy": answer.evaluated.policy_line,
+        "notes": answer.evaluated.notes,
         "inputs": inputs,
         "files": files,
     }
@@ -232,20 +232,21 @@ def _document(
 ) -> Document:
     """All of it for the page, or (not ``whole``) what is printed."""
     blocks: list[Block | Picture] = [Heading("Findings")]
-    blocks += [Paragraph(sentence) for _, kept in answers for sentence in kept["findings"]]
+    blocks += [Paragraph(" ".join(kept["findings"]), question.title) for question, kept in answers if kept["findings"]]
     notes: list[str] = []
     lines: list[str] = []
     for question, kept in answers:
-        evaluated: Evaluated = decode(kept["evaluated"])
         main, further = _split(question, decode(kept["blocks"]))
+        if not whole:  # layers of colour need the page
+            main = [block for block in main if not isinstance(block, Layers)]
         blocks += [Heading(question.title), Paragraph(kept["reading"]), *main]
         if further and whole:
             blocks += [Heading("Further tables", 2), *further]
         elif further:
             blocks.append(Paragraph(f"{len(further)} further tables stand in report.html and in the folder tables."))
-        blocks.append(Paragraph(f"Evaluated: {evaluated.policy_line}."))
-        notes += evaluated.notes
-        lines.append(evaluated.policy_line)
+        blocks.append(Paragraph(f"Evaluated: {kept['policy']}."))
+        notes += kept["notes"]
+        lines.append(kept["policy"])
     notes += [f"Left out: {what}" for what in left_out]
     named = [str(entry["path"]) for entry in inputs]
     more = f" and {len(named) - _NAMED_INPUTS} more" if len(named) > _NAMED_INPUTS else ""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from robustcs.analyses.result import Evaluated
-from robustcs.policy import EvaluationPolicy
 from robustcs.reports import document
 
 _KIND = "is"
-_CLASSES = {EvaluationPolicy.__name__: EvaluationPolicy, Evaluated.__name__: Evaluated}
 
 
 def encode(value: Any) -> Any:
@@ -34,7 +31,7 @@ def decode(value: Any) -> Any:
     kind = items.pop(_KIND, None)
     if kind == "frozenset":
         return frozenset(items["items"])
-    known = _CLASSES.get(kind) or getattr(document, str(kind), None)
+    known = getattr(document, str(kind), None)
     if not (isinstance(known, type) and is_dataclass(known)):
         raise ValueError(f"no block is called {kind!r}")
     return known(**items)

@@ -24,9 +24,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of running text."""
+    """One paragraph of running text; ``about`` stands before it and names the heading of which it tells the gist."""
 
     text: str
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Table:
 
     slug
         Lower-case name, unique within a document; used for labels, anchors and file names.
+    rows
+        A row whose first cell starts with two spaces continues the row above it, wherever that goes.
     rules
         Indices of rows that have a thin rule above them.
     """
@@ -54,6 +57,10 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     rules: frozenset[int] = frozenset()
+
+    def continues(self, row: int) -> bool:
+        """Whether a row belongs to the one above it."""
+        return bool(self.rows[row]) and self.rows[row][0].startswith("  ")
 
 
 @dataclass(frozen=True)

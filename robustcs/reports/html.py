@@ -90,7 +90,7 @@ def _blocks(document: Document) -> list[dict[str, Any]]:
         if isinstance(block, Heading):
             blocks.append({"kind": "heading", "id": ids.take(block.text), "block": block})
         elif isinstance(block, Paragraph):
-            blocks.append({"kind": "paragraph", "block": block})
+            blocks.append({"kind": "paragraph", "block": block, "link": ""})
         elif isinstance(block, Table):
             groups = head_groups(block.columns)
             blocks.append(
@@ -101,6 +101,7 @@ def _blocks(document: Document) -> list[dict[str, Any]]:
                     "groups": groups if any(group for group, _ in groups) else [],
                     "long": [_is_long(block, index) for index in range(len(block.columns))],
                     "links": _links(block, anchors),
+                    "more": [row for row in range(len(block.rows)) if block.continues(row)],
                     "rows": list(map(turn_anchor, names)) if block.slug == TURNS else [],
                 }
             )
@@ -121,6 +122,10 @@ def _blocks(document: Document) -> list[dict[str, Any]]:
             name = ids.take(block.slug)
             texts = [{"id": ids.take(f"{name}-{text.title}"), "text": text, "pieces": _pieces(text)} for text in block.texts]
             blocks.append({"kind": "layers", "id": name, "block": block, "texts": texts})
+    headings = {entry["block"].text: entry["id"] for entry in blocks if entry["kind"] == "heading"}
+    for entry in blocks:
+        if entry["kind"] == "paragraph":
+            entry["link"] = headings.get(entry["block"].about, "")
     return blocks
 
 

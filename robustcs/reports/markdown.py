@@ -26,7 +26,7 @@ def _block(block: Block) -> Iterable[str]:
     if isinstance(block, Heading):
         yield f"{'#' * (block.level + 1)} {_text(block.text)}"
     elif isinstance(block, Paragraph):
-        yield _line(block.text)
+        yield f"**{_text(block.about)}** {_line(block.text)}" if block.about else _line(block.text)
     elif isinstance(block, Table):
         yield from _table(block)
     elif isinstance(block, Figure):

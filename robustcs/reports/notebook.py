@@ -40,7 +40,8 @@ def _fragment(block: Block) -> list[Markup]:
     if isinstance(block, Heading):
         return [Markup("<h{0}>{1}</h{0}>").format(block.level + 2, one_line(block.text))]
     if isinstance(block, Paragraph):
-        return [Markup("<p>{}</p>").format(visible(block.text))]
+        about = Markup("<strong>{}</strong> ").format(one_line(block.about)) if block.about else ""
+        return [Markup("<p>{}{}</p>").format(about, visible(block.text))]
     if isinstance(block, Table):
         return [_table(block)]
     if isinstance(block, Figure):

@@ -69,7 +69,7 @@ def _block(block: Block | Picture) -> dict[str, Any]:
     if isinstance(block, Heading):
         return {"kind": "heading", "level": block.level, "text": _line(block.text)}
     if isinstance(block, Paragraph):
-        return {"kind": "paragraph", "text": _text(block.text)}
+        return {"kind": "paragraph", "about": _line(block.about), "text": _text(block.text)}
     if isinstance(block, Table):
         parts = [_part(block, batch, size) for size, batches in [_batches(block)] for batch in batches]
         return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": parts}

@@ -27,7 +27,8 @@ def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], 
         if isinstance(block, Heading):
             _print(console, Text(one_line(block.text), "bold underline" if block.level == 1 else "bold"))
         elif isinstance(block, Paragraph):
-            _print(console, Text(visible(block.text)))
+            about = Text(f"{one_line(block.about)} ", "bold") if block.about else Text()
+            _print(console, about + Text(visible(block.text)))
         elif isinstance(block, Table):
             _table(block, console)
         elif isinstance(block, Figure):

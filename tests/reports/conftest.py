@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -140,3 +144,12 @@ def hostile() -> Document:
 @pytest.fixture(scope="session")
 def plain() -> Document:
     return plain_document()
+
+
+def pdf_words(pdf: bytes, folder: Path) -> str:
+    """The text of a PDF; the test is skipped where poppler is absent."""
+    if not shutil.which("pdftotext"):
+        pytest.skip("pdftotext (poppler-utils) is not on this machine")
+    (folder / "x.pdf").write_bytes(pdf)
+    text = subprocess.run(["pdftotext", "-layout", "x.pdf", "-"], cwd=folder, capture_output=True, check=True).stdout
+    return text.decode()

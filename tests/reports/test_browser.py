@@ -92,6 +92,24 @@ def test_sorting_goes_up_down_and_back_and_stands_in_the_address(watched: Watche
     assert "sort" not in page.url
 
 
+def test_rows_that_continue_others_go_with_them(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    before = cells(page, "clariq-document-relevance", 1)
+    assert before[1::2] == ["95 %"] * 5
+    intervals = dict(zip(before[::2], cells(page, "clariq-document-relevance", 4)[1::2], strict=True))
+    page.locator("#clariq-document-relevance thead button", has_text="NDCG3").click()
+    names, values = cells(page, "clariq-document-relevance", 1), cells(page, "clariq-document-relevance", 4)
+    assert names[::2] != before[::2] and values[::2] == sorted(values[::2], key=float)
+    assert dict(zip(names[::2], values[1::2], strict=True)) == intervals
+
+
+def test_findings_lead_to_their_question(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.locator("p strong a", has_text="Do raters agree?").click()
+    heading = page.locator("h2", has_text="Do raters agree?")
+    assert page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300
+
+
 def test_the_filter_of_a_table_and_the_search_over_turns(watched: Watched, address: str) -> None:
     page = watched.open(address)
     page.get_by_label("Filter rows:").last.fill("bicycle")

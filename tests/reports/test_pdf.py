@@ -11,20 +11,13 @@ import pytest
 
 from robustcs.reports.document import Column, Document, Paragraph, Table
 from robustcs.reports.pdf import render_pdf
-
-
-def words(pdf: bytes, folder: Path) -> str:
-    if not shutil.which("pdftotext"):
-        pytest.skip("pdftotext (poppler-utils) is not on this machine")
-    (folder / "x.pdf").write_bytes(pdf)
-    text = subprocess.run(["pdftotext", "-layout", "x.pdf", "-"], cwd=folder, capture_output=True, check=True).stdout
-    return text.decode()
+from tests.reports.conftest import pdf_words
 
 
 def test_hostile_texts_are_texts(hostile: Document, tmp_path: Path) -> None:
     pdf = render_pdf(hostile)
     assert pdf.startswith(b"%PDF-")
-    text = words(pdf, tmp_path)
+    text = pdf_words(pdf, tmp_path)
     for literal in (
         '#panic("typst") $x$ @ref <label> *b* _i_ `c`',
         r"\input{/etc/passwd}",
@@ -45,7 +38,7 @@ def test_the_same_bytes_twice(plain: Document, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_pages_are_numbered_heads_repeated_and_everything_is_there(plain: Document, tmp_path: Path) -> None:
-    pages = words(render_pdf(plain), tmp_path).rstrip("\f").split("\f")
+    pages = pdf_words(render_pdf(plain), tmp_path).rstrip("\f").split("\f")
     for number, page in enumerate(pages, start=1):
         assert re.search(rf"\b{number} ?/ ?{len(pages)}\s*$", page)
     with_rows = [page for page in pages if re.search(r"^ *3\d_\d +\S.*\d\.\d\d", page, re.MULTILINE)]

@@ -44,13 +44,15 @@ def present_agreement(result: SnippetAgreement) -> tuple[Block, ...]:
     return (*blocks, _statistics(result), _workers(result), _texts(result))
 
 
-def present_layers(result: SnippetAgreement, texts: Texts, references: Texts) -> Layers:
+def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, most: int | None = None) -> Layers:
     """Every text with one layer per annotator, references last, in the order of the result: the least agreement first.
+
+    ``most`` texts at most.
 
     A text with more annotators than layers can be told apart is shown in several parts.
     """
     shown = []
-    for row in result.texts.itertuples():
+    for row in result.texts.head(most or len(result.texts)).itertuples():
         key: TextKey = (row.turn, row.passage)
         text = texts[key]
         layers = [(f"{place}: {annotation.worker}", annotation.spans) for place, annotation in enumerate(text.annotations, 1)]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from robustcs.analyses.clariq import Clariq
 from robustcs.analyses.clariq_tasks import BASELINES
-from robustcs.reports.document import Block, Column, Table
+from robustcs.reports.document import Block, Column, Figure, Table
 from robustcs.reports.present.words import p_value, percent, percent_interval, score
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     import pandas as pd
 
 _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
@@ -32,6 +33,7 @@ def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block,
     if len(result.document_relevance):
         metrics = [name for name in shown if name in set(result.document_relevance["metric"])]
         blocks += [_documents(result, metrics), *_compared(result, "document_relevance", metrics)]
+        blocks += [_figure(result, metrics)] if metrics else []
         if len(result.by_turn):
             blocks.append(_by_turn(result, metrics))
     if len(result.clarification_need):
@@ -86,6 +88,37 @@ def _documents(result: Clariq, metrics: Sequence[str]) -> Table:
         f"Documents found after the question and its answer: mean over {first['units']} {what}s of {first['topics']} topics;"
         f" 95 %: bootstrap over topics.{_lacking(frame, what)}", rules,
     )  # fmt: skip
+
+
+def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
+    frame = result.document_relevance
+    shown = frame[frame["metric"] == metrics[-1]]
+    words = "; ".join(f"{_name(row.run)} {score(row.value)}" for row in shown.itertuples())
+    return Figure(
+        "documents",
+        "Documents found after each system's question: mean (dot; diamonds are baselines) with its 95 % interval. The dashed"
+        " line is the mean of asking nothing.",
+        f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics),
+    )  # fmt: skip
+
+
+def draw_relevance(result: Clariq, metrics: Sequence[str]) -> matplotlib.figure.Figure:
+    """The figure of document relevance: baselines between which systems lie, and the systems."""
+    from robustcs.reports.clariq_figure import MeasurePanel, RunMean, relevance_figure
+
+    panels = []
+    for metric in metrics:
+        rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("run")
+        order = [name for name in BASELINES[:2] if name in rows.index]
+        order += [name for name in rows.index if name not in BASELINES]
+        order += [name for name in BASELINES[2:] if name in rows.index]
+        runs = [
+            RunMean(_name(name), row["value"], row["ci_low"], row["ci_high"], bool(row["baseline"]))
+            for name, row in ((name, rows.loc[name]) for name in order)
+        ]
+        nothing = float(rows.loc["no", "value"]) if "no" in rows.index else math.nan
+        panels.append(MeasurePanel(metric, runs, nothing))
+    return relevance_figure(panels)
 
 
 def _by_turn(result: Clariq, metrics: Sequence[str]) -> Table:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
@@ -39,6 +40,20 @@ def score(value: float) -> str:
 def p_value(p: float) -> str:
     """A p value with three decimals."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_equals(p: float) -> str:
+    """``= 0.012`` or ``<0.001``, to follow a p."""
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
+    """``0.123 (95 % interval 0.100 to 0.140)`` of a row with ci_low and ci_high."""
+    number, low, high = (float(row[name]) for name in (value, "ci_low", "ci_high"))
+    if math.isnan(low):
+        return f"{number:.{digits}f}".replace("-", "−")
+    return f"{number:.{digits}f} (95 % interval {low:.{digits}f} to {high:.{digits}f})".replace("-", "−")
 
 
 def measure_label(name: str) -> str:

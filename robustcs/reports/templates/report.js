@@ -48,7 +48,7 @@
       : NaN;
   };
 
-  const compare = (column, numeric, sign) => (a, b) => {
+  const compare = (column, numeric, sign) => ([a], [b]) => {
     const x = a.cells[column].textContent.trim();
     const y = b.cells[column].textContent.trim();
     if (!numeric) {
@@ -65,7 +65,11 @@
   for (const box of document.querySelectorAll(".table")) {
     const table = box.querySelector("table");
     const body = table.tBodies[0];
-    const original = [...body.rows];
+    const original = []; // a row and those that continue it go together
+    for (const row of body.rows) {
+      if (row.classList.contains("more") && original.length) original.at(-1).push(row);
+      else original.push([row]);
+    }
     const heads = [...table.querySelectorAll(".titles th")];
     const key = { sort: `sort.${box.id}`, filter: `q.${box.id}` };
     let input = null;
@@ -87,12 +91,13 @@
         const numeric = heads[column].classList.contains("right");
         rows = [...original].sort(compare(column, numeric, sort[1] ? -1 : 1));
       }
-      body.append(...rows);
+      body.append(...rows.flat());
       const wanted = (view.params.get(key.filter) ?? "").toLowerCase();
       let shown = 0;
-      for (const row of original) {
-        row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
-        shown += row.hidden ? 0 : 1;
+      for (const group of original) {
+        const hidden = wanted !== "" && !group.some((row) => row.textContent.toLowerCase().includes(wanted));
+        for (const row of group) row.hidden = hidden;
+        shown += hidden ? 0 : 1;
       }
       if (input) {
         if (input.value.toLowerCase() !== wanted) input.value = wanted;

@@ -40,4 +40,4 @@ def test_every_table_has_cells_for_its_columns() -> None:
 
 def test_nothing_is_shown_of_tasks_without_input() -> None:
     result = clariq(SYSTEMS[:1], None, {}, (), EvaluationPolicy(), 0)
-    assert [block.slug for block in present_clariq(result, ("P1",))] == ["document_relevance"]  # type: ignore[union-attr]
+    assert [block.slug for block in present_clariq(result, ("P1",))] == ["document_relevance", "documents"]  # type: ignore[union-attr]

@@ -1,0 +1,60 @@
+"""What was found about clarifying questions, in plain sentences with their numbers."""
+
+from __future__ import annotations
+
+from robustcs.analyses.clariq import Clariq
+from robustcs.analyses.clariq_tasks import BASELINES
+from robustcs.reports.present.words import p_equals, percent, with_interval
+
+#: Systems that are told of; the tables have all.
+_NAMED = 4
+
+
+def clariq_findings(result: Clariq) -> tuple[str, ...]:
+    """What asking does for the documents compared with not asking, the need for a question, and what people prefer."""
+    return (*_documents(result), *_need(result), *_preference(result))
+
+
+def _documents(result: Clariq) -> list[str]:
+    frame = result.document_relevance
+    metrics = [name for name in ("NDCG3", *dict.fromkeys(frame["metric"])) if name in set(frame["metric"])]
+    if not metrics:
+        return []
+    metric = metrics[0]
+    means = frame[frame["metric"] == metric].set_index("run")["value"]
+    compared = result.comparisons[
+        (result.comparisons["task"] == "document_relevance") & (result.comparisons["metric"] == metric)
+        & (result.comparisons["second"] == "no")
+    ].set_index("first")  # fmt: skip
+    systems = [name for name in means.index if name not in BASELINES]
+    if "no" not in means or not systems:
+        return []
+    parts = []
+    for name in systems[:_NAMED]:
+        row = compared.loc[name]
+        sure = "for the better" if row["ci_low"] > 0 else "for the worse" if row["ci_high"] < 0 else "which may be chance"
+        parts.append(f"{name} {means[name]:.3f} (difference {with_interval(row, 'difference')}, {sure})")
+    rest = f"; {len(systems) - _NAMED} more stand in the table" if len(systems) > _NAMED else ""
+    best = f", and {means['best']:.3f} with each facet's best question" if "best" in means else ""
+    return [f"Without a clarifying question, {metric} of the documents is {means['no']:.3f}{best}; with the question of"
+            f" {'; '.join(parts)}{rest}."]  # fmt: skip
+
+
+def _need(result: Clariq) -> list[str]:
+    frame = result.clarification_need
+    rows = frame[frame["measure"] == "f1"]
+    parts = [f"{row.run} {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f})" for row in rows.itertuples()]
+    if not parts:
+        return []
+    topics = rows["topics"].iloc[0]
+    return [f"The need for a question is predicted with a weighted F1 of {'; '.join(parts[:_NAMED])}, over {topics} topics."]
+
+
+def _preference(result: Clariq) -> list[str]:
+    return [
+        f"By {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {row.wins + row.losses} decided"
+        f" judgments ({percent(row.share)}, 95 % interval {100 * row.ci_low:.0f}–{100 * row.ci_high:.0f},"
+        f" p {p_equals(row.p_corrected)} by Holm); {row.ties} are ties."
+        for row in result.preference.itertuples()
+        if row.wins + row.losses
+    ]
