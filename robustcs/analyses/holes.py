@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_depth
 
@@ -31,10 +32,13 @@ class JudgedRun:
 
     holes
         (turn, passage) of every unjudged passage in the top k of the judged turns, best rank first within a turn.
+    unjudged
+        Arrow strings: the unjudged passages of the whole matrix, in the order of ``np.nonzero(grades == UNJUDGED)``.
     """
 
     matrix: GradeMatrix
     holes: tuple[tuple[str, str], ...]
+    unjudged: pa.StringArray
 
     @property
     def name(self) -> str:
@@ -45,12 +49,13 @@ class JudgedRun:
 def judged_run(ranking: Ranking, qrels: Qrels, depth: int) -> JudgedRun:
     """Join a ranking with the judgments, and keep the ids of what is unjudged in the top ``depth``."""
     matrix = grade_matrix(ranking, qrels)
-    rows, ranks = np.nonzero(matrix.grades[:, :depth] == UNJUDGED)
+    rows, ranks = np.nonzero(matrix.grades == UNJUDGED)
     start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
-    turns = [matrix.turns[row] for row in rows]
-    places = np.array([start_of[turn] for turn in turns], dtype=np.int64) + ranks
-    passages = ranking.documents.take(as_arrow(ranking.document_codes[places])).to_pylist()
-    return JudgedRun(matrix, tuple(zip(turns, passages, strict=True)))
+    starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
+    unjudged = ranking.documents.take(as_arrow(ranking.document_codes[starts[rows] + ranks]))
+    top = ranks < depth
+    turns = [matrix.turns[row] for row in rows[top]]
+    return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), unjudged)
 
 
 def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
@@ -62,7 +67,27 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
         matrix, turns=turns, grades=matrix.grades[kept], judged=matrix.judged[kept],
         retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
     )  # fmt: skip
-    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some))
+    rows, _ = np.nonzero(run.matrix.grades == UNJUDGED)
+    unjudged = run.unjudged.filter(pa.array(kept[rows]))
+    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), unjudged)
+
+
+def only_ranks(run: JudgedRun, depth: int) -> JudgedRun:
+    """The run without what stands below rank ``depth`` in its matrix."""
+    _, ranks = np.nonzero(run.matrix.grades == UNJUDGED)
+    matrix = replace(run.matrix, grades=run.matrix.grades[:, :depth])
+    return replace(run, matrix=matrix, unjudged=run.unjudged.filter(pa.array(ranks < depth)))
+
+
+def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
+    """A number for each of every run's ``unjudged`` passages: the same in all runs (on the same turns) for the same passage of
+    the same turn, another one for all others; a later turn has higher numbers.
+    """
+    encoded = pa.chunked_array([run.unjudged for run in runs], pa.string()).dictionary_encode().unify_dictionaries()
+    codes = np.concatenate([np.zeros(0, dtype=np.int64), *(as_numpy(chunk.indices) for chunk in encoded.chunks)])
+    rows = np.concatenate([np.nonzero(run.matrix.grades == UNJUDGED)[0] for run in runs])
+    _, numbers = np.unique(rows * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+    return np.split(numbers, np.cumsum([len(run.unjudged) for run in runs])[:-1])
 
 
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:

@@ -12,8 +12,10 @@ import numpy as np
 from robustcs.analyses import holes
 from robustcs.analyses.holes import Grades, JudgedRun
 from robustcs.analyses.result import Evaluated, Result
-from robustcs.evaluation.bounds import Bounds, Scope, condensed, measure_bounds, rbp_residual
+from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, rbp_residual
 from robustcs.evaluation.measures import NATIVE, Measure, parse_measure, score_columns
+from robustcs.evaluation.pair_bounds import difference_bounds
+from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
 
@@ -57,8 +59,10 @@ class Unjudged(Result):
         scope, over all turns), turns (that have any), scope, max_grade, exact. low and high are null and exact is false for a
         measure of trec_eval that robustcs does not compute itself.
     pairs
-        metric, first, second, difference (first − second), low, high (what it could become, each run graded on its own),
-        separable: the two intervals do not overlap.
+        metric, first, second, difference (first − second), low, high (what it could become by grades of the unjudged passages
+        of the two runs, a shared passage having one grade in both: see :mod:`robustcs.evaluation.pair_bounds`), separable (0
+        lies outside: whatever the grades, one run stays the better one), exact (else the true interval may be narrower, and
+        pairs that are not separable may be so: MAP and bpref). No rows for a measure that has no bounds.
     unique
         group, runs, found, unjudged, unique, share; a passage counts once for a turn in ``unjudged``, as often as runs find
         it in ``found``; unique ones only one run finds.
@@ -131,7 +135,7 @@ def unjudged(
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_pairs(frame[frame["exact"]]),
+        pairs=_pairs(runs, [measure for measure in measures if measure.family in NATIVE], evaluated, settings),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),
@@ -175,15 +179,24 @@ def _bounds(
     return row, per_turn
 
 
-def _pairs(bounds: pd.DataFrame) -> pd.DataFrame:
+def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for metric, part in bounds.groupby("metric", sort=False):
-        for first, second in combinations(part.itertuples(), 2):
-            low, high = first.low - second.high, first.high - second.low
-            rows.append((metric, first.run, second.run, first.score - second.score, low, high, low > 0 or high < 0))
-    return pd.DataFrame(rows, columns=["metric", "first", "second", "difference", "low", "high", "separable"])
+    if settings.scope == "cutoff" and all(measure.cutoff for measure in measures):
+        deepest = max((measure.cutoff or 0 for measure in measures), default=0)
+        runs = [holes.only_ranks(run, deepest) for run in runs]
+    numbers = holes.passage_numbers(runs)
+    for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
+        pair = run_pair(first.matrix, second.matrix, its_numbers, other_numbers)
+        for measure in measures:
+            found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
+            low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))
+            separable = low > ROUNDING or high < -ROUNDING
+            rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
+    columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
+    order = {measure.name: place for place, measure in enumerate(measures)}
+    return pd.DataFrame(sorted(rows, key=lambda row: order[row[0]]), columns=columns)
 
 
 def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:

@@ -12,7 +12,8 @@ among all these ways of grading and the score as the judgments stand (which only
     passages.
 
 Turns do not touch each other, so the interval of a mean is the mean of the ends. Every interval is exact, at any cut-off
-and depth; nothing is sampled or enumerated beyond O(depth) candidates a turn. The arguments stand at the functions.
+and depth; nothing is sampled or enumerated beyond O(depth) candidates a turn. The arguments stand at the functions. Intervals
+of two runs say little about their difference: :mod:`robustcs.evaluation.pair_bounds` has that.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Scope = Literal["cutoff", "run"]
 Ends = tuple[Scores, Scores]
 
 #: Ends as near as this to the score are the score: sums in another order differ in the last bits.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 #: Turns worked on at a time, so that memory stays bounded.
-_BLOCK = 256
+BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -49,24 +50,20 @@ class Bounds:
 
 @dataclass(frozen=True)
 class _Case:
-    """What is asked of one block of turns: ``top`` is the block's grades inside the cut-off."""
+    """What is asked of one block of turns.
+
+    ``top`` is the block's grades inside the cut-off, ``below`` (int64[T]) the number of graded passages that are not there.
+    """
 
     matrix: GradeMatrix
     measure: Measure
     level: int
     max_grade: int
-    scope: Scope
+    below: npt.NDArray[np.int64]
 
     @property
     def top(self) -> npt.NDArray[np.int16]:
         return self.matrix.grades[:, : self.measure.cutoff]
-
-    @property
-    def below(self) -> npt.NDArray[np.int64]:
-        """Unjudged passages of the scope below the cut-off."""
-        if self.scope == "cutoff" or self.measure.cutoff is None:
-            return np.zeros(len(self.matrix.turns), dtype=np.int64)
-        return np.asarray((self.matrix.grades[:, self.measure.cutoff :] == UNJUDGED).sum(axis=1))
 
     @property
     def unjudged(self) -> npt.NDArray[np.bool_]:
@@ -87,16 +84,30 @@ class _Case:
 
 
 def measure_bounds(
-    matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff"
+    matrix: GradeMatrix,
+    measure: Measure,
+    policy: EvaluationPolicy,
+    max_grade: int,
+    scope: Scope = "cutoff",
+    outside: npt.NDArray[np.int64] | None = None,
 ) -> Bounds:
     """The interval of every turn, for a native measure. A turn without unjudged passages in the scope is a point.
+
+    ``outside`` (int64[T]) says how many passages are graded besides those inside the cut-off, where others than those of the
+    scope are, such as the passages of another run. bpref is the one measure whose interval is then not exact but too wide.
 
     Raises ``ValueError`` for a measure that the matrix does not serve itself.
     """
     if measure.family not in _ENDS:
         raise ValueError(f"no bounds for {measure}")
     level = policy.relevance_level if measure.level is None else measure.level
-    parts = [_block_bounds(_Case(block, measure, level, max_grade, scope)) for block in matrix.blocks(_BLOCK)]
+    if outside is None:
+        below = matrix.grades[:, measure.cutoff :] if scope == "run" and measure.cutoff else matrix.grades[:, :0]
+        outside = np.asarray((below == UNJUDGED).sum(axis=1))
+    parts = [
+        _block_bounds(_Case(block, measure, level, max_grade, outside[number * BLOCK :][:BLOCK]))
+        for number, block in enumerate(matrix.blocks(BLOCK))
+    ]
     return Bounds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
@@ -104,8 +115,8 @@ def _block_bounds(case: _Case) -> tuple[Scores, Scores, Scores, npt.NDArray[np.i
     score = case.score(case.matrix)
     unjudged = case.unjudged.sum(axis=1) + case.below
     low, high = _ENDS[case.measure.family](case)
-    low = np.where((unjudged > 0) & (low < score - _ROUNDING), np.maximum(low, 0.0), score)
-    high = np.where((unjudged > 0) & (high > score + _ROUNDING), np.minimum(high, 1.0), score)
+    low = np.where((unjudged > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
+    high = np.where((unjudged > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)
     return low, score, high, unjudged
 
 
@@ -124,8 +135,8 @@ def _recall(case: _Case) -> Ends:
     """
     hits = (case.top >= case.level).sum(axis=1)
     inside = case.unjudged.sum(axis=1) * case.can_be_relevant
-    low = _quotient(hits, case.relevant + case.below * case.can_be_relevant)
-    return low, _quotient(hits + inside, case.relevant + inside)
+    low = quotient(hits, case.relevant + case.below * case.can_be_relevant)
+    return low, quotient(hits + inside, case.relevant + inside)
 
 
 def _average_precision(case: _Case) -> Ends:
@@ -144,11 +155,11 @@ def _average_precision(case: _Case) -> Ends:
     known = case.relevant[:, None]
 
     added = np.where(unjudged, (above + first) / ranks + _sum_after(relevant / ranks), 0.0)
-    high = _quotient(base + _from_zero(added), known + _from_zero(unjudged)).max(axis=1)
+    high = quotient(base + from_zero(added), known + from_zero(unjudged)).max(axis=1)
 
     added = np.where(unjudged, (above + 1) / ranks + _sum_after((relevant | unjudged) / ranks), 0.0)
     below = (case.below * case.can_be_relevant)[:, None]
-    low = _quotient(base + _from_zero(added[:, ::-1]), known + _from_zero(unjudged[:, ::-1]) + below).min(axis=1)
+    low = quotient(base + from_zero(added[:, ::-1]), known + from_zero(unjudged[:, ::-1]) + below).min(axis=1)
     return low, high
 
 
@@ -176,25 +187,25 @@ def _ndcg(case: _Case) -> Ends:
     Levels between two grades that occur have the same c_t and are counted together.
     """
     top, unjudged, judged = case.top, case.unjudged, case.matrix.judged
-    size = judged.shape[1] + case.matrix.grades.shape[1]
-    ideal = _from_zero(_discounts(min(size, case.measure.cutoff or size))[None, :])[0]
-    discounts = _discounts(top.shape[1])
+    size = judged.shape[1] + top.shape[1] + int(case.below.max(initial=0))
+    ideal = from_zero(rank_discounts(min(size, case.measure.cutoff or size))[None, :])[0]
+    discounts = rank_discounts(top.shape[1])
     gained = np.maximum(top, 0) @ discounts
-    levels, heights = _levels(judged, case.max_grade)
+    levels, heights = grade_levels(judged, case.max_grade)
     counts = [(judged >= level).sum(axis=1)[:, None] for level in levels]
 
     def best(count: npt.NDArray[Any]) -> Scores:
         return np.asarray(ideal[np.minimum(count, len(ideal) - 1)])
 
     last = unjudged[:, ::-1]
-    new = _from_zero(last) + case.below[:, None]
+    new = from_zero(last) + case.below[:, None]
     ideal_gain = np.zeros(new.shape)
     for level, height, count in zip(levels, heights, counts, strict=True):
         ideal_gain += height * best(count + new if level <= case.max_grade else count)
-    gain = gained[:, None] + case.max_grade * _from_zero(last * discounts[::-1])
-    low = _quotient(gain, ideal_gain).min(axis=1)
+    gain = gained[:, None] + case.max_grade * from_zero(last * discounts[::-1])
+    low = quotient(gain, ideal_gain).min(axis=1)
 
-    first, reached = _from_zero(unjudged), _from_zero(unjudged * discounts)
+    first, reached = from_zero(unjudged), from_zero(unjudged * discounts)
     rows = np.arange(len(top))
     high = np.zeros(len(top))
     while True:
@@ -207,7 +218,7 @@ def _ndcg(case: _Case) -> Ends:
                 denominator += height * sums[rows, choice]
             else:
                 denominator += height * best(count)[:, 0]
-        better = _quotient(numerator, denominator)
+        better = quotient(numerator, denominator)
         if not (better > high).any():
             return low, high
         high = np.maximum(high, better)
@@ -216,46 +227,65 @@ def _ndcg(case: _Case) -> Ends:
 def _bpref(case: _Case) -> Ends:
     """bpref passes over unjudged passages; once they are graded, R relevant and N others are known and none is passed over.
 
-    With x relevant ones among the u new grades R and N are fixed. Exchanging a relevant passage with another one above it
-    that is not lowers the number of non-relevant passages above it and above those between, and raises none: the first x
-    unjudged ranks give the most, the last x the least. The sum over relevant ranks of min(non-relevant above, R) for every
-    x comes from cumulative sums, because these numbers do not fall along the ranking.
+    As no more than N stand above a passage, its penalty min(non-relevant above, R) / min(R, N) is min(non-relevant above, B)
+    / B with B = min(R, N). With x relevant ones among the u new grades R and N are fixed. Exchanging a relevant passage with
+    another one above it that is not lowers the number of non-relevant passages above it and above those between, and raises
+    none: the first x unjudged ranks give the most, the last x the least. The sum over relevant ranks of min(non-relevant
+    above, B) for every x comes from cumulative sums, because these numbers do not fall along the ranking.
+
+    Of e passages outside the ranking any number z may be relevant: R grows by z, N by e − z. The penalties fall with B, so
+    the largest B and the smallest R together are never below the highest value, the smallest B and the largest R together
+    never above the lowest.
     """
     low, high = np.ones(len(case.matrix.turns)), np.zeros(len(case.matrix.turns))
     nonrelevant = ((case.matrix.judged >= 0) & (case.matrix.judged < case.level)).sum(axis=1)
-    for row in np.flatnonzero(case.unjudged.any(axis=1)):
-        low[row], high[row] = _bpref_of_turn(case, case.top[row], int(case.relevant[row]), int(nonrelevant[row]))
+    relevant = case.relevant
+    for row in np.flatnonzero(case.unjudged.any(axis=1) | (case.below > 0)):
+        known = int(relevant[row]), int(nonrelevant[row]), int(case.below[row])
+        low[row], high[row] = _bpref_of_turn(case, case.top[row], *known)
     return low, high
 
 
-def _bpref_of_turn(case: _Case, grades: npt.NDArray[np.int16], relevant: int, nonrelevant: int) -> tuple[float, float]:
+def _bpref_of_turn(
+    case: _Case, grades: npt.NDArray[np.int16], relevant: int, nonrelevant: int, outside: int
+) -> tuple[float, float]:
     unjudged, hit = grades == UNJUDGED, grades >= case.level
     count = int(unjudged.sum())
     others = np.cumsum((grades >= 0) & ~hit)
     passed = np.cumsum(unjudged)
     x = np.arange(count + 1) if case.can_be_relevant else np.zeros(1, dtype=np.int64)
     y = count - x
-    all_relevant = relevant + x
-    bound = np.minimum(all_relevant, nonrelevant + y)
+    fewest, others_most = relevant + x, nonrelevant + y + outside
+    either_way = outside * case.can_be_relevant
+    most, others_fewest = fewest + either_way, others_most - either_way
+    # a bound of 0 has nothing to divide: without others nothing stands above, without relevant ones nothing is added up
+    small = np.maximum(np.minimum(fewest, others_fewest), 1)
+    large = np.maximum(np.minimum(np.minimum(most, others_most), (fewest + others_most) // 2), 1)
 
-    def total(values: npt.NDArray[Any], start: npt.NDArray[Any], end: npt.NDArray[Any], more: npt.NDArray[Any]) -> Any:
-        """Σ min(values + more, R) over start:end, for every x; values do not fall."""
+    def total(
+        values: npt.NDArray[Any],
+        start: npt.NDArray[Any],
+        end: npt.NDArray[Any],
+        more: npt.NDArray[Any],
+        bound: npt.NDArray[Any],
+    ) -> Any:
+        """Σ min(values + more, bound) / bound over start:end, for every x; values do not fall."""
         sums = np.concatenate(([0], np.cumsum(values)))
-        full = np.clip(np.searchsorted(values, all_relevant - more, side="right"), start, end)
-        return sums[full] - sums[start] + more * (full - start) + all_relevant * (end - full)
+        full = np.clip(np.searchsorted(values, bound - more, side="right"), start, end)
+        return (sums[full] - sums[start] + more * (full - start)) / bound + (end - full)
 
     either = hit | unjudged
     known_others, known_passed = others[hit], passed[hit]
     nothing, size = np.zeros_like(x), np.full_like(x, either.sum())
     # above: ranks whose unjudged passages above are all relevant (high) or all non-relevant (low)
     split, known_split = (np.searchsorted(place, x, side="right") for place in (passed[either], known_passed))
-    most = total(others[either], nothing, split, nothing)
-    most += total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x)
+    least_passed = total(others[either], nothing, split, nothing, large)
+    least_passed += total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)
     split, known_split = (np.searchsorted(place, y, side="right") for place in (passed[either], known_passed))
-    least = total(known_others + known_passed, nothing, known_split, nothing)
-    least += total(others[either], split, size, y)
-    ends = [_quotient(hit.sum() + x - _quotient(sums, bound), all_relevant) for sums in (least, most)]
-    return float(ends[0].min()), float(ends[1].max())
+    most_passed = total(known_others + known_passed, nothing, known_split, nothing, small)
+    most_passed += total(others[either], split, size, y, small)
+    low, high = quotient(hit.sum() + x - most_passed, most), quotient(hit.sum() + x - least_passed, fewest)
+    return float(low.min()), float(high.max())
 
 
 _ENDS: dict[str, Callable[[_Case], Ends]] = {
@@ -264,17 +294,18 @@ _ENDS: dict[str, Callable[[_Case], Ends]] = {
 }  # fmt: skip
 
 
-def _discounts(size: int) -> Scores:
+def rank_discounts(size: int) -> Scores:
+    """What a gain at ranks 1 to ``size`` counts in DCG: 1 / log2(rank + 1)."""
     return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
 
 
-def _levels(judged: npt.NDArray[np.int16], max_grade: int) -> tuple[list[int], list[int]]:
+def grade_levels(judged: npt.NDArray[np.int16], max_grade: int) -> tuple[list[int], list[int]]:
     """The positive grades that occur, ascending, and the distance of each from the one before it (from 0)."""
     grades = sorted({int(grade) for grade in np.unique(judged) if grade > 0} | ({max_grade} if max_grade > 0 else set()))
     return grades, [grade - before for grade, before in zip(grades, [0, *grades], strict=False)]
 
 
-def _from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Cumulative sums along the rows with a 0 in front: the value after 0, 1, 2, … ranks."""
     return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
 
@@ -285,7 +316,7 @@ def _sum_after(values: npt.NDArray[np.float64]) -> Scores:
     return np.asarray(reverse - values)
 
 
-def _quotient(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Scores:
+def quotient(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Scores:
     """0 where there is nothing to divide by, as trec_eval scores such turns."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     out = np.zeros(numerator.shape)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_ranks, only_turns, passage_numbers
 from robustcs.analyses.result import Evaluated
 from robustcs.analyses.unjudged import Settings, Unjudged, unjudged
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
-from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 
@@ -32,11 +33,11 @@ def make(folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: in
     return unjudged(runs, qrels, measures, Evaluated(policy, "runs", 3, 1), settings, new)
 
 
-def judged(folder: Path, depth: int) -> tuple[list[JudgedRun], object]:
+def judged(folder: Path, depth: int, first: str = FIRST, second: str = SECOND) -> tuple[list[JudgedRun], Qrels]:
     (folder / "qrels").write_text(QRELS)
     qrels = read_qrels(folder / "qrels")
     runs = []
-    for name, text in (("first", FIRST), ("second", SECOND)):
+    for name, text in (("first", first), ("second", second)):
         (folder / name).write_text(text)
         runs.append(judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth))
     return runs, qrels
@@ -93,7 +94,7 @@ def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
     assert not len(make(tmp_path, later=False).grades)
 
 
-def test_bounds_are_means_of_the_turns_and_runs_that_overlap_are_named(tmp_path: Path) -> None:
+def test_bounds_are_means_of_the_turns(tmp_path: Path) -> None:
     result = make(tmp_path, ("P_1", "Rprec"))
     assert rows(result.bounds, "run", "metric", "low", "score", "high", "condensed", "unjudged", "exact")[0] == (
         "first", "P_1", 1 / 3, 1 / 3, 2 / 3, 1 / 3, 1, True,
@@ -104,9 +105,46 @@ def test_bounds_are_means_of_the_turns_and_runs_that_overlap_are_named(tmp_path:
     assert foreign[["low", "high", "unjudged"]].isna().all(axis=None)
     assert not foreign["exact"].any()
     assert foreign["score"].notna().all()
-    assert rows(result.pairs, "metric", "first", "second", "separable") == [("P_1", "first", "second", False)]
-    assert result.pairs["low"].item() == pytest.approx(1 / 3 - 1)
-    assert result.pairs["high"].item() == pytest.approx(0)
+    assert set(result.pairs["metric"]) == {"P_1"}
+
+
+def test_a_shared_passage_has_one_grade_in_both_runs(tmp_path: Path) -> None:
+    """Success in the top 2: x of turn 1_1 is in both runs, x of 1_2 and z of 2_1 in one."""
+    result = make(tmp_path, ("success_2", "P_1", "map"))
+    assert rows(result.pairs, "metric", "first", "second", "exact") == [
+        ("success_2", "first", "second", True), ("P_1", "first", "second", True), ("map", "first", "second", False),
+    ]  # fmt: skip
+    pairs = result.pairs.set_index("metric")
+    # 1_1: the first has a, the second nothing but x; 1_2: x against a; 2_1: the first is missing
+    assert pairs.loc["success_2", ["low", "difference", "high"]].tolist() == pytest.approx([-2 / 3, -1 / 3, 0])
+    assert not pairs.loc["success_2", "separable"]
+
+
+def test_what_both_runs_have_at_the_same_rank_does_not_keep_them_together(tmp_path: Path) -> None:
+    """x adds the same to both, so a against b decides; on their own the second could have it alone."""
+    runs, qrels = judged(tmp_path, 2, "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n", "1_1 Q0 b 1 9 t\n1_1 Q0 x 2 8 t\n")
+    measures = [parse_measure(name) for name in ("P_2", "ndcg_cut_2")]
+    evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 0)
+    found = unjudged(runs, qrels, measures, evaluated, Settings(2, "cutoff", 2, {}))
+    low, high = (found.bounds.set_index(["metric", "run"])[end] for end in ("low", "high"))
+    assert low["P_2", "first"] == high["P_2", "second"]
+    assert rows(found.pairs, "metric", "separable") == [("P_2", True), ("ndcg_cut_2", True)]
+    precision = found.pairs.iloc[0]
+    assert (precision["low"], precision["high"]) == (precision["difference"], precision["difference"])
+
+
+def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
+    runs, _ = judged(tmp_path, 1)
+    first, second = passage_numbers(runs)
+    # x and y of 1_1, x of 1_2 against x of 1_1, z of 2_1
+    assert first[0] == second[0]
+    assert len({*first.tolist(), *second.tolist()}) == 4
+    assert max(first[:2]) < first[2] < second[1]
+    assert [len(numbers) for numbers in passage_numbers([only_ranks(run, 1) for run in runs])] == [1, 1]
+    # a run without any unjudged passage does not shift the others
+    kept = only_turns(runs[1], np.array([False, True, False]))
+    assert [len(numbers) for numbers in passage_numbers([kept, only_turns(runs[0], np.array([True, False, False]))])] == [0, 2]
+    assert [len(numbers) for numbers in passage_numbers([kept, kept])] == [0, 0]
 
 
 def test_qrels_and_incomplete_measures(tmp_path: Path) -> None:

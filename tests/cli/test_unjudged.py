@@ -111,6 +111,30 @@ def test_scopes_and_the_highest_grade(capsys: pytest.CaptureFixture[str], demo: 
     assert inside[0]["low"] == inside[0]["high"] > whole[0]["low"]
 
 
+def test_two_runs_whose_intervals_overlap_can_be_apart(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
+    folder = shared_data / "cast2019"
+    runs = [part for name in ("oracle", "cv") for part in ("--run", f"{name}={folder}/runs/bert_base_{name}.trec.gz")]
+    found = tables(capsys, "--qrels", folder / "qrels.txt.gz", *runs, "--metric", "ndcg_cut_3")
+    [pair] = found["pairs"]
+    assert (round(pair["low"], 4), round(pair["high"], 4), pair["separable"], pair["exact"]) == (0.0128, 0.1024, True, True)
+    oracle, model = found["bounds"]
+    assert oracle["low"] < model["high"]
+
+
+def test_the_scope_of_a_pair_and_what_is_not_exact(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    arguments = [*demo_arguments(demo), "--metric", "ndcg_cut_3", "--metric", "map"]
+    inside, whole = (tables(capsys, *arguments, "--scope", scope)["pairs"] for scope in ("cutoff", "run"))
+    assert [row["exact"] for row in inside] == [True] * 3 + [False] * 3
+    for narrow, wide in zip(inside, whole, strict=True):
+        assert wide["low"] <= narrow["low"] <= narrow["difference"] == wide["difference"] <= narrow["high"] <= wide["high"]
+    human = inside[0]
+    assert (human["first"], human["second"]) == ("stem_human", "stem_manual_1")
+    # what manual_1 alone finds lowers the human run too, though that one is judged completely
+    assert human["low"] == pytest.approx(-0.1194, abs=1e-4) and not human["separable"]
+    text = " ".join(call(capsys, *arguments).split())
+    assert "By MAP fewer may be open: the bounds of the difference are not exact." in text
+
+
 def test_new_judgments_tell_the_grades(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     found = tables(capsys, *demo_arguments(demo), "--new-judgments", demo / "new_judgments.txt")
     grades = {row["grade"]: row["count"] for row in found["grades"] if row["run"] == "stem_raw_3"}

@@ -12,7 +12,7 @@ from robustcs.analyses.groups import Group
 from robustcs.analyses.robustness import Robustness
 from robustcs.analyses.unjudged import Unjudged
 from robustcs.reports.present.correlate import answers_label, similarity_label
-from robustcs.reports.present.words import measure_label, p_value, percent
+from robustcs.reports.present.words import measure_label, p_equals, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,27 +38,29 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     human = next((name for name, role in roles.items() if role == "human"), None)
     drops = [(human, name, [name]) for name, role in roles.items() if human and role != "human"]
     drops += [(group.baseline, f"the sets of {name}", list(group.sets)) for name, group in groups.items()]
+    pairs = result.pairs[result.pairs["metric"] == metric]
     sentences = [
-        _drop(str(baseline), name, bounds.loc[baseline], bounds.loc[runs].mean(numeric_only=True), shares, runs, result, metric)
+        _drop(str(baseline), name, bounds.loc[baseline], bounds.loc[runs].mean(numeric_only=True), shares, runs, result, pairs)
         for baseline, name, runs in drops
         if {baseline, *runs} <= set(bounds.index)
     ]
-    return (*sentences, *_not_apart(result.pairs[result.pairs["metric"] == metric], metric))
+    return (*sentences, *_not_apart(pairs, metric))
 
 
 def _drop(
-    baseline: str, name: str, best: pd.Series, own: pd.Series, shares: pd.Series, runs: list[str], result: Unjudged, metric: str
-) -> str:
+    baseline: str, name: str, best: pd.Series, own: pd.Series, shares: pd.Series, runs: list[str], result: Unjudged,
+    pairs: pd.DataFrame,
+) -> str:  # fmt: skip
     """One drop: as measured, how far grades could move it, and without unjudged passages."""
     drop, condensed = best["score"] - own["score"], best["condensed"] - own["condensed"]
-    least, most = best["low"] - own["high"], best["high"] - own["low"]
-    mean = " (mean)" if len(runs) > 1 else ""
+    least, most = _ends(pairs, baseline, runs)
+    label, mean = measure_label(best["metric"]), " (mean)" if len(runs) > 1 else ""
     text = (
-        f"From {baseline} to {name}, {measure_label(metric)} goes from {best['score']:.3f} to {own['score']:.3f}{mean}, a drop"
-        f" of {_signed(drop)}."
+        f"From {baseline} to {name}, {label} goes from {best['score']:.3f} to {own['score']:.3f}{mean}, a drop of"
+        f" {_signed(drop)}."
     )
     if most - least < 5e-4:
-        return f"{text} All passages that count are judged: no part of it is holes in the judgments."
+        return f"{text} No grades of unjudged passages could change it: no part of it is holes in the judgments."
     sure = (
         "so it is real whatever they are"
         if least > 0
@@ -69,9 +71,18 @@ def _drop(
     return (
         f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
         f" {percent(shares[baseline])}); whatever their grades, the drop lies between {_signed(least)} and {_signed(most)}"
-        f" (each run graded on its own, as if no passage were shared), {sure}. With unjudged passages taken out of the"
+        f"{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages taken out of the"
         f" rankings it is {_signed(condensed)}."
     )
+
+
+def _ends(pairs: pd.DataFrame, baseline: str, runs: list[str]) -> tuple[float, float]:
+    """The smallest and the largest drop from the baseline, each the mean over the runs."""
+    ends = {(row.first, row.second): (row.low, row.high) for row in pairs.itertuples()}
+    ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
+    # a baseline among its own sets does not differ from itself
+    lows, highs = zip(*(ends.get((baseline, run), (0.0, 0.0)) for run in runs), strict=True)
+    return sum(lows) / len(runs), sum(highs) / len(runs)
 
 
 def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
@@ -84,7 +95,11 @@ def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
     rest = f" and {len(open_) - _NAMED} more" if len(open_) > _NAMED else ""
     which = f"{len(open_)} of {len(pairs)} pairs of runs" if len(pairs) > 1 else "the two runs"
-    return (f"By {label} the score bounds of {which} overlap: {'; '.join(named)}{rest}.",)
+    would = "would" if open_["exact"].all() else "might"
+    return (
+        f"By {label} the judgments do not tell {which} apart: {'; '.join(named)}{rest}. Some grades of their unjudged passages"
+        f" {would} level or reverse the order.",
+    )
 
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:
@@ -133,7 +148,7 @@ def robustness_findings(result: Robustness) -> tuple[str, ...]:
     return tuple(
         f"In other words ({row['group']}, {row['sets']} test set{'s' * (row['sets'] != 1)}), {measure_label(metric)} drops by"
         f" {_signed(row['mean_drop'])} on average, {_whole(row['mean_drop_percent'])} % of the baseline (95 % interval"
-        f" {_signed(row['ci_low'])} to {_signed(row['ci_high'])}, p {_equals(row['p_corrected'])} by Holm)."
+        f" {_signed(row['ci_low'])} to {_signed(row['ci_high'])}, p {p_equals(row['p_corrected'])} by Holm)."
         for _, row in result.groups[result.groups["metric"] == metric].iterrows()
     )
 
@@ -152,8 +167,3 @@ def _signed(value: float) -> str:
 
 def _whole(value: float) -> str:
     return f"{value:.0f}".replace("-", "−")
-
-
-def _equals(p: float) -> str:
-    text = p_value(p)
-    return text if text.startswith("<") else f"= {text}"

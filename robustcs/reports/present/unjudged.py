@@ -106,11 +106,17 @@ def _pairs(result: Unjudged) -> Block:
             others = [name for name in result.rates["run"] if name in others]
             if others:
                 rows.append((measure_label(metric), run, ", ".join(others)))
+    note = (
+        f"{len(open_)} of {len(pairs)} pairs: some grades of their unjudged passages level or reverse the order. A passage that"
+        " two runs share has one grade in both."
+    )
+    outer = dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"])
+    if outer:
+        note += f" By {', '.join(outer)} fewer may be open: the bounds of the difference are not exact."
     return Table(
         "pairs", "Which runs do these judgments not tell apart?",
-        (Column("Measure", "left"), Column("Run", "left"), Column("not separable from", "left")), tuple(rows),
-        f"{len(open_)} of {len(pairs)} pairs: their intervals, lowest to highest, overlap. Each run is graded on its own:"
-        " where two share unjudged passages, fewer may be open.", frozenset(rules - {0}),
+        (Column("Measure", "left"), Column("Run", "left"), Column("not separable from", "left")), tuple(rows), note,
+        frozenset(rules - {0}),
     )  # fmt: skip
 
 
