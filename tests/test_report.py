@@ -320,6 +320,8 @@ def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str])
 
 def test_hostile_inputs_make_every_output(tmp_path: Path) -> None:
     made = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
+    left_out = [note for note in made.document.notes if note.startswith("Left out: ")]
+    assert len(left_out) == 4, left_out
     html = made.files["report.html"].decode()
     assert html.count("<script") == 2 and "<img" not in html
     data = re.search(r'<script type="application/json" id="turn-data">(.*?)</script>', html, re.DOTALL)

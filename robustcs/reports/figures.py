@@ -218,12 +218,20 @@ _LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
 
 
 def link_turns(svg: str, titles: Mapping[str, str]) -> str:
-    """``svg`` with links only to the turns of ``titles`` (address → what a pointer over it is told), the others without."""
+    """``svg`` with links only to the turns of ``titles`` (anchor → what a pointer over it is told), the others without.
+
+    A mark for several turns, whose address is their anchors with commas between, leads to the first and lists all in
+    ``data-turns``.
+    """
 
     def link(match: re.Match[str]) -> str:
-        title = titles.get(match[1])
-        if title is None:
+        known = [turn for turn in match[1].removeprefix("#").split(",") if turn in titles]
+        if not known:
             return f"<g>{match[2]}</g>"
-        return f'<a href="{match[1]}"><title>{escape(one_line(title))}</title>{match[2]}</a>'
+        title, more = titles[known[0]], ""
+        if len(known) > 1:
+            title = f"{len(known)} turns at this point, one of them {title}"
+            more = f' data-turns="{" ".join(known)}"'
+        return f'<a href="#{known[0]}"{more}><title>{escape(one_line(title))}</title>{match[2]}</a>'
 
     return _LINK.sub(link, svg)

@@ -85,7 +85,7 @@ def _blocks(document: Document) -> list[dict[str, Any]]:
     names = [turn["turn"] for turn in document.turns.get("turns", ())]
     # by the name as it is shown, for cells and titles
     anchors = {one_line(name): turn_anchor(name) for name in names}
-    titles = {f"#{turn_anchor(turn['turn'])}": _point_title(turn) for turn in document.turns.get("turns", ())}
+    titles = {turn_anchor(turn["turn"]): _point_title(turn) for turn in document.turns.get("turns", ())}
     for block in document.blocks:
         if isinstance(block, Heading):
             blocks.append({"kind": "heading", "id": ids.take(block.text), "block": block})

@@ -91,11 +91,14 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
 
 def _points(axes: Axes, scatter: Scatter) -> None:
     places = np.column_stack([scatter.x, scatter.y])
-    points, first, counts = np.unique(places, axis=0, return_index=True, return_counts=True)
+    points, point_of, counts = np.unique(places, axis=0, return_inverse=True, return_counts=True)
     axes.axline((0, 0), slope=1, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), alpha=0.5, zorder=1)
     sizes = np.minimum(5 * np.sqrt(counts), 60)
     drawn = axes.scatter(points[:, 0], points[:, 1], s=sizes, color=_POINT, alpha=0.55, linewidths=0, zorder=2)
-    drawn.set_urls([f"#{turn_anchor(scatter.turns[row])}" for row in first])
+    anchors: list[list[str]] = [[] for _ in points]
+    for point, turn in zip(point_of.ravel(), scatter.turns, strict=True):
+        anchors[point].append(turn_anchor(turn))
+    drawn.set_urls([f"#{','.join(turns)}" for turns in anchors])
 
 
 def _corner(axes: Axes, scatter: Scatter, corner: ScatterCorner, colour: str, dot: str) -> None:

@@ -34,9 +34,43 @@ def write_hostile_project(folder: Path) -> Path:
     with (folder / "collection.jsonl").open("w", encoding="utf-8") as file:
         for document, text in zip(documents, HOSTILE, strict=True):
             file.write(json.dumps({"id": document, "contents": clean(text) or "x"}) + "\n")
+    lines += _people(folder, ids, documents)
     path = folder / "robustcs.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def _people(folder: Path, ids: list[str], documents: list[str]) -> list[str]:
+    """Clarifying questions, annotations and crowd judgments; returns their tables of the project file."""
+    first, second = "</script><script>touched=1</script>", r"\input{x} #panic() $y$"
+    rows = [{"criterion": text, "first": first, "second": second, "winner": first} for text in map(clean, HOSTILE) if text]
+    _write_lines(folder / "preferences.jsonl", rows)
+    marked = [
+        {"turn": turn, "passage": document, "worker": worker, "query": text, "text": text, "snippets": [[0, min(len(text), 9)]]}
+        for turn, document, text in zip(ids, documents, map(clean, HOSTILE), strict=True)
+        for worker in (first, second)
+    ]
+    _write_lines(folder / "snippets.jsonl", [row for row in marked if row["text"].strip()])
+    graded = [
+        {"turn": turn, "item": document, "worker": worker, "criterion": criterion, "grade": grade}
+        for turn, document in zip(ids, documents, strict=True)
+        for criterion in (first, second)
+        for grade, worker in enumerate((first, second, "w"))
+    ]
+    _write_lines(folder / "grades.jsonl", graded)
+    (folder / "bank.json").write_text(json.dumps(dict(zip(documents, map(clean, HOSTILE), strict=True))), encoding="utf-8")
+    turns = [{"turn_id": turn, "questions": [{"question": clean(text), "score": 1}, {"question": f"{text}?", "score": 0.5}]}
+             for turn, text in zip(ids, map(clean, HOSTILE), strict=True) if text.strip()]  # fmt: skip
+    (folder / "mixed.json").write_text(json.dumps({"run_name": first, "turns": turns}), encoding="utf-8")
+    return [
+        "[clariq]", 'preferences = "preferences.jsonl"', "[agreement]", 'snippets = "snippets.jsonl"',
+        'ratings = "grades.jsonl"', "[crowd]", 'grades = "grades.jsonl"', 'bank = "bank.json"', "[crowd.runs]",
+        f'{json.dumps(first)} = "mixed.json"',
+    ]  # fmt: skip
+
+
+def _write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def _word(text: str) -> str:

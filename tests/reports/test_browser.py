@@ -161,6 +161,22 @@ def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(watched:
     assert page.locator("#card").is_visible()
 
 
+def test_a_point_of_several_turns_leads_to_each(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    figure = page.locator("#correlate-scatter")
+    together = figure.locator("svg a[data-turns]")
+    sizes = [len(point.get_attribute("data-turns").split()) for point in together.all()]
+    assert len(sizes) > 1 and max(sizes) > 2
+    many = together.nth(sizes.index(max(sizes)))
+    many.focus()
+    told = figure.locator(".pointed")
+    assert told.text_content().startswith(f"{max(sizes)} turns at this point: ")
+    anchors = [link.get_attribute("href") for link in told.locator("a").all()]
+    assert anchors == [f"#{anchor}" for anchor in many.get_attribute("data-turns").split()]
+    told.locator("a").last.click()
+    assert page.locator("#card").is_visible() and page.url.endswith(anchors[-1])
+
+
 def test_neighbours_follow_the_list_as_it_is_sorted_and_filtered(watched: Watched, address: str) -> None:
     page = watched.open(f"{address}#turn-3_7?q.turns=bicycle")
     shown = page.locator("#turns tbody tr:not([hidden])").evaluate_all("rows => rows.map((row) => row.id)")

@@ -317,7 +317,13 @@
       const name = point.querySelector("title").textContent;
       point.setAttribute("aria-label", name);
       point.setAttribute("tabindex", at ? "-1" : "0"); // one stop on the way through the page
-      for (const event of ["mouseover", "focus"]) point.addEventListener(event, () => (told.textContent = name));
+      const here = (point.dataset.turns ?? "").split(" ").flatMap((anchor) => turns.get(anchor) ?? []);
+      const tell = () => {
+        if (!here.length) return (told.textContent = name);
+        const links = here.map((turn) => make("a", { href: address(turn.anchor) }, make("bdi", {}, turn.turn)));
+        told.replaceChildren(`${here.length} turns at this point: `, ...links.flatMap((link, at) => (at ? [" · ", link] : [link])));
+      };
+      for (const event of ["mouseover", "focus"]) point.addEventListener(event, tell);
       point.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         const next = step && points[at + step];
