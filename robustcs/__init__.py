@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robustcs.api import (
+        agreement,
         augment,
         breakdown,
+        clariq,
         correlate,
+        crowd,
         diversity,
         open_project,
         report,
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "augment", "breakdown", "correlate", "diversity", "open_project", "report", "robustness", "sweep", "unjudged",
+    "agreement", "augment", "breakdown", "clariq", "correlate", "crowd", "diversity", "open_project", "report", "robustness",
+    "sweep", "unjudged",
 ]  # fmt: skip
 
 

@@ -16,14 +16,27 @@ from typing import TYPE_CHECKING, Any
 from robustcs.analyses.groups import Group
 from robustcs.analyses.result import Result
 from robustcs.errors import UsageError
+from robustcs.inputs.qrels import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import Project, find_project, parse_role, parse_text_source
+from robustcs.project import (
+    AgreementFiles,
+    ClariqFiles,
+    CrowdFiles,
+    Project,
+    find_project,
+    parse_role,
+    parse_text_source,
+)
 
 if TYPE_CHECKING:
+    from robustcs.analyses.agreement import SnippetAgreement
     from robustcs.analyses.augment import Augmentation
     from robustcs.analyses.breakdown import Breakdown
+    from robustcs.analyses.clariq import Clariq
     from robustcs.analyses.correlate import Correlate
+    from robustcs.analyses.crowd import Crowd
     from robustcs.analyses.diversity import Diversity
+    from robustcs.analyses.ratings import RatingAgreement
     from robustcs.analyses.robustness import Robustness
     from robustcs.analyses.sweep import Sweep
     from robustcs.analyses.unjudged import Unjudged
@@ -77,7 +90,7 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
 
 def _with(project: Project, key: str, value: Any) -> Project:
     if key in _FILES:
-        irds = key in ("qrels", "new_judgments") and str(value).startswith("irds:")
+        irds = key in ("qrels", "new_judgments") and str(value).startswith(IRDS_PREFIX)
         return _changed(project, key, value if irds else Path(value))
     if key in ("original", "human"):
         return project.with_formulation(key, run=Path(value))
@@ -192,6 +205,54 @@ def diversity(project: Project | StrPath | None = None, **inputs: Any) -> Divers
     from robustcs.workspace.text_sets import read_text_sets
 
     return analyse(*read_text_sets(_workspace(project, inputs), (), ()))
+
+
+def clariq(project: Project | StrPath | None = None, **inputs: Any) -> Clariq:
+    """Clarifying questions: the keys of ``[clariq]`` as keywords, or that table of the project file where none is given.
+
+    Other keywords are those of :func:`open_project`.
+    """
+    from robustcs.workspace.clariq_files import evaluate_clariq
+
+    return evaluate_clariq(_other_workspace(project, "clariq", ClariqFiles, inputs))
+
+
+def agreement(project: Project | StrPath | None = None, **inputs: Any) -> SnippetAgreement | RatingAgreement:
+    """Agreement of annotators on ``snippets``, else on ``ratings``; keywords as for :func:`clariq`, of ``[agreement]``."""
+    from robustcs.workspace.annotations import compare_ratings, compare_snippets
+
+    workspace = _other_workspace(project, "agreement", AgreementFiles, inputs)
+    files = workspace.project.agreement
+    return compare_ratings(workspace) if files and files.ratings and not files.snippets else compare_snippets(workspace).result
+
+
+def crowd(project: Project | StrPath | None = None, **inputs: Any) -> Crowd:
+    """Judgments from crowd grades, and runs on them; keywords as for :func:`clariq`, of ``[crowd]``."""
+    from robustcs.workspace.crowd_grades import evaluate_crowd
+
+    return evaluate_crowd(_other_workspace(project, "crowd", CrowdFiles, inputs)).result
+
+
+def _other_workspace(project: Project | StrPath | None, table: str, kind: type, inputs: Mapping[str, Any]) -> Workspace:
+    """A workspace in which the files of ``table`` are those of the keywords, where any is given."""
+    names = {field.name for field in fields(kind)}
+    own = {name: _as_input(name, value) for name, value in inputs.items() if name in names}
+    rest = {name: value for name, value in inputs.items() if name not in names}
+    opened = open_project(project, **rest)
+    return _workspace(_changed(opened, table, kind(**own)) if own else opened, {})
+
+
+def _as_input(name: str, value: Any) -> Any:
+    """A value of these tables: paths, several of them, or by name; numbers and groups of ratings as they are."""
+    if name == "groups":
+        return {group: tuple(map(str, members)) for group, members in value.items()}
+    if isinstance(value, Mapping):
+        return {key: Path(path) for key, path in value.items()}
+    if name in ("snippets", "reference", "ratings"):
+        return tuple(map(Path, _several(value)))
+    if isinstance(value, str | os.PathLike) and not str(value).startswith(IRDS_PREFIX):
+        return Path(value)
+    return value
 
 
 def report(project: Project | StrPath | None = None, output: StrPath | None = None, **inputs: Any) -> Path:

@@ -78,18 +78,41 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("name", ["breakdown", "sweep", "correlate", "unjudged", "augment", "robustness", "diversity"])
+OTHERS = ("diversity", "clariq", "agreement", "crowd")
+
+
+@pytest.mark.parametrize("name", ["breakdown", "sweep", "correlate", "unjudged", "augment", "robustness", *OTHERS])
 def test_every_result_shows_itself_in_a_notebook(name: str, config: Path) -> None:
-    result = getattr(robustcs, name)(config, **({} if name == "diversity" else {"metrics": "ndcg_cut_3"}))
+    result = getattr(robustcs, name)(config, **({} if name in OTHERS else {"metrics": "ndcg_cut_3"}))
     html = result._repr_html_()
     names = Elements(html).names
     assert "table" in names and not {"script", "style", "link", "iframe"} & set(names)
     assert result.evaluated.policy_line in html.replace("&gt;", ">")
 
 
+def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folder: Path) -> None:
+    snippets = robustcs.agreement(snippets=demo / "annotations/workers.jsonl", reference=[demo / "annotations/experts.jsonl"])
+    pd.testing.assert_frame_equal(snippets.tables["reference"], robustcs.agreement(config).tables["reference"])
+    strict = robustcs.agreement(
+        config, ratings=demo / "annotations/ratings.csv", min_agreement=1.0, groups={"low": [1, 2], "high": [3, 4, 5]}
+    )
+    assert set(strict.tables["labels"]["group"]) >= {"low", "high"} and "items ≥ 100 %" in strict._repr_html_()
+    runs = {name: demo / f"crowd/{name}.json" for name in ("ids", "texts")}
+    judged = robustcs.crowd(
+        grades=demo / "crowd/grades.csv", gold_checks=demo / "crowd/gold_checks.csv", bank=demo / "crowd/bank.json",
+        subset=demo / "crowd/needs_a_question.txt", runs=runs,
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(judged.measures, robustcs.crowd(config).measures)
+    asked = robustcs.clariq(topics=demo / "clariq/topics.tsv", runs={"stem": demo / "clariq/questions_stem.trec"})
+    assert set(asked.question_relevance["run"]) == {"stem"} and not len(asked.document_relevance)
+    with pytest.raises(UsageError, match="^no input is named 'bunk'; "):
+        robustcs.crowd(grades="x", bunk="y")
+
+
 def test_hostile_texts_stay_texts_in_a_notebook(tmp_path: Path) -> None:
     project = write_hostile_project(tmp_path)
-    for result in (robustcs.breakdown(project), robustcs.unjudged(project), robustcs.correlate(project)):
+    analyses = (robustcs.breakdown, robustcs.unjudged, robustcs.correlate, robustcs.clariq, robustcs.agreement, robustcs.crowd)
+    for result in (analyse(project) for analyse in analyses):
         assert not {"script", "style", "img"} & set(Elements(result._repr_html_()).names)
 
 

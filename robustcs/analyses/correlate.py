@@ -96,11 +96,6 @@ class Correlate(Result):
     corners: Corners = field(default_factory=Corners)
 
     @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame; the corners are no table."""
-        return {name: table for name, table in super().tables.items() if name != "corners"}
-
-    @property
     def chosen(self) -> tuple[list[str], list[str]]:
         """Names of all x and of all y, the first ones first."""
         return list(dict.fromkeys(self.correlations["x"])), list(dict.fromkeys(self.correlations["y"]))

@@ -55,6 +55,8 @@ class Scale:
 class RatingAgreement(Result):
     """Intervals are bootstrap intervals over items; items with a single rating count in no measure of agreement.
 
+    min_agreement
+        The share of an item's pairs of ratings from which the item is kept.
     kappa
         criterion, items, raters (most ratings of an item), value, ci_low, ci_high: Fleiss' kappa of the ratings as given.
     alpha
@@ -73,6 +75,7 @@ class RatingAgreement(Result):
         ``no majority``; group is empty where the ratings are not grouped.
     """
 
+    min_agreement: float
     kappa: pd.DataFrame
     alpha: pd.DataFrame
     agreement: pd.DataFrame
@@ -147,7 +150,7 @@ def rating_agreement(
         "labels": ["criterion", "items", "label", "group", "count", "share"],
     }
     frames = {name: pd.DataFrame(rows, columns=columns[name]) for name, rows in tables.items()}
-    return RatingAgreement(evaluated, *agreement_tables(scales, min_agreement, seed), **frames)
+    return RatingAgreement(evaluated, min_agreement, *agreement_tables(scales, min_agreement, seed), **frames)
 
 
 def agreement_tables(

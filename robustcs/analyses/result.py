@@ -64,5 +64,4 @@ class Result:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame, the main table first."""
-        own = [field.name for field in fields(self) if field.name != "evaluated"]
-        return {name: getattr(self, name) for name in own}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.type == "pd.DataFrame"}

@@ -98,11 +98,6 @@ class Unjudged(Result):
     incomplete: pd.DataFrame
     turns: pd.DataFrame
 
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame, the shares first."""
-        return {name: frame for name, frame in super().tables.items() if name != "settings"}
-
 
 def unjudged(
     runs: Sequence[JudgedRun],

@@ -75,7 +75,7 @@ def agreement(
         page: Sequence[Block] = (*blocks, present_layers(compared.result, compared.texts, compared.references))
     else:
         result = ratings = compare_ratings(workspace)
-        page = blocks = present_ratings(ratings, chosen.min_agreement)
+        page = blocks = present_ratings(ratings)
     if html:
         _write_page(html, result, page, workspace)
     if not html or options.output or options.format:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.analyses.groups import Group
+from robustcs.analyses.ratings import MIN_AGREEMENT
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
@@ -86,7 +87,7 @@ class AgreementFiles:
     reference: tuple[Path, ...] = ()
     ratings: tuple[Path, ...] = ()
     majority: int | None = None
-    min_agreement: float = 0.4
+    min_agreement: float = MIN_AGREEMENT
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

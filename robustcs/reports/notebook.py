@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 _PRESENTERS = {
     "Augmentation": "augment:present_augmentation",
     "Breakdown": "breakdown:present_breakdown",
+    "Clariq": "clariq:present_clariq",
     "Correlate": "correlate:present_correlate",
+    "Crowd": "crowd:present_crowd",
     "Diversity": "diversity:present_diversity",
+    "RatingAgreement": "agreement:present_ratings",
     "Robustness": "robustness:present_robustness",
+    "SnippetAgreement": "agreement:present_agreement",
     "Sweep": "sweep:present_sweep",
     "Unjudged": "unjudged:present_unjudged",
 }

@@ -60,7 +60,7 @@ def _snippets(workspace: Workspace) -> Answer:
 
 def _ratings(workspace: Workspace) -> Answer:
     result = compare_ratings(workspace)
-    blocks = figures_first(present_ratings(result, _agreement(workspace.project).min_agreement))
+    blocks = figures_first(present_ratings(result))
     return Answer(rating_findings(result), _READING_RATINGS, blocks, result.evaluated, {"agreement": result})
 
 

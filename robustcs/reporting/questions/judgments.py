@@ -19,8 +19,8 @@ _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
     " computed; the line around it goes from the lowest to the highest score that any grades of the run's own unjudged passages"
     " would give. Whether two runs can be told apart these lines do not say: a passage that both found has one grade in both,"
-    " and a good one that one run alone found enters the ideal ranking of the other too. The table of pairs tries all grades for"
-    " both at once."
+    " and a good one that one run alone found enters the ideal ranking of the other too. The table of pairs tries all grades"
+    " for both at once."
 )
 _READING_NEW = (
     "How to read it: open marks are scores under the old judgments, filled ones after the new ones joined. A score rises where"

@@ -176,15 +176,15 @@ def draw_overlap(result: SnippetAgreement) -> matplotlib.figure.Figure:
 # ---------------------------------------------------------------- ratings
 
 
-def present_ratings(result: RatingAgreement, min_agreement: float) -> tuple[Block, ...]:
+def present_ratings(result: RatingAgreement) -> tuple[Block, ...]:
     """Kappa and alpha, what filtering and grouping do to them, majority labels, and how ratings are distributed."""
     return (
-        _kappa(result, min_agreement), _alpha(result), _stages(result, min_agreement), _labels(result),
+        _kappa(result), _alpha(result), _stages(result), _labels(result),
         _distribution(result.distribution), distribution_figure(result.distribution),
     )  # fmt: skip
 
 
-def _kappa(result: RatingAgreement, min_agreement: float) -> Table:
+def _kappa(result: RatingAgreement) -> Table:
     rows = tuple(
         (row.criterion, str(row.items), str(row.raters), percent(raw.agreement), percent(raw.kept_share), score(row.value),
          interval(row.ci_low, row.ci_high))
@@ -192,12 +192,12 @@ def _kappa(result: RatingAgreement, min_agreement: float) -> Table:
     )  # fmt: skip
     columns = (
         Column("Criterion", "left"), Column("items"), Column("raters"), Column("agree"),
-        Column(f"items ≥ {100 * min_agreement:.0f} %"), Column("Fleiss' κ"), Column("95 % interval"),
+        Column(f"items ≥ {100 * result.min_agreement:.0f} %"), Column("Fleiss' κ"), Column("95 % interval"),
     )  # fmt: skip
     return Table(
         "kappa", "How far do raters agree?", columns, rows,
         "Agree: of all pairs of an item's ratings, those that are the same; mean over items with at least two ratings."
-        f" Items ≥ {100 * min_agreement:.0f} %: items where so many agree. Bootstrap over items.",
+        f" Items ≥ {100 * result.min_agreement:.0f} %: items where so many agree. Bootstrap over items.",
     )  # fmt: skip
 
 
@@ -217,8 +217,8 @@ def _alpha(result: RatingAgreement) -> Table:
     )  # fmt: skip
 
 
-def _stages(result: RatingAgreement, min_agreement: float) -> Table:
-    kept = f"≥ {100 * min_agreement:.0f} % agree"
+def _stages(result: RatingAgreement) -> Table:
+    kept = f"≥ {100 * result.min_agreement:.0f} % agree"
     names = {"all": "all", "kept": kept}
     rules: set[int] = set()
     rows: list[tuple[str, ...]] = []
