@@ -39,10 +39,14 @@ def present_check(result: Check) -> tuple[Block, ...]:
     texts = Table(
         "texts",
         "Do the texts fit the judgments?",
-        (Column("Formulation", "left"), Column("texts"), Column("judged turns without"), Column("equal to Original")),
+        (
+            Column("Texts", "left"),
+            *(Column(title, group="turns") for title in ("there", "missing", "extra", "without a run")),
+            Column("equal to Original"),
+        ),
         tuple(
-            (formulation, str(texts), str(without), "–" if unchanged is None else str(unchanged))
-            for formulation, texts, without, unchanged in result.texts.astype(object)
+            (name, *("–" if count is None else str(count) for count in counts))
+            for name, *counts in result.texts.astype(object)
             .where(result.texts.notna(), None).itertuples(index=False)
         ),
         f"Of {result.evaluated.turns} turns that are judged.",

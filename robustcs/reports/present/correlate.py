@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 #: Outliers of a corner that are shown; JSON and CSV have all.
 SHOWN = 20
 METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-_CORNER_TITLES = dict(
-    zip(
-        CORNERS,
-        ("Similar questions, different answers: a sensitive ranker", "Different questions, the same answers"),
-        strict=True,
-    )
-)
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
@@ -73,6 +66,26 @@ def answers_label(name: str) -> str:
         return f"{measure_label(name)}, QR − Human"
     except UsageError:
         return name  # a column of the user's own file
+
+
+def corner_labels(y: str) -> tuple[str, str]:
+    """What turns of the two corners have, by the measure of answers: ``similar questions, different answers`` and so on."""
+    label = answers_label(y)
+    if label.startswith("QR correct"):
+        answers = "QR not correct", "QR correct"
+    elif label == y or label.endswith("QR − Human"):
+        answers = f"low {label}", f"high {label}"
+    else:
+        answers = "different answers", "the same answers"
+    return f"similar questions, {answers[0]}", f"different questions, {answers[1]}"
+
+
+def corner_counts(result: Correlate, rewriter: str) -> str:
+    """How many turns of a rewriter lie in the corners, as a sentence."""
+    counts = _of(result.outliers, rewriter)["corner"].value_counts()
+    labels = corner_labels(result.chosen[1][0])
+    parts = [f"{counts.get(corner, 0)} ({label})" for corner, label in zip(CORNERS, labels, strict=True)]
+    return f"Turns that do not fit: {' and '.join(parts)}."
 
 
 def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
@@ -155,7 +168,8 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
         else f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
     )
     counted = f"{len(part)}, the first {SHOWN} are shown" if len(part) > SHOWN else f"{len(part)}"
-    return Cards(f"{corner.replace(' ', '-')}{slug}", f"{_CORNER_TITLES[corner]} ({counted}; {box})", tuple(cards))
+    title = _corner_titles(result)[corner]
+    return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({counted}; {box})", tuple(cards))
 
 
 def _differences(differences: pd.DataFrame, result: Correlate, slug: str) -> Table:
@@ -190,17 +204,20 @@ def _encoders(encoders: pd.DataFrame) -> Table:
 def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
     x, y = (names[0] for names in result.chosen)
     line = _first(result, rewriter)
-    counts = _of(result.outliers, rewriter)["corner"].value_counts()
     alt = (
         f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {_number(line['value'])}"
-        f" over {line['turns']} turns. {counts.get(CORNERS[0], 0)} turns have similar questions but different answers,"
-        f" {counts.get(CORNERS[1], 0)} different questions but the same answers."
+        f" over {line['turns']} turns. {corner_counts(result, rewriter)}"
     )
     caption = (
         f"{similarity_label(x)} of QR and Human against {answers_label(y)}: one point per turn, larger where turns coincide,"
         " with the diagonal, both distributions and the outliers."
     )
     return Figure(f"scatter{slug}", caption, alt, lambda: draw_scatter(result, rewriter))
+
+
+def _corner_titles(result: Correlate) -> dict[str, str]:
+    labels = corner_labels(result.chosen[1][0])
+    return {corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)}
 
 
 def _first(result: Correlate, rewriter: str) -> pd.Series:
@@ -226,7 +243,7 @@ def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
     for corner, box in zip(CORNERS, boxes, strict=True):
         turns = set(outliers[outliers["corner"] == corner]["turn"])
         rows = np.flatnonzero(pairs["turn"].isin(turns))
-        corners.append(ScatterCorner(box, _CORNER_TITLES[corner], rows))
+        corners.append(ScatterCorner(box, _corner_titles(result)[corner], rows))
     line = _first(result, rewriter)
     return scatter_figure(
         Scatter(

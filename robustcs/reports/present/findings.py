@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from robustcs.analyses.augment import Augmentation
-from robustcs.analyses.correlate import CORNERS, Correlate
+from robustcs.analyses.correlate import Correlate
 from robustcs.analyses.diversity import Diversity
 from robustcs.analyses.groups import Group
 from robustcs.analyses.robustness import Robustness
 from robustcs.analyses.unjudged import Unjudged
-from robustcs.reports.present.correlate import answers_label, similarity_label
+from robustcs.reports.present.correlate import answers_label, corner_counts, similarity_label
 from robustcs.reports.present.words import measure_label, p_equals, percent
 
 if TYPE_CHECKING:
@@ -131,12 +131,10 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
     rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
     sentences = []
     for row in rows.itertuples():
-        counts = result.outliers[result.outliers["rewriter"] == row.rewriter]["corner"].value_counts()
         whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
         sentences.append(
             f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
-            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {counts.get(CORNERS[0], 0)} turns have"
-            f" similar questions but different answers, {counts.get(CORNERS[1], 0)} different questions but the same answers."
+            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {corner_counts(result, row.rewriter)}"
             .strip()
         )
     return tuple(sentences)
