@@ -226,20 +226,23 @@ def agreement(project: Project | StrPath | None = None, **inputs: Any) -> Snippe
     return compare_ratings(workspace) if files and files.ratings and not files.snippets else compare_snippets(workspace).result
 
 
-def crowd(project: Project | StrPath | None = None, **inputs: Any) -> Crowd:
-    """Judgments from crowd grades, and runs on them; keywords as for :func:`clariq`, of ``[crowd]``."""
+def crowd(project: Project | StrPath | None = None, *, metrics: str | Sequence[str] = (), **inputs: Any) -> Crowd:
+    """Judgments from crowd grades, and runs on them; keywords as for :func:`clariq`, of ``[crowd]``.
+
+    ``metrics`` take the place of P@1 and NDCG@3.
+    """
     from robustcs.workspace.crowd_grades import evaluate_crowd
 
-    return evaluate_crowd(_other_workspace(project, "crowd", CrowdFiles, inputs)).result
+    return evaluate_crowd(_other_workspace(project, "crowd", CrowdFiles, inputs), _several(metrics)).result
 
 
 def _other_workspace(project: Project | StrPath | None, table: str, kind: type, inputs: Mapping[str, Any]) -> Workspace:
     """A workspace in which the files of ``table`` are those of the keywords, where any is given."""
     names = {field.name for field in fields(kind)}
     own = {name: _as_input(name, value) for name, value in inputs.items() if name in names}
-    rest = {name: value for name, value in inputs.items() if name not in names}
-    opened = open_project(project, **rest)
-    return _workspace(_changed(opened, table, kind(**own)) if own else opened, {})
+    opened = open_project(project, **{name: value for name, value in inputs.items() if name not in names})
+    known = getattr(opened, table) or kind()
+    return _workspace(_changed(opened, table, known.given(**own)), {})
 
 
 def _as_input(name: str, value: Any) -> Any:

@@ -32,12 +32,15 @@ class JudgedRun:
 
     holes
         (turn, passage) of every unjudged passage in the top k of the judged turns, best rank first within a turn.
+    ranks
+        How deep the ids of unjudged passages are known, for pairs of runs.
     unjudged
-        Arrow strings: the unjudged passages of the whole matrix, in the order of ``np.nonzero(grades == UNJUDGED)``.
+        Arrow strings: these ids, in the order of ``np.nonzero(top.grades == UNJUDGED)``.
     """
 
     matrix: GradeMatrix
     holes: tuple[tuple[str, str], ...]
+    ranks: int
     unjudged: pa.StringArray
 
     @property
@@ -46,16 +49,26 @@ class JudgedRun:
         return self.matrix.name
 
 
-def judged_run(ranking: Ranking, qrels: Qrels, depth: int) -> JudgedRun:
-    """Join a ranking with the judgments, and keep the ids of what is unjudged in the top ``depth``."""
+    @property
+    def top(self) -> GradeMatrix:
+        """The matrix without what stands below ``ranks``."""
+        return replace(self.matrix, grades=self.matrix.grades[:, : self.ranks])
+
+
+def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = None) -> JudgedRun:
+    """Join a ranking with the judgments, and keep the ids of what is unjudged in the top ``depth``.
+
+    ``ranks``: how deep ids are kept for pairs of runs; None keeps all.
+    """
     matrix = grade_matrix(ranking, qrels)
-    rows, ranks = np.nonzero(matrix.grades == UNJUDGED)
+    known = matrix.grades.shape[1] if ranks is None else max(depth, ranks)
+    rows, places = np.nonzero(matrix.grades[:, :known] == UNJUDGED)
     start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
     starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
-    unjudged = ranking.documents.take(as_arrow(ranking.document_codes[starts[rows] + ranks]))
-    top = ranks < depth
+    unjudged = ranking.documents.take(as_arrow(ranking.document_codes[starts[rows] + places]))
+    top = places < depth
     turns = [matrix.turns[row] for row in rows[top]]
-    return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), unjudged)
+    return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), known, unjudged)
 
 
 def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
@@ -67,16 +80,9 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
         matrix, turns=turns, grades=matrix.grades[kept], judged=matrix.judged[kept],
         retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
     )  # fmt: skip
-    rows, _ = np.nonzero(run.matrix.grades == UNJUDGED)
+    rows, _ = np.nonzero(run.top.grades == UNJUDGED)
     unjudged = run.unjudged.filter(pa.array(kept[rows]))
-    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), unjudged)
-
-
-def only_ranks(run: JudgedRun, depth: int) -> JudgedRun:
-    """The run without what stands below rank ``depth`` in its matrix."""
-    _, ranks = np.nonzero(run.matrix.grades == UNJUDGED)
-    matrix = replace(run.matrix, grades=run.matrix.grades[:, :depth])
-    return replace(run, matrix=matrix, unjudged=run.unjudged.filter(pa.array(ranks < depth)))
+    return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
 
 
 def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
@@ -85,7 +91,7 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     """
     encoded = pa.chunked_array([run.unjudged for run in runs], pa.string()).dictionary_encode().unify_dictionaries()
     codes = np.concatenate([np.zeros(0, dtype=np.int64), *(as_numpy(chunk.indices) for chunk in encoded.chunks)])
-    rows = np.concatenate([np.nonzero(run.matrix.grades == UNJUDGED)[0] for run in runs])
+    rows = np.concatenate([np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs])
     _, numbers = np.unique(rows * (codes.max(initial=0) + 1) + codes, return_inverse=True)
     return np.split(numbers, np.cumsum([len(run.unjudged) for run in runs])[:-1])
 

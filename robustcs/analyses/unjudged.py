@@ -107,7 +107,7 @@ def unjudged(
     settings: Settings,
     later: Grades | None = None,
 ) -> Unjudged:
-    """Count what is unjudged in ``runs`` (all on the same turns) and bound their scores.
+    """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
 
     ``later`` are grades given since, of which only those of unjudged passages are looked at.
     """
@@ -174,16 +174,24 @@ def _bounds(
     return row, per_turn
 
 
+def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
+    """How deep the ids of unjudged passages must be known, so that pairs of runs can be bounded; None is all of them."""
+    native = [measure for measure in measures if measure.family in NATIVE]
+    if scope == "cutoff" and all(measure.cutoff for measure in native):
+        return max((measure.cutoff or 0 for measure in native), default=0)
+    return None
+
+
 def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    if settings.scope == "cutoff" and all(measure.cutoff for measure in measures):
-        deepest = max((measure.cutoff or 0 for measure in measures), default=0)
-        runs = [holes.only_ranks(run, deepest) for run in runs]
+    needed = ranks_of_pairs(measures, settings.scope)
+    widths = [run.matrix.grades.shape[1] for run in runs]
+    assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
     numbers = holes.passage_numbers(runs)
     for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
-        pair = run_pair(first.matrix, second.matrix, its_numbers, other_numbers)
+        pair = run_pair(first.top, second.top, its_numbers, other_numbers)
         for measure in measures:
             found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
             low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))

@@ -55,18 +55,22 @@ def agreement(
     from dataclasses import replace
 
     from robustcs.cli.output import emit
+    from robustcs.errors import UsageError
+    from robustcs.project import AgreementFiles
     from robustcs.reports.present.agreement import present_agreement, present_layers, present_ratings
     from robustcs.workspace import Workspace
     from robustcs.workspace.annotations import compare_ratings, compare_snippets
 
     project = load_project(options)
-    chosen = _chosen(project.agreement, files, reference, group)
-    chosen = replace(
-        chosen,
-        majority=majority or chosen.majority,
-        min_agreement=chosen.min_agreement if min_agreement is None else min_agreement,
-        groups=_groups(group) or chosen.groups,
+    settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group)}
+    known = (project.agreement or AgreementFiles()).given(
+        **{name: value for name, value in settings.items() if value or value == 0}
     )
+    chosen = _chosen(known, files, reference)
+    if chosen.snippets and group:
+        raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
+    if not chosen.snippets and reference:
+        raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
     workspace = Workspace(replace(project, agreement=chosen))
     result: Result
     if chosen.snippets:
@@ -82,36 +86,24 @@ def agreement(
         emit("agreement", result, blocks, workspace.inputs, options)
 
 
-def _chosen(
-    known: AgreementFiles | None, files: Sequence[str], reference: Sequence[str], group: Sequence[str]
-) -> AgreementFiles:
-    """The files of the call, else those of the project; snippets or ratings, not both."""
-    from dataclasses import replace
+def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
+    """The files of the call, else those of the project."""
     from pathlib import Path
 
     from robustcs.errors import UsageError
     from robustcs.inputs.annotations import is_annotations
     from robustcs.inputs.ratings import is_ratings
     from robustcs.inputs.rows import columns_of
-    from robustcs.project import AgreementFiles
 
+    references = {"reference": tuple(map(Path, reference))} if reference else {}
     if files:
-        columns = columns_of(files[0])
-        paths = tuple(map(Path, files))
+        columns, paths = columns_of(files[0]), tuple(map(Path, files))
         of_ratings = is_ratings(columns) and not is_annotations(columns)
-        chosen = AgreementFiles(ratings=paths) if of_ratings else AgreementFiles(snippets=paths)
-    elif known and (known.snippets or known.ratings):
-        chosen = known
-    else:
+        return known.given(**{"ratings" if of_ratings else "snippets": paths}, **references)
+    if not (known.snippets or known.ratings):
         advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
         raise UsageError("no-inputs", "no annotations are given", advice)
-    if reference:
-        chosen = replace(chosen, reference=tuple(map(Path, reference)))
-    if chosen.snippets and group:
-        raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
-    if not chosen.snippets and reference:
-        raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
-    return chosen
+    return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
 
 
 def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:

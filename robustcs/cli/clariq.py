@@ -76,18 +76,18 @@ def clariq(
             raise UsageError("meaningless-option", f"--{name} has no meaning for clariq", "leave it out")
     project = load_project(options)
     shown = _document_measures(options.metric)
-    given = ClariqFiles(
-        topics=_path(topics),
-        questions=_path(questions),
-        runs=project.runs if options.run else {},
-        performance=_path(performance),
-        evaluations=_by_name([_assigned("--evaluations", "NAME", text) for text in evaluations]),
-        qrels=project.qrels if options.qrels else None,
-        needs=_by_name([(name or Path(path).stem, path) for name, path in map(_named, need)]),
-        preferences=_path(preferences),
-        conversations=_path(conversations),
-    )
-    files = project.clariq if project.clariq and given == ClariqFiles() else given
+    given = {
+        "topics": _path(topics),
+        "questions": _path(questions),
+        "runs": options.run and project.runs,
+        "performance": _path(performance),
+        "evaluations": _by_name([_assigned("--evaluations", "NAME", text) for text in evaluations]),
+        "qrels": options.qrels and project.qrels,
+        "needs": _by_name([(name or Path(path).stem, path) for name, path in map(_named, need)]),
+        "preferences": _path(preferences),
+        "conversations": _path(conversations),
+    }
+    files = (project.clariq or ClariqFiles()).given(**{name: value for name, value in given.items() if value})
     workspace = Workspace(replace(project, clariq=files))
     result = evaluate_clariq(workspace)
     have = set(result.document_relevance["metric"])

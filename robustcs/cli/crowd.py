@@ -55,21 +55,18 @@ def crowd(
     from robustcs.workspace.crowd_grades import evaluate_crowd
 
     project = load_project(options)
-    given = CrowdFiles(
-        grades=Path(grades) if grades else None,
-        gold_checks=Path(gold_checks) if gold_checks else None,
-        bank=Path(bank) if bank else None,
-        qrels=project.qrels if options.qrels else None,
-        subset=Path(subset) if subset else None,
-        runs=project.runs if options.run else {},
-    )
-    files = project.crowd if project.crowd and given == CrowdFiles() else given
-    files = replace(
-        files,
-        tolerance=files.tolerance if tolerance is None else tolerance,
-        depth=options.depth or files.depth,
-        relevance_level=options.relevance_level or files.relevance_level,
-    )
+    given = {
+        "grades": grades and Path(grades),
+        "gold_checks": gold_checks and Path(gold_checks),
+        "bank": bank and Path(bank),
+        "qrels": options.qrels and project.qrels,
+        "subset": subset and Path(subset),
+        "runs": options.run and project.runs,
+        "tolerance": tolerance,
+        "depth": options.depth,
+        "relevance_level": options.relevance_level,
+    }
+    files = (project.crowd or CrowdFiles()).given(**{name: value for name, value in given.items() if value or value == 0})
     workspace = Workspace(replace(project, crowd=files))
     evaluated = evaluate_crowd(workspace, options.metric)
     written = []

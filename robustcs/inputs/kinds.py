@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -72,7 +71,7 @@ def _kind_of_json(lines: list[str], head: str) -> Kind | None:
 
 def _kind_of_table(lines: list[str]) -> Kind | None:
     header = lines[0].lower()
-    columns = next(csv.reader([header], delimiter="\t" if "\t" in header else ","))
+    columns = [cell.strip(' "') for cell in header.split("\t" if "\t" in header else ",")]
     if is_annotations(columns):
         return "snippets"
     if is_ratings(columns):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from robustcs.analyses.groups import Group
 from robustcs.analyses.ratings import MIN_AGREEMENT
@@ -40,8 +40,22 @@ class Formulation:
     rewrites: tuple[TextSource, ...] = ()
 
 
+#: Fields of :class:`AgreementFiles` and :class:`CrowdFiles` that are no files.
+_SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level"})
+
+
+class _Files:
+    """What commands on other turns than those of the rankings take."""
+
+    def given(self, **values: Any) -> Self:
+        """With these values. Files among them take the place of all files that are here; settings stay."""
+        files = values.keys() - _SETTINGS
+        kept = {field.name: getattr(self, field.name) for field in fields(self) if not files or field.name in _SETTINGS}  # type: ignore[arg-type]
+        return type(self)(**(kept | values))
+
+
 @dataclass(frozen=True)
-class ClariqFiles:
+class ClariqFiles(_Files):
     """What ``robustcs clariq`` evaluates, by system where there are several.
 
     topics, questions
@@ -70,7 +84,7 @@ class ClariqFiles:
 
 
 @dataclass(frozen=True)
-class AgreementFiles:
+class AgreementFiles(_Files):
     """What ``robustcs agreement`` compares: snippets that annotators chose, or ratings that they gave.
 
     reference
@@ -92,7 +106,7 @@ class AgreementFiles:
 
 
 @dataclass(frozen=True)
-class CrowdFiles:
+class CrowdFiles(_Files):
     """What ``robustcs crowd`` makes judgments of, and evaluates on them.
 
     gold_checks, tolerance

@@ -36,6 +36,7 @@ from robustcs.inputs.preferences import Preference, read_preferences
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project import ClariqFiles
+from robustcs.reports.present.words import counted
 from robustcs.workspace import Workspace
 
 _NAMED = 5
@@ -137,12 +138,12 @@ class ClariqInputs:
             lists = question_lists(read.run, policy)
             self.notes += read.run.notes
             if read.unknown:
-                self.notes.append(f"{name}: {_count(read.unknown, 'row')} with a question that the question bank lacks")
+                self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that the question bank lacks")
             if lists.repeated:
-                self.notes.append(f"{name}: {_count(lists.repeated, 'repeated question')}, each of which keeps its place")
+                self.notes.append(f"{name}: {counted(lists.repeated, 'repeated question')}, each of which keeps its place")
             if lists.tied:
                 how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
-                self.notes.append(f"{name}: the best question of {_count(lists.tied, 'topic')} is tied; {how}")
+                self.notes.append(f"{name}: the best question of {counted(lists.tied, 'topic')} is tied; {how}")
             found[name] = lists.by_topic
         return found
 
@@ -165,10 +166,10 @@ class ClariqInputs:
     def _tell_lacking(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
         lacking = [topic for topic in topics if topic not in own]
         if lacking:
-            self.notes.append(f"{name} has no {what} {_count(len(lacking), 'topic')}: {_some(lacking)}")
+            self.notes.append(f"{name} has no {what} {counted(len(lacking), 'topic')}: {_some(lacking)}")
         extra = sum(topic not in topics for topic in own)
         if extra and self.topics:
-            self.notes.append(f"{name}: {_count(extra, 'topic')} that the topics file lacks or has no label for, left out")
+            self.notes.append(f"{name}: {counted(extra, 'topic')} that the topics file lacks or has no label for, left out")
 
     # ------------------------------------------------------------ document relevance
 
@@ -201,7 +202,7 @@ class ClariqInputs:
             found[name] = Asked(scores, tops, outcomes)
         self._check_worst(found)
         self.notes += [
-            f"{', '.join(names)}: no value for {_count(len(facets), 'facet')} of the topics: {_some(list(facets))}"
+            f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {_some(list(facets))}"
             for facets, names in self._unvalued.items()
         ]
         return found
@@ -251,7 +252,7 @@ class ClariqInputs:
                 self.notes.append(f"{path.name}: no unit is a facet of the topics, so that each varies by itself")
             return scores
         if len(kept) < len(units):
-            self.notes.append(f"{path.name}: {_count(len(units) - len(kept), 'facet')} of other topics left out")
+            self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics left out")
         lacking = [facet for facet in facets if facet not in kept]
         if lacking and not self.conversations:
             self._unvalued.setdefault(tuple(lacking), []).append(path.name)
@@ -283,13 +284,9 @@ class ClariqInputs:
             )
             if odd:
                 self.notes.append(
-                    f"{name}: the question is no candidate of the topic for {_count(len(odd), 'facet')}, of which {same} score"
+                    f"{name}: the question is no candidate of the topic for {counted(len(odd), 'facet')}, of which {same} score"
                     " the worst"
                 )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _some(names: list[str]) -> str:

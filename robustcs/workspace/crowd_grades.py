@@ -17,6 +17,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import CrowdFiles
+from robustcs.reports.present.words import counted
 from robustcs.workspace import Workspace, parse_measures
 
 #: What CAsT-ReGIn reports.
@@ -94,14 +95,18 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
     if checks and unseen == len(checks):
         raise UsageError("no-common-items", "no gold check is about an item that was graded", "check its turn and item ids")
     if unseen:
-        notes.append(f"{unseen} gold checks are about items that nobody graded")
+        notes.append(f"{counted(unseen, 'gold check')} on items that nobody graded")
     if exclusions:
         out = len(before) - len(after)
-        notes.append(f"{out:,} of {len(before):,} grades left out, of {len(exclusions)} workers and topics")
+        workers = len({one.worker for one in exclusions})
+        notes.append(
+            f"{out:,} of {counted(len(before), 'grade')} left out: those of {counted(workers, 'worker')} for"
+            f" {counted(len({one.topic for one in exclusions}), 'topic')}"
+        )
     lost = _judged(before) - _judged(after)
     if lost:
         some = ", ".join(" ".join(key) for key in sorted(lost)[:3]) + (" …" if len(lost) > 3 else "")
-        notes.append(f"{len(lost)} items have no grade left and are not judged: {some}")
+        notes.append(f"without a grade left, and not judged: {counted(len(lost), 'item')} ({some})")
     return GradesPart(before, after, exclusions, aggregate(after), bool(checks)), notes
 
 

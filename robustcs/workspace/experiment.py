@@ -99,12 +99,14 @@ def holes_of(workspace: Workspace, names: Sequence[str], metrics: Sequence[str],
     import numpy as np
 
     from robustcs.analyses.holes import grades_by_pair, judged_run, only_turns
-    from robustcs.analyses.unjudged import Settings, unjudged
+    from robustcs.analyses.unjudged import Settings, ranks_of_pairs, unjudged
     from robustcs.inputs.qrels import read_qrels
 
     project, qrels = workspace.project, workspace.qrels
     names = list(dict.fromkeys(names))
-    runs = workspace.per_run(workspace.system_files(names), lambda ranking: judged_run(ranking, qrels, DEPTH))
+    measures = parse_measures(metrics)
+    ranks = ranks_of_pairs(measures, "cutoff")
+    runs = workspace.per_run(workspace.system_files(names), lambda ranking: judged_run(ranking, qrels, DEPTH, ranks))
     if evaluated.turns < len(runs[0].matrix.turns):
         answered = ~np.any([run.matrix.missing for run in runs], axis=0)
         runs = [only_turns(run, answered) for run in runs]
@@ -112,4 +114,4 @@ def holes_of(workspace: Workspace, names: Sequence[str], metrics: Sequence[str],
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     settings = Settings(DEPTH, "cutoff", max(int(qrels.grades.max()), 0), groups)
-    return unjudged(runs, qrels, parse_measures(metrics), evaluated, settings, later)
+    return unjudged(runs, qrels, measures, evaluated, settings, later)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_ranks, only_turns, passage_numbers
+from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns, passage_numbers
 from robustcs.analyses.result import Evaluated
 from robustcs.analyses.unjudged import Settings, Unjudged, unjudged
 from robustcs.evaluation.measures import parse_measure
@@ -33,13 +33,15 @@ def make(folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: in
     return unjudged(runs, qrels, measures, Evaluated(policy, "runs", 3, 1), settings, new)
 
 
-def judged(folder: Path, depth: int, first: str = FIRST, second: str = SECOND) -> tuple[list[JudgedRun], Qrels]:
+def judged(
+    folder: Path, depth: int, first: str = FIRST, second: str = SECOND, ranks: int | None = None
+) -> tuple[list[JudgedRun], Qrels]:
     (folder / "qrels").write_text(QRELS)
     qrels = read_qrels(folder / "qrels")
     runs = []
     for name, text in (("first", first), ("second", second)):
         (folder / name).write_text(text)
-        runs.append(judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth))
+        runs.append(judged_run(rank_run(read_run(folder / name), EvaluationPolicy()), qrels, depth, ranks))
     return runs, qrels
 
 
@@ -140,7 +142,7 @@ def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
     assert first[0] == second[0]
     assert len({*first.tolist(), *second.tolist()}) == 4
     assert max(first[:2]) < first[2] < second[1]
-    assert [len(numbers) for numbers in passage_numbers([only_ranks(run, 1) for run in runs])] == [1, 1]
+    assert [len(numbers) for numbers in passage_numbers(judged(tmp_path, 1, ranks=1)[0])] == [1, 1]
     # a run without any unjudged passage does not shift the others
     kept = only_turns(runs[1], np.array([False, True, False]))
     assert [len(numbers) for numbers in passage_numbers([kept, only_turns(runs[0], np.array([True, False, False]))])] == [0, 2]

@@ -47,6 +47,14 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
     assert not looser["exclusions"] and len(looser["pool"]) > len(given["tables"]["pool"])
 
 
+def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text(config.read_text().replace("[crowd]\n", "[crowd]\ntolerance = 3\n"))
+    assert not tables(in_copy(f"{GRADES} --format json").out)["exclusions"]
+    assert tables(in_copy(f"{GRADES} --tolerance 1 --format json").out)["exclusions"]
+    assert not tables(in_copy(f"{GRADES} --format json").out)["measures"]  # the runs of the table are left out
+
+
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --depth 2 --format json")
     names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",

@@ -13,8 +13,8 @@ from robustcs.workspace.clariq_files import evaluate_clariq
 
 _READING = (
     "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"
-    " scored. Between the worst and the best question that could be asked lies what asking can do; a system right of the dashed"
-    " line does better than asking nothing. Facets of a topic share their question, so intervals and tests resample topics."
+    " scored. Compare a system with asking nothing, and with the worst and the best question that could be asked, where these"
+    " baselines are known. Facets of a topic share their question, so intervals and tests resample topics."
 )
 
 

@@ -31,9 +31,10 @@ def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block,
         metrics = list(dict.fromkeys(frame["metric"]))
         blocks += [_questions(frame, metrics), *_compared(result, "question_relevance", metrics)]
     if len(result.document_relevance):
-        metrics = [name for name in shown if name in set(result.document_relevance["metric"])]
+        have = list(dict.fromkeys(result.document_relevance["metric"]))
+        metrics = [name for name in shown if name in have] or have[: len(SHOWN)]
         blocks += [_documents(result, metrics), *_compared(result, "document_relevance", metrics)]
-        blocks += [_figure(result, metrics)] if metrics else []
+        blocks.append(_figure(result, metrics))
         if len(result.by_turn):
             blocks.append(_by_turn(result, metrics))
     if len(result.clarification_need):
@@ -94,10 +95,10 @@ def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
     frame = result.document_relevance
     shown = frame[frame["metric"] == metrics[-1]]
     words = "; ".join(f"{_name(row.run)} {score(row.value)}" for row in shown.itertuples())
+    baselines = "; diamonds are baselines" if shown["baseline"].any() else ""
+    line = " The dashed line is the mean of asking nothing." if "no" in set(shown["run"]) else ""
     return Figure(
-        "documents",
-        "Documents found after each system's question: mean (dot; diamonds are baselines) with its 95 % interval. The dashed"
-        " line is the mean of asking nothing.",
+        "documents", f"Documents found after each system's question: mean (dot{baselines}) with its 95 % interval.{line}",
         f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics),
     )  # fmt: skip
 

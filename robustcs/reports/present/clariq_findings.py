@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.analyses.clariq import Clariq
 from robustcs.analyses.clariq_tasks import BASELINES
-from robustcs.reports.present.words import p_equals, percent, with_interval
+from robustcs.reports.present.words import counted, first_of, p_equals, percent, plain, with_interval
 
 #: Systems that are told of; the tables have all.
 _NAMED = 4
@@ -29,25 +29,23 @@ def _documents(result: Clariq) -> list[str]:
     systems = [name for name in means.index if name not in BASELINES]
     if "no" not in means or not systems:
         return []
-    parts = []
-    for name in systems[:_NAMED]:
-        row = compared.loc[name]
-        sure = "for the better" if row["ci_low"] > 0 else "for the worse" if row["ci_high"] < 0 else "which may be chance"
-        parts.append(f"{name} {means[name]:.3f} (difference {with_interval(row, 'difference')}, {sure})")
-    rest = f"; {len(systems) - _NAMED} more stand in the table" if len(systems) > _NAMED else ""
-    best = f", and {means['best']:.3f} with each facet's best question" if "best" in means else ""
-    return [f"Without a clarifying question, {metric} of the documents is {means['no']:.3f}{best}; with the question of"
-            f" {'; '.join(parts)}{rest}."]  # fmt: skip
+    parts = [
+        f"{name} {plain(means[name])} (difference {plain(row['difference'])}, p {p_equals(row['p_corrected'])} by Holm)"
+        for name, row in ((name, compared.loc[name]) for name in systems)
+    ]
+    best = f", and {plain(means['best'])} with each facet's best question" if "best" in means else ""
+    return [f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}; with the question of"
+            f" {first_of(parts, _NAMED)}."]  # fmt: skip
 
 
 def _need(result: Clariq) -> list[str]:
     frame = result.clarification_need
     rows = frame[frame["measure"] == "f1"]
-    parts = [f"{row.run} {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f})" for row in rows.itertuples()]
+    parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
     if not parts:
         return []
-    topics = rows["topics"].iloc[0]
-    return [f"The need for a question is predicted with a weighted F1 of {'; '.join(parts[:_NAMED])}, over {topics} topics."]
+    topics = counted(rows["topics"].iloc[0], "topic")
+    return [f"The need for a question is predicted with a weighted F1 of {first_of(parts, _NAMED)}, over {topics}."]
 
 
 def _preference(result: Clariq) -> list[str]:

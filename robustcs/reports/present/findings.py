@@ -11,8 +11,9 @@ from robustcs.analyses.diversity import Diversity
 from robustcs.analyses.groups import Group
 from robustcs.analyses.robustness import Robustness
 from robustcs.analyses.unjudged import Unjudged
+from robustcs.evaluation.bounds import ROUNDING
 from robustcs.reports.present.correlate import answers_label, corner_counts, similarity_label
-from robustcs.reports.present.words import measure_label, p_equals, percent
+from robustcs.reports.present.words import measure_label, p_equals, percent, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,9 +58,9 @@ def _drop(
     label, mean = measure_label(best["metric"]), " (mean)" if len(runs) > 1 else ""
     text = (
         f"From {baseline} to {name}, {label} goes from {best['score']:.3f} to {own['score']:.3f}{mean}, a drop of"
-        f" {_signed(drop)}."
+        f" {plain(drop)}."
     )
-    if most - least < 5e-4:
+    if most - least <= ROUNDING:
         return f"{text} No grades of unjudged passages could change it: no part of it is holes in the judgments."
     sure = (
         "so it is real whatever they are"
@@ -68,11 +69,12 @@ def _drop(
         if most > 0
         else "so nothing is lost"
     )
+    which = "the unjudged passages" if result.settings.scope == "run" else f"the unjudged passages that {label} looks at"
     return (
         f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
-        f" {percent(shares[baseline])}); whatever their grades, the drop lies between {_signed(least)} and {_signed(most)}"
-        f"{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages taken out of the"
-        f" rankings it is {_signed(condensed)}."
+        f" {percent(shares[baseline])}). Whatever the grades of {which}, the drop lies between {plain(least)} and"
+        f" {plain(most)}{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages"
+        f" taken out of the rankings it is {plain(condensed)}."
     )
 
 
@@ -114,8 +116,8 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     moved = part[part["rank_before"] != part["rank_after"]]
     places = f"{len(moved) or 'none'} of the {len(part)} runs change{'s' * (len(moved) == 1)} places"
     sentence = (
-        f"{added:,} new judgments change {measure_label(metric)} by {_signed(least['difference'])} ({least['run']}) to"
-        f" {_signed(most['difference'])} ({most['run']}); {places}"
+        f"{added:,} new judgments change {measure_label(metric)} by {plain(least['difference'])} ({least['run']}) to"
+        f" {plain(most['difference'])} ({most['run']}); {places}"
     )
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
     if len(tau):
@@ -145,8 +147,8 @@ def robustness_findings(result: Robustness) -> tuple[str, ...]:
     metric = result.groups["metric"].iloc[0]
     return tuple(
         f"In other words ({row['group']}, {row['sets']} test set{'s' * (row['sets'] != 1)}), {measure_label(metric)} drops by"
-        f" {_signed(row['mean_drop'])} on average, {_whole(row['mean_drop_percent'])} % of the baseline (95 % interval"
-        f" {_signed(row['ci_low'])} to {_signed(row['ci_high'])}, p {p_equals(row['p_corrected'])} by Holm)."
+        f" {plain(row['mean_drop'])} on average, {_whole(row['mean_drop_percent'])} % of the baseline (95 % interval"
+        f" {plain(row['ci_low'])} to {plain(row['ci_high'])}, p {p_equals(row['p_corrected'])} by Holm)."
         for _, row in result.groups[result.groups["metric"] == metric].iterrows()
     )
 
@@ -157,10 +159,6 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
     copies = int(result.diversity["copies"].sum())
     said = f" {copies} texts repeat their source." if copies else ""
     return (f"How much of its source's wording a text repeats, by BLEU (100: all of it): {'; '.join(parts)}.{said}",)
-
-
-def _signed(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
 
 
 def _whole(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.measures import parse_measure
@@ -50,10 +50,24 @@ def p_equals(p: float) -> str:
 
 def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
     """``0.123 (95 % interval 0.100 to 0.140)`` of a row with ci_low and ci_high."""
-    number, low, high = (float(row[name]) for name in (value, "ci_low", "ci_high"))
-    if math.isnan(low):
-        return f"{number:.{digits}f}".replace("-", "−")
-    return f"{number:.{digits}f} (95 % interval {low:.{digits}f} to {high:.{digits}f})".replace("-", "−")
+    low, high = plain(row["ci_low"], digits), plain(row["ci_high"], digits)
+    return plain(row[value], digits) + ("" if math.isnan(row["ci_low"]) else f" (95 % interval {low} to {high})")
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """A number within a sentence."""
+    return "undefined" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+def counted(number: int, what: str) -> str:
+    """``1 worker``, ``2 workers``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def first_of(parts: Sequence[str], most: int) -> str:
+    """The first ``most`` of the parts, and how many more there are."""
+    more = f"; {len(parts) - most} more stand in the table" if len(parts) > most else ""
+    return "; ".join(parts[:most]) + more
 
 
 def measure_label(name: str) -> str:
