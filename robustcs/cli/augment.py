@@ -72,13 +72,13 @@ def augment(
     if rates and not what_if:
         raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
     given = given_rates(parse_rates(rates), pool_depth) if rates else None
-    if not project.systems and (what_if or leave_one_out or not write_qrels):
-        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    workspace = Workspace(project, options.jobs, track)
+    if what_if or leave_one_out or not write_qrels:
+        workspace.require_runs()
     given_files = [*files, *map(str, project.systems.values()), *([str(project.qrels)] if project.qrels else [])]
     if write_qrels:
         refuse_inputs([write_qrels], given_files)
 
-    workspace = Workspace(project, options.jobs, track)
     pooled = pool_runs(workspace, files, rule)  # type: ignore[arg-type]
     pool, merge, counted = pooled.pool, pooled.merge, pooled.counted
     before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)

@@ -100,6 +100,7 @@ def _worklist(workspace: Workspace, top: int | None, max_grade: int) -> Worklist
     from robustcs.analyses.judging import find_holes, judging_worklist, reach
 
     project = workspace.project
+    workspace.require_runs()
     names, comparisons = _comparisons(project)
     measures = _measures(project)
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
@@ -126,11 +127,7 @@ def _comparisons(project: Project) -> tuple[list[str], list[tuple[str, str]]]:
     """The systems to look at, and which of them are compared: the groups' baselines with their sets, or all pairs."""
     from itertools import combinations
 
-    from robustcs.errors import UsageError
-
     systems = project.systems
-    if not systems:
-        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE, --original, --qr or --human")
     if not project.groups:
         return list(systems), list(combinations(systems, 2))
     pairs = [(group.baseline, name) for group in project.groups.values() for name in group.sets]

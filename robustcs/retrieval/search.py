@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from robustcs.errors import InputError, UsageError, input_error
 from robustcs.retrieval.index import IndexState
-from robustcs.retrieval.java import java_error, start
+from robustcs.retrieval.java import first_line, java_error, said, start
 from robustcs.retrieval.settings import RetrievalSettings
 
 #: Passage ids, best first, and their float64 scores.
@@ -39,7 +39,7 @@ class Searcher:
             if settings.rm3:
                 self._set_rm3(settings)
         except self._java_exception as error:
-            raise self._error(error) from error
+            raise self._error(str(error)) from error
         if index.documents is not None and index.documents != self.documents:
             raise input_error(
                 index.path, None, f"the index holds {self.documents} passages, but {index.documents} were indexed",
@@ -67,17 +67,16 @@ class Searcher:
             found = self._searcher.batch_search(texts, keys, depth, self._threads)
             rankings = {str(entry.getKey()): _ranking(entry.getValue()) for entry in found.entrySet().toArray()}
         except self._java_exception as error:
-            raise self._error(error) from error
-        if rankings.keys() != questions.keys():  # Anserini logs the error of a thread and goes on
-            lost = next(key for key in questions if key not in rankings)
-            raise input_error(self._path, None, f"no answer to {questions[lost]!r}", "check the index", "no-answer")
+            raise self._error(str(error)) from error
+        if rankings.keys() != questions.keys():  # a thread failed, and Anserini went on with the others
+            raise self._error(said())
         return rankings
 
-    def _error(self, error: Exception) -> InputError | UsageError:
-        said = str(error).split("\n")[0].removeprefix("JVM exception occurred: ")
-        if "OutOfMemoryError" in said:
-            return java_error(said, self._heap)
-        return input_error(self._path, None, f"Lucene cannot read this index ({said[:200]})", "make it anew", "bad-index")
+    def _error(self, told: str) -> InputError | UsageError:
+        if "OutOfMemoryError" in told:
+            return java_error(told, self._heap)
+        found = f"Lucene cannot read this index ({first_line(told)})"
+        return input_error(self._path, None, found, "make it anew", "bad-index")
 
 
 def _ranking(hits: Any) -> Ranking:

@@ -13,6 +13,8 @@ from robustcs.errors import UsageError
 MODELS = ("bm25", "ql")
 #: Rewriters that need no file.
 CONTEXT = ("previous", "first")
+#: In KiB. With a few MiB Java starts, and then ends the whole process without any exception.
+_LEAST_HEAP = 64 * 1024
 _PATHS = ("index", "folder", "store", "reranker")
 
 
@@ -73,6 +75,9 @@ class RetrievalSettings:
             raise UsageError("bad-retrieval", f"rm3 is {self.rm3!r}", "write true or false")
         if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]*[kmgKMG]", self.heap):
             raise UsageError("bad-retrieval", f"heap {self.heap!r}", "write a size as Java does, such as 512m or 2g")
+        if int(self.heap[:-1]) * 1024 ** "kmg".index(self.heap[-1].lower()) < _LEAST_HEAP:
+            found = f"heap {self.heap}: too little for Java and Lucene"
+            raise UsageError("bad-heap", found, "give it 64m or more, such as 2g")
 
     def parameters(self) -> dict[str, Any]:
         """What decides a ranking besides question, index, software and depth; only what the model uses."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.analyses.result import Evaluated
-from robustcs.analyses.unjudged import Settings, Unjudged, unjudged
+from robustcs.analyses.unjudged import Settings, Unjudged, ranks_of_pairs, unjudged
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.documents import as_documents
@@ -50,14 +50,14 @@ def find_unjudged(
         )  # fmt: skip
     depth = depth or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     measures, notes = _measures(project)
-    if not project.systems:
-        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    workspace.require_runs()
     groups, more = _groups(project)
     notes += more
     qrels = workspace.qrels
+    ranks = ranks_of_pairs(measures, scope)
 
     def build(ranking: Ranking) -> JudgedRun:
-        return judged_run(as_documents(ranking, limit) if documents else ranking, qrels, depth)
+        return judged_run(as_documents(ranking, limit) if documents else ranking, qrels, depth, ranks)
 
     # a depth of the policy counts documents, so passages are ranked without it
     policy = replace(project.policy, depth=None) if documents else project.policy

@@ -64,8 +64,7 @@ def compare_judgments(workspace: Workspace) -> Augmentation:
     project = workspace.project
     if project.new_judgments is None:
         raise UsageError("no-new-judgments", "no new judgments are given", "name them with --new-judgments FILE")
-    if not project.systems:
-        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+    workspace.require_runs()
     pooled = pool_runs(workspace, [str(project.new_judgments)])
     pool, merge = pooled.pool, pooled.merge
     # a result that is kept or sent names files without their folders

@@ -214,9 +214,10 @@ class _Reader:
                 first = scores[self.human.name].columns[0]
                 wanted.append(parse_answer_measure(f"{first}{self.threshold}"))
         if not wanted:
+            waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
             raise UsageError(
-                "no-answers", "nothing says how alike the answers are",
-                "give runs (--qr, --human), --scores answers=FILE, or predicted answers (--answers)",
+                "no-answers", f"nothing says how alike the answers are, and {waiting.found}",
+                f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)",
             )  # fmt: skip
         if scores is None and any(one.measure for one in wanted):
             raise UsageError(

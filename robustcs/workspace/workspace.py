@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -136,8 +136,8 @@ class Workspace:
         """(name, run file) of every name. Raises :class:`UsageError` for a name that the project does not have."""
         systems = self.project.systems
         for name in names:
-            if name in {*self.project.texts, *self.project.raw_texts} - systems.keys():
-                raise self._unanswered(name)
+            if name in self._with_texts() - systems.keys():
+                raise self.unanswered([name])
             if name not in systems:
                 have = f"there are {', '.join(systems)}" if systems else "name runs with --run NAME=FILE"
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
@@ -240,7 +240,7 @@ class Workspace:
             if not any(part.role == role for part in chosen):
                 waiting = [part.name for _, part in parts if part.role == role and part.rewrites]
                 if basis == "runs" and waiting:
-                    raise self._unanswered(waiting[0])
+                    raise self.unanswered(waiting[:1])
                 option = f"--{role} FILE" if basis == "runs" else f"--{source} {role}=FILE"
                 what = {"runs": "run", "scores": "per-turn scores", "answers": "predicted answers"}[basis]
                 have = [part.name for part in chosen]
@@ -248,11 +248,24 @@ class Workspace:
                 raise UsageError("no-formulation", found, f"give {option}, or write a robustcs.toml with robustcs init")
         return chosen
 
-    def _unanswered(self, name: str) -> UsageError:
-        """The error for a system that has texts but no run; it names the turns and the command that answers them."""
+    def require_runs(self) -> None:
+        """Raises :class:`UsageError` where the project has no run; texts that wait for one are named."""
+        if self.project.systems:
+            return
+        if waiting := self._with_texts():
+            raise self.unanswered(waiting)
+        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+
+    def unanswered(self, names: Collection[str]) -> UsageError:
+        """The error for systems that have texts but no run; it names the turns and the command that answers them."""
         from robustcs.workspace.open_questions import systems_of, unanswered
 
-        return unanswered([system for system in systems_of(self) if system.name == name])
+        return unanswered([system for system in systems_of(self) if system.name in names])
+
+    def _with_texts(self) -> set[str]:
+        """The names of all systems that have texts."""
+        written = {part.name for part in self.project.formulations.values() if part.rewrites}
+        return {*written, *self.project.texts, *self.project.raw_texts}
 
     def _from_runs(
         self, names: Sequence[str], files: Sequence[tuple[str, Path]], measures: Sequence[Measure]

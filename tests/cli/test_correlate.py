@@ -140,7 +140,11 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "no question texts of the qr formulation; give --rewrites qr=FILE" in capfd.readouterr().err
     texts = ["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=h.json"]
     assert run(texts) == 2
-    assert "nothing says how alike the answers are; give runs (--qr, --human)" in capfd.readouterr().err
+    assert capfd.readouterr().err == (
+        "robustcs: nothing says how alike the answers are, and no run answers 2 turns (1_1, 1_2) of human; 2 turns (1_1, 1_2)"
+        " of qr; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml, or give"
+        " --scores answers=FILE or predicted answers (--answers)\n"
+    )
     assert run([*texts, "--y", "P_1"]) == 2
     assert "nothing says which answers are good" in capfd.readouterr().err
     assert run([*texts, "--y", "overlap_10"]) == 2

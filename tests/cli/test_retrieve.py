@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +18,7 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.retrieval import java
+from tests.conftest import ROOT
 from tests.retrieval_support import needs_pyserini, needs_transformers, project_without_runs, save_mono_t5
 
 
@@ -58,16 +63,22 @@ def edit(path: Path, turn: str, text: str) -> None:
     path.write_text("".join(f"{turn}\t{text}\n" if line.startswith(f"{turn}\t") else f"{line}\n" for line in lines))
 
 
+def without_index(demo: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Texts without runs and without anything that would answer them; the working folder from then on."""
+    project_without_runs(demo, folder)
+    config = (folder / "robustcs.toml").read_text()
+    (folder / "robustcs.toml").write_text(config[: config.index("[retrieval]")])
+    monkeypatch.chdir(folder)
+    return folder
+
+
 # ------------------------------------------------------------ without pyserini
 
 
 def test_without_an_index(
     capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = project_without_runs(demo, tmp_path)
-    config = (folder / "robustcs.toml").read_text()
-    (folder / "robustcs.toml").write_text(config[: config.index("[retrieval]")])
-    monkeypatch.chdir(folder)
+    folder = without_index(demo, tmp_path, monkeypatch)
     advice = "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml\n"
     code, _, err = call(capfd, "breakdown")
     assert (code, err) == (2, f"robustcs: no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original{advice}")
@@ -99,6 +110,7 @@ def test_without_pyserini(
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
         (["--heap", "much"], 2, "robustcs: heap 'much'; write a size as Java does, such as 512m or 2g\n"),
+        (["--heap", "65535k"], 2, "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
         (["--index", "m.tsv"], 3, "m.tsv: not an index: this is a file; name the folder of a Lucene index\n"),
         (["--index", ".", "--explain", "1_1"], 3,
          ".: not an index: the folder has no file segments_N; name the folder of a Lucene index\n"),
@@ -268,6 +280,72 @@ def test_other_commands_retrieve_by_themselves(capfd: pytest.CaptureFixture[str]
     assert err.startswith("wrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n")
     assert len(table(capfd, "store", "retrieve", "--size")) == known
     assert max(int(line.split()[3]) for line in Path("runs/human.trec").read_text().splitlines()) == 7
+
+
+#: Commands that evaluate runs, with what they need besides.
+EVALUATING = ["breakdown", "sweep", "correlate", "unjudged", "augment --what-if 2", "judge --list",
+              "robustness --group g=human,original,qr"]  # fmt: skip
+REPORT = "report --output made"
+
+
+@needs_pyserini
+@pytest.mark.parametrize("command", [*EVALUATING, REPORT])
+def test_every_command_retrieves_by_itself(capfd: pytest.CaptureFixture[str], project: Path, command: str) -> None:
+    edit(project / "qr.tsv", "3_7", f"Which chain do people of {command.split()[0]} ride?")
+    (project / "robustcs.toml").write_text((project / "robustcs.toml").read_text() + 'folder = "runs"\n')
+    code, out, err = call(capfd, *command.split())
+    assert code == 0 and (out or "made/report.html" in err), err
+    assert err.startswith(
+        "retrieved 1 question from index (BM25 k1=0.9 b=0.4, top 50); "
+    ) and "known before\nwrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n" in err
+    shutil.rmtree("made", ignore_errors=True)
+
+
+@pytest.mark.parametrize("command", EVALUATING)
+def test_every_command_names_what_waits_without_an_index(
+    capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    folder = without_index(demo, tmp_path, monkeypatch)
+    before = sorted(folder.rglob("*"))
+    code, out, err = call(capfd, *command.split())
+    assert (code, out) == (2, "") and "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of " in err
+    assert err.count("\n") == 1
+    assert "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml" in err
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_report_without_an_index_is_of_what_there_is(
+    capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_index(demo, tmp_path, monkeypatch)
+    code, _, err = call(capfd, *REPORT.split())
+    assert code == 0 and "(no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original; robustcs retrieve --index" in err
+
+
+def started(*arguments: object) -> subprocess.Popen[str]:
+    code = "import sys; from robustcs.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={
+        **os.environ, "PYTHONPATH": str(ROOT),
+    })  # fmt: skip
+
+
+@needs_pyserini
+def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
+    folder = project_without_runs(demo, tmp_path)
+    before = sorted(folder.iterdir())
+    for awaited in (".index-*", "index"):  # while Java indexes, then while it searches
+        with started("retrieve", "--config", folder / "robustcs.toml") as process:
+            while not any(folder.glob(awaited)) and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate()
+        assert process.returncode == 130 and err.splitlines()[-1] == "robustcs: interrupted" and "Traceback" not in err
+        known = ("index",) if awaited == "index" else ()
+        left = [path for path in folder.iterdir() if path not in before and not path.name.startswith("store.sqlite")]
+        assert sorted(path.name for path in left) == list(known)
+    assert run(["retrieve", "--config", str(folder / "robustcs.toml")]) == 0
+    assert len(list((folder / "retrieved").glob("*.trec"))) == 3
 
 
 @needs_pyserini

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from robustcs.errors import InputError
+from robustcs.errors import InputError, UsageError
 from robustcs.retrieval.index import build_index, index_state, ready_index
+from robustcs.retrieval.java import start
 from robustcs.retrieval.search import Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from tests.retrieval_support import needs_pyserini
@@ -136,6 +138,45 @@ def test_a_damaged_index_is_told(index: Path, tmp_path: Path) -> None:
         (damaged / file.name).write_bytes(file.read_bytes()[: 40 if file.suffix == ".si" else None])
     with pytest.raises(InputError, match="Lucene cannot read this index"):
         Searcher(index_state(damaged), RetrievalSettings(damaged), 1)
+
+
+@needs_pyserini
+def test_indexing_without_memory_leaves_nothing_behind(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("256m")  # the machine of this process; that of indexing is another one
+    with pytest.raises(UsageError, match="^Java cannot work with a heap of 4m .*OutOfMemoryError"):
+        build_index(demo / "collection.jsonl", tmp_path / "index", "4m", 1, untracked, silent)
+    said = 'Exception in thread "pool-2-thread-1" java.lang.OutOfMemoryError: x\nIndexing Complete! 280 documents indexed'
+    monkeypatch.setattr("robustcs.retrieval.index._run", lambda *arguments: said)
+    with pytest.raises(UsageError, match="^Java cannot work with a heap of 256m"):
+        build_index(demo / "collection.jsonl", tmp_path / "index", "256m", 1, untracked, silent)
+    assert not any(tmp_path.iterdir())
+
+
+@needs_pyserini
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ('Exception in thread "pool-2-thread-1" java.lang.OutOfMemoryError: Java heap space',
+         "^Java cannot work with a heap of 2g .java.lang.OutOfMemoryError: Java heap space.; give it more"),
+        ('Exception in thread "pool-2-thread-1" java.io.EOFException: read past EOF',
+         "Lucene cannot read this index .java.io.EOFException: read past EOF.; make it anew$"),
+    ],
+)  # fmt: skip
+def test_a_thread_that_dies_is_told(index: Path, capfd: pytest.CaptureFixture[str], said: str, message: str) -> None:
+    """Anserini goes on without its answer, and Java tells only its error stream."""
+    from pyserini.pyclass import JHashMap, autoclass
+
+    def search(*arguments: object) -> object:
+        autoclass("java.lang.System").err.println(said)
+        return JHashMap()
+
+    searcher = Searcher(index_state(index), RetrievalSettings(index), 1)
+    searcher._searcher = SimpleNamespace(batch_search=search)
+    with pytest.raises((InputError, UsageError), match=message):
+        searcher.search({"a": "bees"}, 5)
+    assert capfd.readouterr().err == ""
 
 
 def test_nothing_is_loaded_by_importing() -> None:

