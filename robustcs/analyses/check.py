@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,9 @@ class Check(Result):
         depth_median, depth_max (passages per answered turn), judged_3, judged_10 (judged share of the passages retrieved
         in the top 3 and 10).
     texts
-        formulation, texts, without (judged turns without a text), unchanged (judged turns whose text equals the
-        Original; null without Original texts).
+        formulation (or set of further questions), texts, without (judged turns without a text), extra (turns nobody judged),
+        unanswered (turns that its run lacks, all of them without a run; null where its run cannot be read, and where it has
+        scores or answers instead), unchanged (judged turns whose text equals the Original; null without Original texts).
     """
 
     files: pd.DataFrame
@@ -43,18 +44,25 @@ def check(
     files: Sequence[Mapping[str, Any]],
     matrices: Sequence[GradeMatrix],
     texts: Mapping[str, Mapping[str, str]],
+    answered: Mapping[str, Collection[str]],
     turns: Sequence[str],
 ) -> Check:
-    """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored."""
+    """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored.
+
+    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known.
+    """
     import pandas as pd
 
     runs = [_run(matrix) for matrix in matrices]
+    judged = set(turns)
     original = texts.get("original", {})
     rows = []
     for formulation, known in texts.items():
         equal = [turn in known and known[turn].strip() == original.get(turn, "").strip() for turn in turns]
         same = sum(equal) if original else None
-        rows.append((formulation, len(known), sum(turn not in known for turn in turns), same))
+        without, extra = sum(turn not in known for turn in turns), sum(turn not in judged for turn in known)
+        lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
+        rows.append((formulation, len(known), without, extra, lacking, same))
     return Check(
         evaluated,
         pd.DataFrame(files, columns=["role", "path", "rows", "problem"], dtype=object).astype({"rows": "Int64"}),
@@ -63,7 +71,9 @@ def check(
             columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]
             + [f"judged_{k}" for k in JUDGED_AT],
         ),
-        pd.DataFrame(rows, columns=["formulation", "texts", "without", "unchanged"]).astype({"unchanged": "Int64"}),
+        pd.DataFrame(rows, columns=["formulation", "texts", "without", "extra", "unanswered", "unchanged"]).astype(
+            {"unanswered": "Int64", "unchanged": "Int64"}
+        ),
     )
 
 

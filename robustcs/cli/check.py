@@ -13,7 +13,7 @@ def check(options: Options) -> None:
     """Do the inputs fit together? Reads everything and changes nothing.
 
     Says which files are unusable and why, which judged turns a run lacks, how deep it is, how much of its top is judged, and
-    which texts are missing. Exit code 3 if a file is unusable.
+    which texts are missing or have no run. Exit code 3 if a file is unusable.
     """
     from robustcs.analyses.check import check as analyse
     from robustcs.analyses.result import Evaluated
@@ -43,7 +43,7 @@ def check(options: Options) -> None:
             notes.append(f"no passage of {matrix.name} is judged: are its passage ids those of the qrels?")
     notes += survey.notes
     evaluated = Evaluated(project.policy, "runs", len(turns), len(missing), tuple(dict.fromkeys(notes)))
-    result = analyse(evaluated, survey.files, survey.matrices, survey.texts, turns)
+    result = analyse(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns)
     emit("check", result, present_check(result), workspace.inputs, options)
     if survey.problems:
         raise InputError(survey.problems, len(survey.problems) + survey.uncounted)

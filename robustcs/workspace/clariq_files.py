@@ -86,6 +86,9 @@ class ClariqInputs:
     @cached_property
     def qrels(self) -> Qrels:
         """Judgments of documents for facets."""
+        if self.files.qrels is None:
+            advice = "name them with --qrels FILE, or as qrels in [clariq]"
+            raise UsageError("no-qrels", "no qrels of facets are given", advice)
         return self.workspace.read_qrels(self.files.qrels)
 
     def systems(self) -> list[System]:
@@ -106,7 +109,8 @@ class ClariqInputs:
         if not (files.runs or files.evaluations or files.needs or files.preferences or files.performance):
             raise UsageError(
                 "no-inputs", "nothing to evaluate",
-                "give --run, --evaluations, --performance, --need or --preferences; --topics beside the first four",
+                "give --run, --evaluations, --performance, --need or --preferences (in [clariq] runs, evaluations …); topics"
+                " beside the first four",
             )  # fmt: skip
         if not files.topics and (files.needs or (files.runs and not files.performance)):
             what = "--need" if files.needs else "--run"

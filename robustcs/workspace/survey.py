@@ -17,10 +17,11 @@ from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.texts import read_texts
-from robustcs.project import Project
+from robustcs.inputs.texts import Role, read_texts
+from robustcs.project import Project, TextSource
 from robustcs.workspace import Workspace
-from robustcs.workspace.open_questions import changed_texts
+from robustcs.workspace.open_questions import changed_texts, turns_in_words
+from robustcs.workspace.survey_studies import files_of_studies, misfit
 
 T = TypeVar("T")
 
@@ -35,9 +36,12 @@ class Survey:
     matrices
         Grade matrices of the runs that could be read and joined.
     texts
-        Formulation name → turn → text.
+        Name of a formulation or of a set of further questions → turn → text.
+    answered
+        System → the turns that its run answers; without those whose run cannot be read, or that have something else than a run.
     notes
-        What does not fit together beside runs and qrels: answers and gold answers, groups and runs, collection and qrels.
+        What does not fit together beside runs and qrels: texts and runs, answers and gold answers, groups and runs, collection
+        and qrels.
     """
 
     def __init__(self, workspace: Workspace):
@@ -46,6 +50,7 @@ class Survey:
         self.uncounted = 0
         self.matrices: list[GradeMatrix] = []
         self.texts: dict[str, dict[str, str]] = {}
+        self.answered: dict[str, frozenset[str]] = {}
         self.notes: list[str] = []
         project = workspace.project
         self.qrels: Qrels | None = self._read("qrels", project.qrels, read_qrels) if project.qrels else None
@@ -59,6 +64,8 @@ class Survey:
                     known.setdefault(turn, text)
             if part.scores:
                 self._read(f"{key} scores", part.scores, read_scores)
+        self._further_texts(project)
+        self._unanswered(project)
         self._answers(project)
         if project.answer_similarity:
             self._read("answer similarity", project.answer_similarity, read_scores)
@@ -73,6 +80,10 @@ class Survey:
             if unknown:
                 self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
         self.notes += changed_texts(project.systems, self.texts)
+        for table, files in files_of_studies(project).items():
+            whole = [self._read(*file) is not None for file in files]
+            if whole and all(whole) and (note := misfit(table, project)):
+                self.notes.append(note)
 
     def _read(
         self, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], int] = len
@@ -92,13 +103,39 @@ class Survey:
     def _run(self, workspace: Workspace, name: str, path: Path) -> None:
         by_rank = workspace.project.policy.order == "rank"
         run = self._read(name, path, partial(read_run, name=name, ranks=by_rank))
-        if run is None or self.qrels is None:
+        if run is None:
+            return
+        self.answered[name] = frozenset(run.turns)
+        if self.qrels is None:
             return
         self.matrices += workspace.matrices([(name, path)])
         if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
             self.notes.append(
                 f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
             )
+
+    def _further_texts(self, project: Project) -> None:
+        """The sets of ``[texts]`` and ``[raw_texts]``."""
+        formulated = {turn for texts in self.texts.values() for turn in texts}
+        sets: list[tuple[str, TextSource, Role]] = [(name, source, "human") for name, source in project.texts.items()]
+        sets += [(name, source, "original") for name, source in project.raw_texts.items()]
+        for name, source, role in sets:
+            read = self._read(f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
+            if name in self.texts:
+                self.notes.append(f"two systems with texts are named {name}: robustcs retrieve needs different names")
+                continue
+            self.texts[name] = dict(read or {})
+            unknown = [turn for turn in self.texts[name] if turn not in formulated]
+            if formulated and unknown:
+                self.notes.append(f"no formulation has a text of {turns_in_words(unknown)} of {name}")
+
+    def _unanswered(self, project: Project) -> None:
+        scored = {part.name for part in project.formulations.values() if part.scores or part.answers}
+        for name, texts in self.texts.items():
+            if name not in project.systems and name not in scored:
+                self.answered[name] = frozenset()
+                if texts:
+                    self.notes.append(f"no run answers {turns_in_words(list(texts))} of {name}: robustcs retrieve does")
 
     def _answers(self, project: Project) -> None:
         gold = self._read("gold answers", project.gold, read_gold_answers) if project.gold else None

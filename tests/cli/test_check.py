@@ -15,7 +15,7 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
     result = json.loads(in_demo("check --format json").out)
     tables = result["tables"]
     assert list(tables) == ["files", "runs", "texts"]
-    assert [entry["problem"] for entry in tables["files"]] == [None] * 23
+    assert [entry["problem"] for entry in tables["files"]] == [None] * 41
     assert {entry["role"]: entry["rows"] for entry in tables["files"]}.items() >= {
         "qrels": 782, "original": 2555, "gold answers": 70, "new judgments": 634, "paraphrases": 350,
     }.items()  # fmt: skip
@@ -29,9 +29,8 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
         "original", "qr", "human", "plain_original", "plain_qr", "plain_human"
     ]  # fmt: skip
     assert tables["texts"] == [
-        {"formulation": "original", "texts": 70, "without": 0, "unchanged": 70},
-        {"formulation": "qr", "texts": 70, "without": 0, "unchanged": 7},
-        {"formulation": "human", "texts": 70, "without": 0, "unchanged": 19},
+        {"formulation": name, "texts": 70, "without": 0, "extra": 0, "unanswered": 0, "unchanged": unchanged}
+        for name, unchanged in (("original", 70), ("qr", 7), ("human", 19))
     ]
     assert result["notes"] == ["raw_2 lacks 4_4"]
     assert result["policy"]["missing_turns"] == 1
@@ -59,8 +58,38 @@ def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path
 
 def test_texts_alone(in_demo: Command) -> None:
     result = json.loads(in_demo("check --config /dev/null --rewrites original=topics.json --format json").out)
-    assert result["tables"]["texts"] == [{"formulation": "original", "texts": 70, "without": 0, "unchanged": 0}]
-    assert result["notes"] == ["without readable qrels nothing can be said about turns and judgments"]
+    assert result["tables"]["texts"] == [
+        {"formulation": "original", "texts": 70, "without": 0, "extra": 70, "unanswered": 70, "unchanged": 0}
+    ]
+    assert result["notes"] == [
+        "without readable qrels nothing can be said about turns and judgments",
+        "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original: robustcs retrieve does",
+    ]
+
+
+def test_further_texts_are_files_like_others(in_copy: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    (folder / "m.tsv").write_text("1_1\tWhere do bees live?\n1_2\tWhat do bees eat?\n99_1\tWhat else?\n")
+    (folder / "r.tsv").write_text("1_1\tWhat is it?\n1_2\tWhat do they eat?\n")
+    (folder / "t.tsv").write_text("1_1\tWhat?\n1_1\tWhere?\n")
+    with (folder / "robustcs.toml").open("a") as config:
+        config.write('\n[texts]\nm = "m.tsv"\nt = "t.tsv"\n[raw_texts]\nraw_1 = "r.tsv"\nqr = "r.tsv"\nnone = "no.tsv"\n')
+    answer = in_copy("check --format json", code=3)
+    result = json.loads(answer.out)
+    files = {entry["role"]: entry for entry in result["tables"]["files"]}
+    assert [files[f"{name} texts"]["rows"] for name in ("m", "t", "raw_1", "none")] == [3, None, 2, None]
+    assert answer.err.splitlines() == [files["t texts"]["problem"], files["none texts"]["problem"]]
+    assert files["t texts"]["problem"].startswith("t.tsv:2: ") and files["none texts"]["problem"].startswith("no.tsv: ")
+    texts = {row.pop("formulation"): row for row in result["tables"]["texts"]}
+    assert texts["m"] == {"texts": 3, "without": 68, "extra": 1, "unanswered": 3, "unchanged": 0}
+    assert texts["raw_1"] == {"texts": 2, "without": 68, "extra": 0, "unanswered": 0, "unchanged": 0}
+    assert result["notes"] == [
+        "raw_2 lacks 4_4",
+        "no formulation has a text of 1 turn (99_1) of m",
+        "two systems with texts are named qr: robustcs retrieve needs different names",
+        "no run answers 3 turns (1_1, 1_2, 99_1) of m: robustcs retrieve does",
+    ]
+    assert "m             3       68      1              3                  0\n" in in_copy("check", code=3).out
 
 
 def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -70,3 +99,23 @@ def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.Captu
     notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
     assert "passages.trec has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents" in notes
     assert "run has passage ids" not in notes.replace("passages.trec has passage ids", "")
+
+
+def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    text = config.read_text()
+    others = "[policy]\nrelevance_level = 2\n" + text[text.index("[clariq]") :]
+    config.write_text(others)
+    files = json.loads(in_copy("check --format json").out)["tables"]["files"]
+    assert {row["role"]: row["rows"] for row in files} == {
+        "clariq topics": 46, "clariq questions": 22, "clariq run stem": 14, "clariq run overlap": 13, "clariq qrels": 50,
+        "clariq performance": 476, "clariq needs stem": 6, "clariq needs overlap": 5, "clariq preferences": 28,
+        "snippets": 18, "reference": 12, "ratings": 118, "crowd grades": 149, "crowd gold checks": 3, "crowd bank": 11,
+        "crowd subset": 3, "crowd run ids": 14, "crowd run texts": 8,
+    }  # fmt: skip
+    config.write_text(others.replace("need_hasty", "nope").replace('"annotations/workers.jsonl"', '"paraphrases.csv"'))
+    broken = in_copy("check", code=3)
+    assert "clariq/nope.txt: no such file" in broken.err and "paraphrases.csv:1: " in broken.err
+    config.write_text(others.replace('qrels = "clariq/qrels.txt"\n', ""))
+    told = " ".join(in_copy("check").out.split())
+    assert "Note: [clariq]: no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]" in told
