@@ -18,6 +18,7 @@ from robustcs.inputs.annotations import AnnotatedText, TextKey, Unit
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.statistics.agreement import (
     Chosen,
+    check_majority,
     chosen_characters,
     jaccard_at_least,
     majority_of,
@@ -78,7 +79,7 @@ def snippet_agreement(
 
     ``majority``: how many annotators make a majority; None is more than half of those of the text.
 
-    Raises :class:`UsageError` where no text has two annotators and no text has references.
+    Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority.
     """
     import pandas as pd
 
@@ -88,6 +89,7 @@ def snippet_agreement(
         raise UsageError(
             "one-annotator", "no text has two annotators", "give the files of several, or compare them with --reference FILE"
         )
+    check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = pd.DataFrame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     groups = [("annotators", texts), ("reference", {key: references[key] for key in expected})]

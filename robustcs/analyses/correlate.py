@@ -13,6 +13,7 @@ import numpy as np
 
 from robustcs.analyses.differences import KINDS, difference_finder
 from robustcs.analyses.result import Evaluated, Result
+from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.correlation import METHODS, correlate, partial_correlation
@@ -211,8 +212,8 @@ def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd
     x, y = pair.similarity.columns[0], pair.answers.columns[0]
     similarity, answers = pair.similarity[x], pair.answers[y]
     inside = (
-        (similarity > corners.alike) & (answers < corners.different_answers),
-        (similarity < corners.unlike) & (answers > corners.same_answers),
+        (similarity > corners.alike + TOLERANCE) & (answers < corners.different_answers - TOLERANCE),
+        (similarity < corners.unlike - TOLERANCE) & (answers > corners.same_answers + TOLERANCE),
     )
     parts = []
     for corner, there in zip(CORNERS, inside, strict=True):

@@ -22,6 +22,7 @@ from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
     alpha_interval,
+    check_majority,
     fleiss_kappa,
     kappa_interval,
     krippendorff_alpha,
@@ -126,11 +127,13 @@ def rating_agreement(
     ``groups`` must hold every rating; None is :data:`GROUPS` where they do and no grouping elsewhere. ``majority``: how many
     raters make a label; None is more than half of those of the item.
 
-    Raises :class:`UsageError` for a rating that stands in no group or in two.
+    Raises :class:`UsageError` for a rating that stands in no group or in two, or where no item has as many raters as the
+    majority.
     """
     import pandas as pd
 
     scales = scales_of(ratings)
+    check_majority(majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters")
     tables: dict[str, list[Any]] = {name: [] for name in ("stages", "distribution", "labels")}
     for scale in scales:
         group_of = _group_of(scale, groups)

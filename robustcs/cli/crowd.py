@@ -80,4 +80,4 @@ def crowd(
     if written:
         click.echo(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}", err=True)
     else:
-        click.echo("nothing is written yet: --folder DIR writes qrels, pool and converted runs", err=True)
+        click.echo("--folder DIR writes the judgments as qrels, the pool and converted runs", err=True)

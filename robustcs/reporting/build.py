@@ -232,7 +232,7 @@ def _document(
 ) -> Document:
     """All of it for the page, or (not ``whole``) what is printed."""
     blocks: list[Block | Picture] = [Heading("Findings")]
-    blocks += [Paragraph(" ".join(kept["findings"]), question.title) for question, kept in answers if kept["findings"]]
+    blocks += [Paragraph("\n".join(kept["findings"]), question.title) for question, kept in answers if kept["findings"]]
     notes: list[str] = []
     lines: list[str] = []
     for question, kept in answers:

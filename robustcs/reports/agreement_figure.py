@@ -65,9 +65,12 @@ def rating_figure(rows: Sequence[RatingRow]) -> Figure:
     with style():
         figure = Figure(figsize=(FULL_WIDTH, 0.5 + _ROW * len(rows)), layout="constrained")
         axes = figure.subplots()
+        scale = _scale(rows)
+        colours = dict(zip(scale, _colours(len(scale)), strict=True))
         for place, row in enumerate(rows):
             left = 0.0
-            for rating, share, colour in zip(row.ratings, row.shares, _colours(len(row.ratings)), strict=True):
+            for rating, share in zip(row.ratings, row.shares, strict=True):
+                colour = colours[rating]
                 axes.barh(place, share, left=left, height=0.72, color=colour, edgecolor=INK, linewidth=0.4)
                 if share >= 0.035:
                     axes.text(left + share / 2, place, one_line(rating), ha="center", va="center", fontsize=6.5,
@@ -78,8 +81,16 @@ def rating_figure(rows: Sequence[RatingRow]) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, 1))
         axes.set_xticks(np.linspace(0, 1, 6), [f"{per_cent} %" for per_cent in range(0, 101, 20)])
-        axes.set_xlabel("share of the ratings", labelpad=2)
     return figure
+
+
+def _scale(rows: Sequence[RatingRow]) -> list[str]:
+    """Every rating of any criterion, from low to high: one colour means one rating."""
+    every = list(dict.fromkeys(rating for row in rows for rating in row.ratings))
+    try:
+        return sorted(every, key=float)
+    except ValueError:
+        return every
 
 
 def _colours(count: int) -> list[tuple[float, float, float]]:

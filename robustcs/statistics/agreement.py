@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.errors import UsageError
 from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
 
 Chosen = npt.NDArray[np.bool_]
@@ -74,6 +75,13 @@ def similarity_to_others(annotations: Chosen) -> Floats:
         return np.full(annotators, np.nan)
     f1 = overlap_scores(annotations, annotations)[2]
     return np.asarray((f1.sum(axis=1) - np.diag(f1)) / (annotators - 1))
+
+
+def check_majority(wanted: int | None, most: int, who: str) -> None:
+    """Raise :class:`UsageError` for a majority that nothing can reach: nothing has more than ``most`` of ``who``."""
+    if wanted is not None and wanted > most:
+        found = f"a majority of {wanted}, but nothing has more than {most} {who}"
+        raise UsageError("large-majority", found, "give a lower one")
 
 
 def majority_of(annotators: int, wanted: int | None) -> int:

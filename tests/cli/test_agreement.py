@@ -90,3 +90,8 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
 )  # fmt: skip
 def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> None:
     assert in_demo(command, code).err.startswith(message)
+
+
+@pytest.mark.parametrize("command", [f"{SNIPPETS} --majority 4", f"{RATINGS} --majority 6"])
+def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> None:
+    assert ", but nothing has more than " in in_demo(command, code=2).err

@@ -106,7 +106,7 @@ def test_the_demo_on_a_terminal_of_80_columns(in_demo: Command) -> None:
     assert max(map(len, out.splitlines())) <= 80
     for caption in (
         "How many of the topic's questions are found?", "What does the question do for the documents?",
-        "Are the differences real?", "Is the need for a question predicted?", "Whom do people prefer?",
+        "Are the differences in the documents real?", "Is the need for a question predicted?", "Whom do people prefer?",
     ):  # fmt: skip
         assert caption in out
     assert "stem − No question" in out and "stem − overlap" in out
@@ -200,7 +200,8 @@ def test_preferences_alone(in_demo: Command) -> None:
         ("--topics x --run best=y", "'best' names a baseline; call the system something else"),
         ("--need a=x --need a=y", "two files have the same name; give every file a NAME of its own"),
         ("--topics clariq/topics.tsv --run a=runs/stem_qr.trec", "a answers none of the 6 topics; check the ids"),
-        ("--performance clariq/documents.trec", "no qrels are given; name them with --qrels FILE"),
+        ("--performance clariq/documents.trec",
+         "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]"),
         ("--evaluations a=runs/stem_qr.trec --qrels clariq/qrels.txt", "a has none of the 12 judged facets; check the ids"),
         ("--preferences clariq/preferences.tsv --metric P_1", "no document relevance by P1"),
     ],

@@ -18,8 +18,7 @@ _TEXTS = 10
 
 _READING_SNIPPETS = (
     "How to read it: J is the part of all chosen characters that every annotator chose, J_k the part that at least k did. Low"
-    " values are usual, because people choose different passages of a text; compare with other data of the same kind. Below the"
-    " tables stand the texts with the least agreement, with one line per annotator under the words that they chose."
+    " values are usual, because people choose different passages of a text; compare with other data of the same kind."
 )
 _READING_RATINGS = (
     "How to read it: κ and alpha are 1 for full agreement and 0 for that of chance. Fleiss' κ takes every difference for a"

@@ -13,6 +13,7 @@ from robustcs.reporting.parts import measures, needs, only
 from robustcs.reporting.question import Answer, Question
 from robustcs.reports.document import Block, Figure, Heading, Table
 from robustcs.reports.present.breakdown import finding, present_breakdown, present_turns, shown_cuts
+from robustcs.reports.present.headline import headline_cut
 from robustcs.reports.present.sweep import present_sweep
 from robustcs.reports.present.turn_squares import present_squares
 from robustcs.workspace import DEFAULT_ANSWER_METRICS, Workspace
@@ -54,9 +55,8 @@ def _blame(workspace: Workspace, metrics: Sequence[str] = ()) -> Answer:
 
 
 def _turns_to_read(result: Breakdown) -> list[Block]:
-    """The turns of the bins worth reading, at the last measure and the middle of its thresholds."""
-    cuts = shown_cuts(result.turns)
-    cut = cuts[len(cuts) // 2]
+    """The turns of the bins worth reading."""
+    cut = headline_cut(shown_cuts(result.turns))
     cards = [present_turns(result, bin_, cut) for bin_ in BINS_TO_READ]
     return [Heading("Turns to read", 2), *(block for block in cards if block.cards)]
 

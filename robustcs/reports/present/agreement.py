@@ -67,7 +67,8 @@ def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, mo
             part = f" · layers {start + 1} and on" if start else ""
             title = f"{row.turn} · {row.passage}{part}"
             shown.append(LayeredText(title, tuple(fields), text.text, tuple(layers[start : start + MAX_LAYERS])))
-    return Layers("layers", "What did each annotator choose?", tuple(shown))
+    which = "" if most is None or most >= len(result.texts) else f" The {most} texts with the least agreement"
+    return Layers("layers", f"What did each annotator choose?{which}", tuple(shown))
 
 
 def _jaccard(result: SnippetAgreement) -> Table:
@@ -267,14 +268,14 @@ def _distribution(distribution: pd.DataFrame) -> Table:
     return Table("distribution", "Which ratings were given?", columns, rows, "Single ratings.", frozenset(starts))
 
 
-def distribution_figure(distribution: pd.DataFrame) -> Figure:
-    """The ratings of each criterion as stacked bars."""
+def distribution_figure(distribution: pd.DataFrame, what: str = "Ratings given") -> Figure:
+    """The ratings of each criterion as stacked bars; ``what`` they are."""
     words: Mapping[str, str] = {
         str(name): ", ".join(f"{row.rating} {percent(row.share)}" for row in part.itertuples())
         for name, part in distribution.groupby("criterion", sort=False)
     }
     return Figure(
-        "ratings", "Ratings given for each criterion, lowest on the left.",
+        "ratings", f"{what} for each criterion, lowest on the left.",
         "; ".join(f"{name}: {text}" for name, text in words.items()) + ".", lambda: draw_ratings(distribution),
     )  # fmt: skip
 

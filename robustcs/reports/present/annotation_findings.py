@@ -5,6 +5,7 @@ from __future__ import annotations
 from robustcs.analyses.agreement import SnippetAgreement
 from robustcs.analyses.crowd import Crowd
 from robustcs.analyses.ratings import RatingAgreement
+from robustcs.reports.present.headline import headline_measure
 from robustcs.reports.present.words import counted, first_of, measure_label, percent, plain, with_interval
 
 #: Criteria and runs that are told of; the tables have all.
@@ -57,7 +58,7 @@ def _exclusions(result: Crowd) -> list[str]:
 
 def _scores(result: Crowd) -> list[str]:
     rows = result.measures[(result.measures["turn_set"] == "all") & (result.measures["turns"] > 0)]
-    rows = rows[rows["metric"] == rows["metric"].iloc[-1]] if len(rows) else rows
+    rows = rows[rows["metric"] == headline_measure(rows["metric"])] if len(rows) else rows
     said = []
     for criterion, part in rows.groupby("criterion", sort=False):
         label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")

@@ -8,6 +8,7 @@ from robustcs.analyses.bins import BINS, CAUSES
 from robustcs.analyses.breakdown import Breakdown
 from robustcs.errors import UsageError
 from robustcs.reports.document import Block, Card, Cards, Column, Heading, Table
+from robustcs.reports.present.headline import Cut, headline_cut
 from robustcs.reports.present.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
@@ -22,9 +23,6 @@ from robustcs.reports.present.words import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: (metric, threshold) of one column of Table 1.
-Cut = tuple[str, str]
 
 
 def present_breakdown(result: Breakdown) -> tuple[Block, ...]:
@@ -208,7 +206,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
     sentences = []
     for rewriter, rows in result.attribution.groupby("rewriter", sort=False):
         cuts = shown_cuts(result.turns[result.turns["rewriter"] == rewriter])
-        cut = cuts[len(cuts) // 2]
+        cut = headline_cut(cuts)
         part = _at(rows, cut).set_index("cause")
         said = {}
         for cause, line in part.iterrows():

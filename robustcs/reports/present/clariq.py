@@ -19,6 +19,7 @@ _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best qu
 _TASKS = {"question_relevance": "questions", "document_relevance": "documents", "clarification_need": "need"}
 
 
+_SUBJECTS = dict(zip(_TASKS, ("the questions found", "the documents", "the predicted need"), strict=True))
 #: The measures of document relevance that the paper's tables have.
 SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
 
@@ -43,6 +44,10 @@ def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block,
     if len(result.preference):
         blocks.append(_preference(result))
     return tuple(blocks)
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _name(run: str) -> str:
@@ -146,8 +151,8 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
         part = frame[frame["metric"] == metric]
         rules.add(len(rows))
         rows += [
-            (metric, f"{_name(line.first)} − {_name(line.second)}", f"{line.difference:+.4f}",
-             f"{line.ci_low:+.3f} to {line.ci_high:+.3f}", p_value(line.p), p_value(line.p_corrected))
+            (metric, f"{_name(line.first)} − {_name(line.second)}", _signed(line.difference, 4),
+             f"{_signed(line.ci_low, 3)} to {_signed(line.ci_high, 3)}", p_value(line.p), p_value(line.p_corrected))
             for line in part.itertuples()
         ]  # fmt: skip
     if not rows:
@@ -158,7 +163,7 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
     pairs = len(frame) // frame["metric"].nunique()
     return [
         Table(
-            f"comparisons-{_TASKS[task]}", "Are the differences real?", columns, tuple(rows),
+            f"comparisons-{_TASKS[task]}", f"Are the differences in {_SUBJECTS[task]} real?", columns, tuple(rows),
             f"Paired randomisation test over {frame['topics'].iloc[0]} topics, two-sided; Holm: corrected for {pairs}"
             f" pair{'s' * (pairs != 1)} of runs.", frozenset(rules - {0}),
         )  # fmt: skip

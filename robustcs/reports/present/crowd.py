@@ -21,7 +21,7 @@ def present_crowd(result: Crowd) -> tuple[Block, ...]:
     blocks: list[Block] = [present(result) for table, present in parts if len(table)]
     if len(result.distribution):
         frame = result.distribution.assign(rating=result.distribution["grade"].astype(str))
-        blocks.append(distribution_figure(frame))
+        blocks.append(distribution_figure(frame, "Final grades"))
     return tuple(blocks)
 
 

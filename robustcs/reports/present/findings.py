@@ -13,6 +13,7 @@ from robustcs.analyses.robustness import Robustness
 from robustcs.analyses.unjudged import Unjudged
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.reports.present.correlate import answers_label, corner_counts, similarity_label
+from robustcs.reports.present.headline import headline_measure
 from robustcs.reports.present.words import measure_label, p_equals, percent, plain
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
             f"Nobody judged {percent(shares.min())} ({shares.idxmin()}) to {percent(shares.max())} ({shares.idxmax()}) of the"
             f" top {result.settings.depth} passages.",
         )
-    metric = exact["metric"].iloc[-1]
+    metric = headline_measure(exact["metric"])
     bounds = exact[exact["metric"] == metric].set_index("run")
     human = next((name for name, role in roles.items() if role == "human"), None)
     drops = [(human, name, [name]) for name, role in roles.items() if human and role != "human"]
@@ -61,7 +62,7 @@ def _drop(
         f" {plain(drop)}."
     )
     if most - least <= ROUNDING:
-        return f"{text} No grades of unjudged passages could change it: no part of it is holes in the judgments."
+        return f"{text} No grades of the unjudged passages of these runs could change it."
     sure = (
         "so it is real whatever they are"
         if least > 0
@@ -105,12 +106,12 @@ def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
 
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:
-    """What the new judgments change in the last measure, and whether runs change places."""
+    """What the new judgments change in the headline measure, and whether runs change places."""
     change = result.change
     if change is None or not len(change.measures):
         return ()
     added = int(change.files["added"].sum())
-    metric = change.measures["metric"].iloc[0]
+    metric = headline_measure(change.measures["metric"])
     part = change.measures[change.measures["metric"] == metric]
     least, most = (part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()])
     moved = part[part["rank_before"] != part["rank_after"]]
@@ -143,12 +144,12 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
 
 
 def robustness_findings(result: Robustness) -> tuple[str, ...]:
-    """The mean drop of every group in the first measure."""
-    metric = result.groups["metric"].iloc[0]
+    """The mean drop of every group in the headline measure."""
+    metric = headline_measure(result.groups["metric"])
     return tuple(
         f"In other words ({row['group']}, {row['sets']} test set{'s' * (row['sets'] != 1)}), {measure_label(metric)} drops by"
-        f" {plain(row['mean_drop'])} on average, {_whole(row['mean_drop_percent'])} % of the baseline (95 % interval"
-        f" {plain(row['ci_low'])} to {plain(row['ci_high'])}, p {p_equals(row['p_corrected'])} by Holm)."
+        f" {plain(row['mean_drop'])} on average (95 % interval {plain(row['ci_low'])} to {plain(row['ci_high'])}, p"
+        f" {p_equals(row['p_corrected'])} by Holm), which is {_whole(row['mean_drop_percent'])} % of the baseline."
         for _, row in result.groups[result.groups["metric"] == metric].iterrows()
     )
 

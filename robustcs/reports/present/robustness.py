@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from robustcs.analyses.robustness import Robustness
 from robustcs.reports.document import Block, Column, Figure, Table
+from robustcs.reports.present.headline import headline_measure
 from robustcs.reports.present.words import measure_label, p_value, percent, percent_interval, score
 
 if TYPE_CHECKING:
@@ -198,10 +199,10 @@ def draw_drops(result: Robustness) -> matplotlib.figure.Figure:
 
 
 def draw_spread(result: Robustness) -> matplotlib.figure.Figure:
-    """Per-turn spread of the first measure, one panel per group."""
+    """Per-turn spread of the headline measure, one panel per group."""
     from robustcs.reports.robustness_figures import SpreadPanel, spread_figure
 
-    turns = result.turns[result.turns["metric"] == result.turns["metric"].iloc[0]]
+    turns = result.turns[result.turns["metric"] == headline_measure(result.turns["metric"])]
     label = measure_label(turns["metric"].iloc[0])
     panels = []
     for group, part in turns.groupby("group", sort=False):
@@ -221,7 +222,7 @@ def _drops_alt(result: Robustness) -> str:
 
 
 def _spread_alt(result: Robustness) -> str:
-    first = result.spread[result.spread["metric"] == result.spread["metric"].iloc[0]]
+    first = result.spread[result.spread["metric"] == headline_measure(result.spread["metric"])]
     parts = [f"{row['group']}: mean range {score(row['mean_range'])}" for _, row in first.iterrows()]
     return f"One line per turn from its lowest to its highest score, sorted by mean. {'; '.join(parts)}."
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from robustcs.analyses.bins import BINS
 from robustcs.analyses.breakdown import Breakdown
 from robustcs.reports.document import Figure
-from robustcs.reports.present.breakdown import Cut, cut_label, shown_cuts
+from robustcs.reports.present.breakdown import cut_label, shown_cuts
+from robustcs.reports.present.headline import Cut, headline_cut
 from robustcs.reports.present.words import marks
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def present_squares(result: Breakdown) -> list[Figure]:
     for rewriter in rewriters:
         turns = result.turns[result.turns["rewriter"] == rewriter]
         cuts = shown_cuts(turns)
-        cut = cuts[len(cuts) // 2]
+        cut = headline_cut(cuts)
         counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
         several = f", rewriter {rewriter}" if len(rewriters) > 1 else ""
         words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in BINS)

@@ -108,6 +108,7 @@
 
     heads.forEach((head, column) => {
       const button = make("button", { type: "button" }, ...head.childNodes);
+      if (!button.textContent.trim()) button.ariaLabel = "Sort by the names of the rows";
       head.append(button);
       button.addEventListener("click", () => {
         const next = { ascending: `-${column}`, descending: "" }[head.getAttribute("aria-sort")] ?? `${column}`;

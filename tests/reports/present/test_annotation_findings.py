@@ -6,7 +6,7 @@ from robustcs.analyses.crowd import GradesPart, crowd, judgments_of
 from robustcs.analyses.crowd_grades import aggregate, exclude_workers, qrels_by_criterion
 from robustcs.analyses.ratings import rating_agreement
 from robustcs.analyses.result import Evaluated
-from robustcs.inputs.crowd import Grade, GoldCheck
+from robustcs.inputs.crowd import GoldCheck, Grade
 from robustcs.inputs.ratings import Rating
 from robustcs.policy import EvaluationPolicy
 from robustcs.reports.present.annotation_findings import crowd_findings, rating_findings

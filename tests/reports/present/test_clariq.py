@@ -32,7 +32,7 @@ def test_every_table_has_cells_for_its_columns() -> None:
     assert tables["question_relevance"].rows[0] == ("mine", "0.5000", "0.5000", "0.5000", "0.5000")
     assert tables["question_relevance"].note.endswith("Without output: mine for 1 topic.")
     assert [row[:2] for row in tables["document_relevance"].rows[::2]] == [("Best question", "1.0000"), ("mine", "0.5000")]
-    assert tables["comparisons-documents"].rows[0][:3] == ("P1", "mine − Best question", "-0.5000")
+    assert tables["comparisons-documents"].rows[0][:3] == ("P1", "mine − Best question", "−0.5000")
     assert tables["clarification_need"].rows[0][4] == "0.0000"
     assert tables["need_confusion-mine"].rows[3][:6] == ("4", "0", "0", "0", "0", "1")
     assert tables["preference"].rows[0][:5] == ("clear", "mine : yours", "1 : 0", "0", "100.0 %")

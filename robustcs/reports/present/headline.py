@@ -1,0 +1,33 @@
+"""The one measure and threshold that findings, squares and turns to read are about; the tables have all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.thresholds import parse_threshold
+
+#: (metric, threshold), as the tables name them.
+Cut = tuple[str, str]
+
+
+def headline_measure(names: Iterable[str]) -> str:
+    """The first of the measures that says more than right or wrong (not P@1, success, em), else the first."""
+    every = list(dict.fromkeys(names))
+    return next((name for name in every if not _right_or_wrong(name)), every[0])
+
+
+def headline_cut(cuts: Sequence[Cut]) -> Cut:
+    """Of the cuts of :func:`headline_measure`, that with the threshold nearest to 0.5; the lower of two."""
+    metric = headline_measure(name for name, _ in cuts)
+    return min((cut for cut in cuts if cut[0] == metric), key=lambda cut: _from_half(cut[1]))
+
+
+def _from_half(threshold: str) -> tuple[float, float]:
+    value = parse_threshold(threshold).value
+    return abs(value - 0.5), value
+
+
+def _right_or_wrong(name: str) -> bool:
+    measure = parse_measure(name)
+    return measure.family in ("success", "em") or (measure.family == "P" and measure.cutoff == 1)
