@@ -84,6 +84,8 @@ def agreement(
         _write_page(html, result, page, workspace)
     if not html or options.output or options.format:
         emit("agreement", result, blocks, workspace.inputs, options)
+    if chosen.snippets and chosen.ratings:
+        click.echo("the ratings of [agreement] are another question: name their files to see them", err=True)
 
 
 def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:

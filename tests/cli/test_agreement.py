@@ -24,7 +24,9 @@ def test_snippets_of_the_demo(in_demo: Command) -> None:
 
 
 def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
-    assert in_demo("agreement --format json").out == in_demo(f"{SNIPPETS} --format json").out
+    bare = in_demo("agreement --format json")
+    assert bare.out == in_demo(f"{SNIPPETS} --format json").out
+    assert bare.err == "the ratings of [agreement] are another question: name their files to see them\n"
     assert in_demo("agreement --table jaccard").out == in_demo(f"{SNIPPETS} --table jaccard").out
 
 

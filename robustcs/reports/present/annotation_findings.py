@@ -62,6 +62,10 @@ def _scores(result: Crowd) -> list[str]:
     said = []
     for criterion, part in rows.groupby("criterion", sort=False):
         label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")
-        runs = [f"{row['run']} {with_interval(row, 'value')}" for _, row in part.iterrows()]
+        runs = [
+            f"{row['run']} {with_interval(row, 'value')}"
+            + (f", without an answer to {row['turns'] - row['answered']}" if row["answered"] < row["turns"] else "")
+            for _, row in part.iterrows()
+        ]
         said.append(f"By {criterion}, {label} over {turns} is: {first_of(runs, _NAMED)}.")
     return said

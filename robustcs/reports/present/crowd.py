@@ -35,7 +35,7 @@ def _qrels(result: Crowd) -> Table:
         Column("Criterion", "left"), Column("Turns", "left"), Column("turns"), Column("pairs"), Column(f"pairs ≥ {level}"),
     )  # fmt: skip
     note = f"Filtered: turns with a grade of at least {level}."
-    if len(result.grades):
+    if (result.grades["workers"] > 1).any():
         means = int((result.grades["rule"] == "mean").sum())
         note += (
             f" A grade is the mode of its workers' grades; {means:,} of {len(result.grades):,} had no clear mode and got the"
