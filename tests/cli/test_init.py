@@ -16,7 +16,9 @@ def test_init_then_check_then_breakdown(in_copy: Command, tmp_path: Path) -> Non
     (tmp_path / "demo" / "robustcs.toml").unlink()
     answer = in_copy("init")
     assert answer.out == "wrote robustcs.toml: look through it, then try robustcs check\n"
-    assert json.loads(in_copy("check --format json").out)["notes"] == ["stem_raw_2 lacks 4_4"]
+    notes = json.loads(in_copy("check --format json").out)["notes"]
+    assert notes[0] == "stem_raw_2 lacks 4_4"
+    assert notes[1].startswith("[clariq]: nothing to evaluate; ") and len(notes) == 2  # topics alone
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
