@@ -105,6 +105,10 @@ def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folde
     pd.testing.assert_frame_equal(judged.measures, robustcs.crowd(config).measures)
     asked = robustcs.clariq(topics=demo / "clariq/topics.tsv", runs={"stem": demo / "clariq/questions_stem.trec"})
     assert set(asked.question_relevance["run"]) == {"stem"} and not len(asked.document_relevance)
+    with pytest.raises(UsageError, match="^min_agreement 7; write a number from 0 to 1$"):
+        robustcs.agreement(config, min_agreement=7)
+    with pytest.raises(UsageError, match="^depth 0; write a whole number from 1$"):
+        robustcs.crowd(config, depth=0)
     with pytest.raises(UsageError, match="^no input is named 'bunk'; "):
         robustcs.crowd(grades="x", bunk="y")
 

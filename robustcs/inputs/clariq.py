@@ -182,9 +182,12 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
     Texts get their id from ``bank``: where they are equal, else where they are equal but for letter case, punctuation and
     white space; ``""`` is :data:`NO_QUESTION`, whatever its text there.
 
-    Raises :class:`InputError` for malformed lines, and for texts without a bank.
+    Raises :class:`InputError` for malformed lines, for JSON, and for texts without a bank.
     """
     head = "".join(line for _, line in islice(filled_lines(path), 1))
+    if head.lstrip().startswith(("{", "[")):
+        found, advice = "this is JSON, not a run of questions", "write lines of topic_id 0 question_id rank score tag"
+        raise input_error(path, 1, found, advice, "not-a-run")
     if not _QUOTED.match(head):
         run = read_run(path, name, ranks=ranks)
         known = 0 if bank is None else sum(question not in bank for question in run.documents.to_pylist())

@@ -104,6 +104,11 @@ class AgreementFiles(_Files):
     min_agreement: float = MIN_AGREEMENT
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_agreement <= 1:
+            raise UsageError("bad-setting", f"min_agreement {self.min_agreement}", "write a number from 0 to 1")
+        _check_least(self, majority=1)
+
 
 @dataclass(frozen=True)
 class CrowdFiles(_Files):
@@ -132,6 +137,17 @@ class CrowdFiles(_Files):
     runs: Mapping[str, Path] = field(default_factory=dict)
     depth: int = 1
     relevance_level: int = 2
+
+    def __post_init__(self) -> None:
+        _check_least(self, tolerance=0, depth=1, relevance_level=1)
+
+
+def _check_least(files: _Files, **least: int) -> None:
+    """Raise :class:`UsageError` for a setting below the least that it can be."""
+    for name, number in least.items():
+        value = getattr(files, name)
+        if value is not None and value < number:
+            raise UsageError("bad-setting", f"{name} {value}", f"write a whole number from {number}")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import read_annotations
-from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq import QuestionRun, read_needs, read_question_bank, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
 from robustcs.inputs.crowd import read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
@@ -62,7 +62,7 @@ def _clariq(files: ClariqFiles, by_rank: bool) -> Iterator[File]:
     if files.questions:
         yield "clariq questions", files.questions, read_question_bank, len
     for name, path in files.runs.items():
-        read = partial(read_question_run, name=name, bank=None, ranks=by_rank)
+        read = partial(_question_run, name=name, bank=files.questions, by_rank=by_rank)
         yield f"clariq run {name}", path, read, lambda found: len(found.run)
     if files.qrels:
         yield "clariq qrels", files.qrels, read_qrels, len
@@ -77,6 +77,10 @@ def _clariq(files: ClariqFiles, by_rank: bool) -> Iterator[File]:
         yield "clariq preferences", files.preferences, read_preferences, len
     if files.conversations:
         yield "clariq conversations", files.conversations, read_conversations, len
+
+
+def _question_run(path: Path, name: str, bank: Path | None, by_rank: bool) -> QuestionRun:
+    return read_question_run(path, name, read_question_bank(bank) if bank else None, by_rank)
 
 
 def _table_or_run(path: Path, read: Callable[[Path], Any]) -> Any:

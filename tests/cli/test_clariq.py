@@ -214,3 +214,18 @@ def test_the_help_says_that_pickles_are_not_loaded(in_demo: Command) -> None:
     out = " ".join(in_demo("clariq --help").out.split())
     assert "A pickle is never loaded" in out
     assert "json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))" in out
+
+
+def test_json_is_no_run_of_questions(in_demo: Command) -> None:
+    answer = in_demo("clariq --topics clariq/topics.tsv --run a=crowd/bank.json", code=3)
+    assert answer.err == (
+        "crowd/bank.json:1: this is JSON, not a run of questions; write lines of topic_id 0 question_id rank score tag\n"
+    )
+
+
+def test_check_reads_runs_of_texts_with_the_bank(in_copy: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "texts.run").write_text('101 0 "do you want to bake" 1 9 x\n')
+    (tmp_path / "demo" / "robustcs.toml").write_text(
+        '[clariq]\ntopics = "clariq/topics.tsv"\nquestions = "clariq/question_bank.tsv"\nruns = { a = "texts.run" }\n'
+    )
+    assert "clariq run a" in in_copy("check").out
