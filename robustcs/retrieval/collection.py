@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from array import array
@@ -30,13 +29,13 @@ def write_parts(collection: Path, folder: Path, track: Callable[[Iterable[Any], 
     """
     problems = ProblemList(collection)
     # eight bytes per id instead of the id: 38 million of them take 300 MB
-    hashes, lines = array("Q"), array("Q")
+    hashes, lines = array("q"), array("Q")
     passages = _passages(collection, problems)
     files = 0
     ticks = iter(track(range(_guess_parts(collection)), "checking passages", _guess_parts(collection)))
     while some := list(islice(passages, PART)):
         for number, passage, _ in some:
-            hashes.append(int.from_bytes(hashlib.blake2b(passage.encode(), digest_size=8).digest(), "big"))
+            hashes.append(hash(passage))
             lines.append(number)
         with (folder / f"part{files:05}.jsonl").open("w", encoding="utf-8", newline="\n") as part:
             # two texts are quicker to write than an object, and there are millions
@@ -107,7 +106,7 @@ def _from_table(number: int, line: str, problems: ProblemList) -> tuple[str, str
 
 def _find_repeated(path: str | os.PathLike[str], hashes: array[int], lines: array[int], problems: ProblemList) -> None:
     """Add ids that stand in several lines. Equal hashes only point at lines, whose ids are then compared."""
-    keys = np.frombuffer(hashes, dtype=np.uint64) if hashes else np.zeros(0, np.uint64)
+    keys = np.frombuffer(hashes, dtype=np.int64) if hashes else np.zeros(0, np.int64)
     values, counts = np.unique(keys, return_counts=True)
     suspected = np.isin(keys, values[counts > 1])
     if not suspected.any():
