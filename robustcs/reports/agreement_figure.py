@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from robustcs.reports.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line
+from robustcs.reports.text import one_line, shortened
 
 _BLUE = "#2f74b0"
 _PALE = "#cadff0"
@@ -76,7 +76,7 @@ def rating_figure(rows: Sequence[RatingRow]) -> Figure:
                     axes.text(left + share / 2, place, one_line(rating), ha="center", va="center", fontsize=6.5,
                               color="#ffffff" if _dark(colour) else "#000000")  # fmt: skip
                 left += share
-        axes.set_yticks(range(len(rows)), [_short(row.criterion) for row in rows])
+        axes.set_yticks(range(len(rows)), [shortened(row.criterion, _NAME) for row in rows])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, 1))
@@ -102,8 +102,3 @@ def _colours(count: int) -> list[tuple[float, float, float]]:
 
 def _dark(colour: tuple[float, float, float]) -> bool:
     return float(np.dot(colour, (0.299, 0.587, 0.114))) < 0.5
-
-
-def _short(name: str) -> str:
-    text = one_line(name)
-    return text if len(text) <= _NAME else text[: _NAME - 1] + "…"

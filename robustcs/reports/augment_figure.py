@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from robustcs.reports.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line
+from robustcs.reports.text import one_line, shortened
 
 _BEFORE = "#7db0da"
 _AFTER = "#0b3a66"
@@ -38,7 +38,7 @@ def augment_figure(panels: Sequence[ChangePanel]) -> Figure:
     """
     per_row = min(len(panels), _PER_ROW)
     lines = -(-len(panels) // _PER_ROW)
-    names = max(len(_short(run)) for panel in panels for run in panel.runs) * _LETTER + 0.1
+    names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * _LETTER + 0.1
     width = COLUMN_WIDTH if len(panels) == 1 else FULL_WIDTH
     body = _ROW * (len(panels[0].runs) + 0.6)
     height = lines * (_TOP + body + _AXIS)
@@ -61,7 +61,7 @@ def _draw(axes: Axes, panel: ChangePanel) -> None:
     axes.hlines(rows, panel.before, panel.after, color=_AFTER, linewidth=1.0)
     axes.plot(panel.before, rows, "o", markersize=3.6, markerfacecolor="white", markeredgecolor=_BEFORE, label="before")
     axes.plot(panel.after, rows, "o", markersize=3.6, color=_AFTER, label="after")
-    axes.set_yticks(rows, [_short(run) for run in panel.runs])
+    axes.set_yticks(rows, [shortened(run, _LONGEST_NAME) for run in panel.runs])
     axes.set_ylim(len(panel.runs) - 0.4, -0.6)
     axes.margins(x=0.06)
     axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.4)
@@ -69,8 +69,3 @@ def _draw(axes: Axes, panel: ChangePanel) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_title(one_line(panel.title), loc="left")
     axes.set_xlabel("mean score", labelpad=2)
-
-
-def _short(run: str) -> str:
-    run = one_line(run)
-    return run if len(run) <= _LONGEST_NAME else run[: _LONGEST_NAME - 1] + "…"

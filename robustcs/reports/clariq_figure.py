@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from robustcs.reports.figures import FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line
+from robustcs.reports.text import shortened
 
 _SYSTEM, _BASELINE, _NONE = "#2f74b0", "#8a8f94", "#cf5c0c"
 _PER_ROW = 4
@@ -43,7 +43,7 @@ class MeasurePanel:
 
 def relevance_figure(panels: Sequence[MeasurePanel]) -> Figure:
     """One panel per measure: a dot and an interval per run, a line where asking nothing stands."""
-    names = [_short(run.name) for run in panels[0].runs]
+    names = [shortened(run.name, _NAME) for run in panels[0].runs]
     left = _LEFT + _LETTER * max(map(len, names))
     across = min(len(panels), _PER_ROW)
     down = -(-len(panels) // across)
@@ -72,8 +72,3 @@ def relevance_figure(panels: Sequence[MeasurePanel]) -> Figure:
             axes.set_axisbelow(True)
             axes.set_title(panel.title, loc="left")
     return figure
-
-
-def _short(name: str) -> str:
-    text = one_line(name)
-    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from robustcs.reports.figures import FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line, turn_anchor
+from robustcs.reports.text import one_line, shortened, turn_anchor
 
 _SETS = "#2f74b0"
 _BASELINE = "#cf5c0c"
@@ -53,8 +53,7 @@ class SpreadPanel:
 def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
     """Title → groups → drops; the panels share their rows, which the first panel of a line names."""
     first = next(iter(panels.values()))
-    names = [one_line(drop.name) for group in first for drop in group]
-    names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names]
+    names = [shortened(drop.name, _LONGEST_NAME) for group in first for drop in group]
     places = [-(row * _ROW + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)]
     left = 0.2 + _PER_CHARACTER * max(map(len, names))
     body = _ROW - places[-1]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from robustcs.reports.figures import COLUMN_WIDTH, INK, style
-from robustcs.reports.text import one_line, turn_anchor
+from robustcs.reports.text import one_line, shortened, turn_anchor
 
 #: Colour and dot of the two corners: similar questions with different answers, and the reverse.
 CORNER_LOOKS = (("#cf5c0c", "v"), ("#147a5f", "^"))
@@ -78,9 +78,8 @@ def scatter_figure(scatter: Scatter) -> Figure:
         axes.set(xlim=(x_low - pad_x, x_high + pad_x), ylim=(y_low - pad_y, y_high + pad_y))
         axes.set_xlabel(one_line(scatter.x_label), labelpad=2)
         axes.set_ylabel(one_line(scatter.y_label), labelpad=2)
-        title = one_line(scatter.title)
-        cut = title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
-        figure.text(_LEFT / COLUMN_WIDTH, 1 - 0.06 / height, cut, fontsize=7.5, fontweight="bold", va="top")
+        title = shortened(scatter.title, _TITLE_CHARACTERS)
+        figure.text(_LEFT / COLUMN_WIDTH, 1 - 0.06 / height, title, fontsize=7.5, fontweight="bold", va="top")
         _legend(figure, scatter, height)
     return figure
 
@@ -134,10 +133,9 @@ def _names(
     gap = 0.12 / side * (x_high - x_low)
     column = min(float(scatter.x[rows].min()), corner.box[0] if corner.box[0] > x_low else 2.0) - gap
     for row, height in zip(rows, heights, strict=True):
-        name = one_line(scatter.turns[row])
         axes.plot([column, scatter.x[row]], [height, scatter.y[row]], color=colour, linewidth=0.4, zorder=3)
         axes.text(
-            column, height, name if len(name) <= 12 else name[:11] + "…", color=colour, fontsize=5.5, ha="right",
+            column, height, shortened(scatter.turns[row], 12), color=colour, fontsize=5.5, ha="right",
             va="center", zorder=5, bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.4},
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from robustcs.reports.figures import BIN_COLOURS, COLUMN_WIDTH, FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line
+from robustcs.reports.text import shortened
 
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
@@ -250,9 +250,7 @@ def _letters(band: int) -> str:
 
 def _title(axes: Axes, panel: SweepPanel, same_turns: bool, longest: int) -> None:
     turns = "" if same_turns else f" ({panel.turns} turns)"
-    title = one_line(panel.title)
-    room = max(longest - len(turns), 1)
-    axes.set_title((title if len(title) <= room else title[: room - 1] + "…") + turns, loc="left", pad=4)
+    axes.set_title(shortened(panel.title, max(longest - len(turns), 1)) + turns, loc="left", pad=4)
 
 
 def _legend(figure: Figure, width: float, height: float, legend: float) -> None:

@@ -37,6 +37,12 @@ def one_line(text: str) -> str:
     return _SPACE.sub(" ", visible(text)).strip()
 
 
+def shortened(text: str, most: int) -> str:
+    """:func:`one_line` text of at most ``most`` characters, cut with an ellipsis where it is longer."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def breakable(text: str) -> str:
     """``text`` with invisible break points (U+200B) in its long words, for typesetters, which break at spaces only."""
     return _LONG_WORD.sub(lambda word: _PIECE.sub("\\1\u200b", word[0]), text)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from robustcs.reports.figures import FULL_WIDTH, INK, style
-from robustcs.reports.text import one_line
+from robustcs.reports.text import one_line, shortened
 
 #: Told apart with any colour vision; further runs repeat them with another line and dot.
 RUN_COLOURS = ("#0b3a66", "#cf5c0c", "#2fa585", "#873a73", "#2f74b0", "#b07d12")
@@ -59,7 +59,7 @@ def unjudged_figure(lines: Sequence[RankLine], panels: Sequence[IntervalPanel], 
     height = _TOP + _RANKS_HEIGHT + _AXIS + rows * (_TOP + panel_height + _AXIS) + _EDGE
     with style():
         figure = Figure(figsize=(FULL_WIDTH, height))
-        left_edge = max(_LEFT, 0.1 + _LETTER * max(len(_short(line.run)) for line in lines))
+        left_edge = max(_LEFT, 0.1 + _LETTER * max(len(shortened(line.run, _NAME)) for line in lines))
         width = FULL_WIDTH - left_edge - _RIGHT
         bottom = height - _TOP - _RANKS_HEIGHT
         axes = figure.add_axes(
@@ -110,7 +110,7 @@ def _draw_intervals(axes: Axes, panel: IntervalPanel, runs: Sequence[str], leftm
         for end in (panel.low[number], panel.high[number]):
             axes.plot([end, end], [place - 0.22, place + 0.22], color=colour, linewidth=1)
         axes.plot(panel.score[number], place, dot, color=colour, markersize=3.6)
-    names = [_short(run) for run in runs]
+    names = [shortened(run, _NAME) for run in runs]
     axes.set_yticks(places, names if leftmost else [""] * len(names))
     axes.set_ylim(-0.7, len(runs) - 0.3)
     axes.tick_params(axis="y", length=0)
@@ -121,8 +121,3 @@ def _draw_intervals(axes: Axes, panel: IntervalPanel, runs: Sequence[str], leftm
     if leftmost:
         for number, label in enumerate(axes.get_yticklabels()):
             label.set_color(_look(number)[0])
-
-
-def _short(name: str) -> str:
-    text = one_line(name)
-    return text if len(text) <= _NAME else text[: _NAME - 1] + "…"

@@ -10,7 +10,7 @@ from robustcs.analyses.agreement import LONGEST_SHARE, SnippetAgreement, Texts
 from robustcs.analyses.ratings import NO_MAJORITY, RatingAgreement
 from robustcs.inputs.annotations import TextKey
 from robustcs.reports.document import MAX_LAYERS, Block, Column, Figure, LayeredText, Layers, Table
-from robustcs.reports.present.words import percent, score
+from robustcs.reports.present.words import number, percent, score
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -24,11 +24,6 @@ _AGGREGATES = {"mean": "mean over all pairs", "majority": "majority", "similarit
 def interval(low: float, high: float) -> str:
     """``0.146–0.216``."""
     return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"
-
-
-def two(value: float) -> str:
-    """A number with two decimals."""
-    return "–" if math.isnan(value) else f"{value:.2f}"
 
 
 # ---------------------------------------------------------------- snippets
@@ -106,7 +101,7 @@ def _reference(result: SnippetAgreement) -> Table:
 
 def _statistics(result: SnippetAgreement) -> Table:
     rows = tuple(
-        (row.group, str(row.texts), str(row.annotations), str(row.empty), two(row.snippets_per_annotation),
+        (row.group, str(row.texts), str(row.annotations), str(row.empty), number(row.snippets_per_annotation, 2),
          f"{row.tokens_per_snippet:.1f}", percent(row.share))
         for row in result.statistics.itertuples()
     )  # fmt: skip
@@ -120,7 +115,7 @@ def _statistics(result: SnippetAgreement) -> Table:
 def _workers(result: SnippetAgreement) -> Table:
     chosen = result.workers.head(SHOWN)
     rows = tuple(
-        (row.worker, str(row.annotations), two(row.f1_others), str(row.long), str(row.outside), str(row.empty),
+        (row.worker, str(row.annotations), number(row.f1_others, 2), str(row.long), str(row.outside), str(row.empty),
          str(row.flagged))
         for row in chosen.itertuples()
     )  # fmt: skip

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from robustcs.analyses.augment import Augmentation, Change
 from robustcs.analyses.whatif import PRIOR, WhatIf
 from robustcs.reports.document import Block, Column, Figure, Heading, Paragraph, Table
-from robustcs.reports.present.words import measure_label, p_value, percent, score
+from robustcs.reports.present.words import (
+    measure_label,
+    number_interval,
+    p_value,
+    percent,
+    score,
+    signed,
+    signed_interval,
+)
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -30,19 +37,6 @@ def present_augmentation(result: Augmentation) -> tuple[Block, ...]:
     if result.leave_one_out is not None:
         blocks += _leave_one_out(result.leave_one_out, result.depth)
     return tuple(blocks)
-
-
-def signed(value: float) -> str:
-    """A difference with its sign and four decimals."""
-    return "–" if math.isnan(value) else f"{value:+.4f}".replace("-", "−")
-
-
-def _interval(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{low:.3f} to {high:.3f}".replace("-", "−")
-
-
-def _signed_interval(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{low:+.3f} to {high:+.3f}".replace("-", "−")
 
 
 def _place(before: int, after: int) -> str:
@@ -97,7 +91,7 @@ def _scores(metric: str, part: pd.DataFrame) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            row.run, score(row.before), score(row.after), signed(row.difference), _signed_interval(row.ci_low, row.ci_high),
+            row.run, score(row.before), score(row.after), signed(row.difference), signed_interval(row.ci_low, row.ci_high),
             p_value(row.p_corrected), _place(row.rank_before, row.rank_after),
         )
         for row in part.itertuples()
@@ -111,7 +105,7 @@ def _scores(metric: str, part: pd.DataFrame) -> Table:
 def _ranking(ranking: pd.DataFrame) -> Table:
     rows = tuple(
         (measure_label(row.metric), _METHODS[row.method], f"{row.value:.3f}".replace("nan", "–").replace("-", "−"),
-         _interval(row.ci_low, row.ci_high))
+         number_interval(row.ci_low, row.ci_high))
         for row in ranking.itertuples()
     )  # fmt: skip
     per_metric = len(_METHODS)
@@ -191,7 +185,9 @@ def _what_if(drawn: WhatIf) -> list[Block]:
     )  # fmt: skip
     pairs = dict(_metrics(drawn.pairs))
     for metric, part in _metrics(drawn.scores):
-        rows = tuple((row.run, score(row.score), score(row.mean), _interval(row.low, row.high)) for row in part.itertuples())
+        rows = tuple(
+            (row.run, score(row.score), score(row.mean), number_interval(row.low, row.high)) for row in part.itertuples()
+        )
         blocks.append(Table(f"what_if-{metric}", f"{measure_label(metric)} over {drawn.draws} draws", columns, rows))
         if metric in pairs and not (pairs[metric]["flips"] > 0).any():
             blocks.append(Paragraph(f"{measure_label(metric)}: no two runs change places in any draw."))
@@ -199,7 +195,7 @@ def _what_if(drawn: WhatIf) -> list[Block]:
             every = pairs[metric].sort_values("flips", ascending=False, kind="stable")
             closest = every[every["flips"] > 0]
             flips = tuple(
-                (row.first, row.second, signed(row.difference), signed(row.mean), _signed_interval(row.low, row.high),
+                (row.first, row.second, signed(row.difference), signed(row.mean), signed_interval(row.low, row.high),
                  percent(row.flips))
                 for row in closest.head(_SHOWN).itertuples()
             )  # fmt: skip

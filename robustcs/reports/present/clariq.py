@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from robustcs.analyses.clariq import Clariq
 from robustcs.analyses.clariq_tasks import BASELINES
 from robustcs.reports.document import Block, Column, Figure, Table
-from robustcs.reports.present.words import p_value, percent, percent_interval, score
+from robustcs.reports.present.words import (
+    p_value,
+    percent,
+    percent_interval,
+    score,
+    signed,
+    signed_interval,
+)
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -44,10 +51,6 @@ def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block,
     if len(result.preference):
         blocks.append(_preference(result))
     return tuple(blocks)
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _name(run: str) -> str:
@@ -151,8 +154,8 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
         part = frame[frame["metric"] == metric]
         rules.add(len(rows))
         rows += [
-            (metric, f"{_name(line.first)} − {_name(line.second)}", _signed(line.difference, 4),
-             f"{_signed(line.ci_low, 3)} to {_signed(line.ci_high, 3)}", p_value(line.p), p_value(line.p_corrected))
+            (metric, f"{_name(line.first)} − {_name(line.second)}", signed(line.difference),
+             signed_interval(line.ci_low, line.ci_high), p_value(line.p), p_value(line.p_corrected))
             for line in part.itertuples()
         ]  # fmt: skip
     if not rows:

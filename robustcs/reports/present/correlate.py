@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from robustcs.analyses.correlate import CORNERS, SUBSETS, Correlate
 from robustcs.errors import UsageError
 from robustcs.reports.document import Block, Card, Cards, Column, Figure, Heading, Table
-from robustcs.reports.present.words import measure_label, p_value, percent, score, threshold_label
+from robustcs.reports.present.words import (
+    measure_label,
+    number,
+    number_interval,
+    p_value,
+    percent,
+    score,
+    threshold_label,
+)
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -93,12 +101,11 @@ def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
+    return number(value, 3)
 
 
 def _interval(row: pd.Series) -> str:
-    low, high = row["ci_low"], row["ci_high"]
-    return "–" if math.isnan(low) else f"{low:.2f} to {high:.2f}".replace("-", "−")
+    return number_interval(row["ci_low"], row["ci_high"], 2)
 
 
 def _p(value: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from robustcs.analyses.diversity import DISTINCT, Diversity
 from robustcs.reports.document import Block, Column, Table
+from robustcs.reports.present.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,6 @@ def present_diversity(result: Diversity) -> tuple[Block, ...]:
     return (_bleu(result.bleu), *_diversity(result.diversity), _topics(result.topics), _alike(result.alike))
 
 
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"
-
-
 def _share(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
@@ -37,7 +34,7 @@ def _bleu(bleu: pd.DataFrame) -> Table:
             # before and after an edit there are as many texts
             comparable = place > 0 and row["sentences"] == first["sentences"] and first["value"] > 0
             change = f"{100 * (row['value'] / first['value'] - 1):+.1f} %".replace("-", "−") if comparable else ""
-            rows.append((str(source), row["target"], str(row["sentences"]), _number(row["value"]), change))
+            rows.append((str(source), row["target"], str(row["sentences"]), number(row["value"], 2), change))
     columns: tuple[Column, ...] = (
         Column("Source", "left"), Column("Target", "left"), Column("sentences"), Column("BLEU"), Column("change"),
     )  # fmt: skip
@@ -58,7 +55,7 @@ def _diversity(diversity: pd.DataFrame) -> list[Table]:
     ]  # fmt: skip
     rows = [
         (
-            row["target"], str(row["turns"]), str(row["texts"]), _number(row["self_bleu"]),
+            row["target"], str(row["turns"]), str(row["texts"]), number(row["self_bleu"], 2),
             *(_share(row[f"distinct_{n}"]) for n in DISTINCT), *(_share(row[name]) for name in distances),
         )
         for _, row in diversity.iterrows()
@@ -85,7 +82,7 @@ def _diversity(diversity: pd.DataFrame) -> list[Table]:
 def _topics(topics: pd.DataFrame) -> Table:
     chosen = topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
     rows = tuple(
-        (row["topic"], row["target"], str(row["turns"]), str(row["texts"]), _number(row["bleu"]), _number(row["self_bleu"]))
+        (row["topic"], row["target"], str(row["turns"]), str(row["texts"]), number(row["bleu"], 2), number(row["self_bleu"], 2))
         for _, row in chosen.iterrows()
     )
     columns = (

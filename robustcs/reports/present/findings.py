@@ -149,7 +149,7 @@ def robustness_findings(result: Robustness) -> tuple[str, ...]:
     return tuple(
         f"In other words ({row['group']}, {row['sets']} test set{'s' * (row['sets'] != 1)}), {measure_label(metric)} drops by"
         f" {plain(row['mean_drop'])} on average (95 % interval {plain(row['ci_low'])} to {plain(row['ci_high'])}, p"
-        f" {p_equals(row['p_corrected'])} by Holm), which is {_whole(row['mean_drop_percent'])} % of the baseline."
+        f" {p_equals(row['p_corrected'])} by Holm), which is {plain(row['mean_drop_percent'], 0)} % of the baseline."
         for _, row in result.groups[result.groups["metric"] == metric].iterrows()
     )
 
@@ -160,7 +160,3 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
     copies = int(result.diversity["copies"].sum())
     said = f" {copies} texts repeat their source." if copies else ""
     return (f"How much of its source's wording a text repeats, by BLEU (100: all of it): {'; '.join(parts)}.{said}",)
-
-
-def _whole(value: float) -> str:
-    return f"{value:.0f}".replace("-", "−")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from robustcs.analyses.robustness import Robustness
 from robustcs.reports.document import Block, Column, Figure, Table
 from robustcs.reports.present.headline import headline_measure
-from robustcs.reports.present.words import measure_label, p_value, percent, percent_interval, score
+from robustcs.reports.present.words import (
+    measure_label,
+    number,
+    number_interval,
+    p_value,
+    percent,
+    percent_interval,
+    score,
+)
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -51,7 +59,7 @@ def _values(result: Robustness, group: str) -> Table:
     for metric, part in measures.groupby("metric", sort=False):
         mean = means.loc[metric]
         rows.append((measure_label(str(metric)), *map(score, part["value"]), score(mean["value"]), score(mean["baseline"])))
-        rows.append(("  drop", *map(_signed, part["drop"]), _signed(mean["mean_drop"]), ""))
+        rows.append(("  drop", *map(_points, part["drop"]), _points(mean["mean_drop"]), ""))
         rows.append(("  in %", *map(_percent, part["drop_percent"]), _percent(mean["mean_drop_percent"]), ""))
     columns = (
         Column("", "left"), *(Column(name, group=f"sets of {group}") for name in sets),
@@ -86,7 +94,7 @@ def _drops(result: Robustness, metric: str) -> Table:
 
 def _tested(drop: float, row: pd.Series) -> tuple[str, ...]:
     tests = (row["p"], row["p_corrected"], row["t_p"], row["t_p_corrected"])
-    return _signed(drop), _interval(row["ci_low"], row["ci_high"]), *map(_p, tests)
+    return _points(drop), number_interval(row["ci_low"], row["ci_high"]), *map(_p, tests)
 
 
 def _risk(result: Robustness) -> Table:
@@ -96,8 +104,8 @@ def _risk(result: Robustness) -> Table:
         rules.add(len(rows))
         for _, row in part.iterrows():
             counts = (str(row[name]) for name in ("wins", "losses", "ties"))
-            trisk = _signed(row["trisk"], 2)
-            rows.append((measure_label(str(metric)), row["set"], *counts, _signed(row["urisk"]), trisk))
+            trisk = number(row["trisk"], 2)
+            rows.append((measure_label(str(metric)), row["set"], *counts, _points(row["urisk"]), trisk))
     columns = (
         Column("measure", "left"), Column("set", "left"), *(Column(name, group="turns") for name in ("win", "lose", "tie")),
         Column("U_Risk"), Column("T_Risk"),
@@ -150,8 +158,8 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     for group, lines in part.groupby("group", sort=False):
         rules.add(len(rows))
         for _, line in lines.iterrows():
-            numbers = (score(line["baseline"]), score(line["value"]), _signed(line["drop"]), _percent(line["drop_percent"]))
-            interval = _interval(line["ci_low"], line["ci_high"])
+            numbers = (score(line["baseline"]), score(line["value"]), _points(line["drop"]), _percent(line["drop_percent"]))
+            interval = number_interval(line["ci_low"], line["ci_high"])
             rows.append((str(group), line["slice"], str(line["turns"]), *numbers, interval))
     columns = (
         Column("group", "left"), Column("slice", "left"),
@@ -214,8 +222,8 @@ def draw_spread(result: Robustness) -> matplotlib.figure.Figure:
 
 def _drops_alt(result: Robustness) -> str:
     parts = [
-        f"{row['group']}, {measure_label(row['metric'])}: {_signed(row['mean_drop'])}"
-        f" ({_interval(row['ci_low'], row['ci_high'])})"
+        f"{row['group']}, {measure_label(row['metric'])}: {_points(row['mean_drop'])}"
+        f" ({number_interval(row['ci_low'], row['ci_high'])})"
         for _, row in result.groups.iterrows()
     ]
     return f"Points with intervals. Mean drops: {'; '.join(parts)}."
@@ -230,16 +238,12 @@ def _spread_alt(result: Robustness) -> str:
 # ---------------------------------------------------------------- numbers
 
 
-def _signed(value: float, digits: int = 4) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+def _points(value: float) -> str:
+    return number(value, 4)
 
 
 def _percent(value: float) -> str:
-    return _signed(value, 1)
-
-
-def _interval(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{_signed(low, 3)} to {_signed(high, 3)}"
+    return number(value, 1)
 
 
 def _p(value: float) -> str:

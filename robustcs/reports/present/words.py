@@ -56,7 +56,27 @@ def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
 
 def plain(value: float, digits: int = 3) -> str:
     """A number within a sentence."""
-    return "undefined" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+    return "undefined" if math.isnan(value) else number(value, digits)
+
+
+def number(value: float, digits: int) -> str:
+    """A number of a table."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """A difference with its sign."""
+    return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+
+
+def number_interval(low: float, high: float, digits: int = 3) -> str:
+    """``−0.012 to 0.146``."""
+    return "–" if math.isnan(low) else f"{number(low, digits)} to {number(high, digits)}"
+
+
+def signed_interval(low: float, high: float) -> str:
+    """``−0.012 to +0.146``."""
+    return "–" if math.isnan(low) else f"{signed(low, 3)} to {signed(high, 3)}"
 
 
 def counted(number: int, what: str) -> str:
