@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, load_project, only_given, shared_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,10 +62,8 @@ def agreement(
     from robustcs.workspace.annotations import compare_ratings, compare_snippets
 
     project = load_project(options)
-    settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group)}
-    known = (project.agreement or AgreementFiles()).given(
-        **{name: value for name, value in settings.items() if value or value == 0}
-    )
+    settings = only_given(majority=majority, min_agreement=min_agreement, groups=_groups(group))
+    known = (project.agreement or AgreementFiles()).given(**settings)
     chosen = _chosen(known, files, reference)
     if chosen.snippets and group:
         raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")

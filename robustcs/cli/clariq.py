@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from robustcs.cli.options import Options, _assigned, _named, load_project, shared_options
+from robustcs.cli.options import Options, as_path, assigned, load_project, named, only_given, shared_options
 
 #: Shared options for which this command has no use.
 _MEANINGLESS = ("original", "qr", "human", "scores", "rewrites", "answers", "gold", "threshold")
@@ -76,18 +76,18 @@ def clariq(
             raise UsageError("meaningless-option", f"--{name} has no meaning for clariq", "leave it out")
     project = load_project(options)
     shown = _document_measures(options.metric)
-    given = {
-        "topics": _path(topics),
-        "questions": _path(questions),
-        "runs": options.run and project.runs,
-        "performance": _path(performance),
-        "evaluations": _by_name([_assigned("--evaluations", "NAME", text) for text in evaluations]),
-        "qrels": options.qrels and project.qrels,
-        "needs": _by_name([(name or Path(path).stem, path) for name, path in map(_named, need)]),
-        "preferences": _path(preferences),
-        "conversations": _path(conversations),
-    }
-    files = (project.clariq or ClariqFiles()).given(**{name: value for name, value in given.items() if value})
+    given = only_given(
+        topics=as_path(topics),
+        questions=as_path(questions),
+        runs=options.run and project.runs,
+        performance=as_path(performance),
+        evaluations=_by_name([assigned("--evaluations", "NAME", text) for text in evaluations]),
+        qrels=options.qrels and project.qrels,
+        needs=_by_name([(name or Path(path).stem, path) for name, path in map(named, need)]),
+        preferences=as_path(preferences),
+        conversations=as_path(conversations),
+    )
+    files = (project.clariq or ClariqFiles()).given(**given)
     workspace = Workspace(replace(project, clariq=files))
     result = evaluate_clariq(workspace)
     have = set(result.document_relevance["metric"])
@@ -95,10 +95,6 @@ def clariq(
         if options.metric and name not in have:
             raise UsageError("no-such-measure", f"no document relevance by {name}", f"there is {', '.join(sorted(have))}")
     emit("clariq", result, present_clariq(result, shown), workspace.inputs, options)
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text) if text else None
 
 
 def _by_name(pairs: Sequence[tuple[str, str]]) -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.options import Options, as_path, load_project, only_given, shared_options
 
 
 @click.command(short_help="From grades of crowd workers to qrels.")
@@ -46,7 +46,6 @@ def crowd(
       robustcs crowd grades.csv --run a=a.trec --output grades.svg --output crowd.json
     """
     from dataclasses import replace
-    from pathlib import Path
 
     from robustcs.cli.output import emit
     from robustcs.project import CrowdFiles
@@ -55,18 +54,18 @@ def crowd(
     from robustcs.workspace.crowd_grades import evaluate_crowd
 
     project = load_project(options)
-    given = {
-        "grades": grades and Path(grades),
-        "gold_checks": gold_checks and Path(gold_checks),
-        "bank": bank and Path(bank),
-        "qrels": options.qrels and project.qrels,
-        "subset": subset and Path(subset),
-        "runs": options.run and project.runs,
-        "tolerance": tolerance,
-        "depth": options.depth,
-        "relevance_level": options.relevance_level,
-    }
-    files = (project.crowd or CrowdFiles()).given(**{name: value for name, value in given.items() if value or value == 0})
+    given = only_given(
+        grades=as_path(grades),
+        gold_checks=as_path(gold_checks),
+        bank=as_path(bank),
+        qrels=options.qrels and project.qrels,
+        subset=as_path(subset),
+        runs=options.run and project.runs,
+        tolerance=tolerance,
+        depth=options.depth,
+        relevance_level=options.relevance_level,
+    )
+    files = (project.crowd or CrowdFiles()).given(**given)
     workspace = Workspace(replace(project, crowd=files))
     evaluated = evaluate_crowd(workspace, options.metric)
     written = []

@@ -113,11 +113,11 @@ def load_project(options: Options) -> Project:
         if path:
             project = project.with_formulation(role, run=Path(path))
     for text in options.qr:
-        name, path = _named(text)
+        name, path = named(text)
         project = project.with_formulation(f"qr:{name}" if name else "qr", run=Path(path))
     for option, part in (("scores", "scores"), ("answers", "answers")):
         for text in getattr(options, option):
-            key, path = _assigned(f"--{option}", "ROLE", text)
+            key, path = assigned(f"--{option}", "ROLE", text)
             if (option, key) == ("scores", "answers"):
                 project = replace(project, answer_similarity=Path(path))
                 continue
@@ -125,13 +125,13 @@ def load_project(options: Options) -> Project:
             project = project.with_formulation(key, **{part: Path(path)})
     given: dict[str, list[Any]] = {}
     for text in options.rewrites:
-        key, path = _assigned("--rewrites", "ROLE", text)
+        key, path = assigned("--rewrites", "ROLE", text)
         parse_role(key)
         given.setdefault(key, []).append(parse_text_source(path))
     for key, sources in given.items():
         project = project.with_formulation(key, rewrites=tuple(sources))
     if options.run:
-        runs = dict(_assigned("--run", "NAME", text) for text in options.run)
+        runs = dict(assigned("--run", "NAME", text) for text in options.run)
         if len(runs) < len(options.run):
             raise UsageError("repeated-run", "two runs have the same name", "give every --run a NAME of its own")
         project = replace(project, runs={name: Path(path) for name, path in runs.items()})
@@ -156,7 +156,18 @@ def load_project(options: Options) -> Project:
     return project
 
 
-def _assigned(option: str, what: str, text: str) -> tuple[str, str]:
+def only_given(**values: Any) -> dict[str, Any]:
+    """The values that a user gave: not None, and not empty."""
+    return {name: value for name, value in values.items() if value or value == 0}
+
+
+def as_path(text: str | None) -> Path | None:
+    """The path that an option names, if any."""
+    return Path(text) if text else None
+
+
+def assigned(option: str, what: str, text: str) -> tuple[str, str]:
+    """NAME and FILE of ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
     from robustcs.errors import UsageError
 
     name, equals, value = text.partition("=")
@@ -165,7 +176,7 @@ def _assigned(option: str, what: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def _named(text: str) -> tuple[str | None, str]:
+def named(text: str) -> tuple[str | None, str]:
     """``NAME=FILE``, or a bare ``FILE`` (also one with an equals sign in its name, where that file exists)."""
     name, equals, path = text.partition("=")
     if equals and name and path and not Path(text).exists():
