@@ -7,7 +7,7 @@ import json
 import sqlite3
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,8 @@ import numpy as np
 
 from robustcs.errors import input_error
 from robustcs.retrieval.search import Ranking
-from robustcs.similarity.store import cache_folder
+from robustcs.similarity.store import cache_folder, select, transaction
 
-#: SQLite takes this many parameters in every version.
-_AT_ONCE = 900
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
 FORM = 1
 _SCHEMA = """
@@ -91,13 +89,13 @@ class RankingStore:
         """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
         with self._open() as database:
             query = "SELECT question FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
-            return {row[0] for row in _select(database, query, (ranker.key, depth), digests)}
+            return {row[0] for row in select(database, query, (ranker.key, depth), digests)}
 
     def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
         """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
         with self._open() as database:
             query = "SELECT question, ranking FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
-            return {row[0]: _unpacked(row[1], depth) for row in _select(database, query, (ranker.key, depth), digests)}
+            return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
 
     def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
         """Keep rankings that were retrieved ``depth`` deep; a deeper one that is there stays."""
@@ -125,7 +123,7 @@ class RankingStore:
         """Known scores of a re-ranker: passage → score; ``question`` is a digest."""
         with self._open() as database:
             query = "SELECT passage, score FROM scores WHERE model = ? AND question = ? AND passage IN ({})"
-            return dict(_select(database, query, (model, question), passages))
+            return dict(select(database, query, (model, question), passages))
 
     def put_scores(self, model: str, question: str, scores: Mapping[str, float]) -> None:
         """Keep scores of a re-ranker."""
@@ -137,7 +135,7 @@ class RankingStore:
         """Known outputs of a rewriter: input → output."""
         with self._open() as database:
             query = "SELECT input, output FROM rewrites WHERE model = ? AND input IN ({})"
-            return dict(_select(database, query, (model,), inputs))
+            return dict(select(database, query, (model,), inputs))
 
     def put_rewrites(self, model: str, rewrites: Mapping[str, str]) -> None:
         """Keep outputs of a rewriter."""
@@ -170,28 +168,17 @@ class RankingStore:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed at the end, or undone on an error."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.path, timeout=60)
-            try:
-                if not database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'rewrites'").fetchone()[0]:
-                    database.execute("PRAGMA journal_mode = WAL")
-                    database.executescript(_SCHEMA)
-                with database:
-                    yield database
-            finally:
-                database.close()
+            with transaction(self.path, _prepare) as database:
+                yield database
         except (OSError, sqlite3.Error) as error:
             advice = "delete the file, or name another one as store in [retrieval]"
             raise input_error(self.path, None, f"the store of rankings cannot be used ({error})", advice, "bad-store") from None
 
 
-def _select(
-    database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]
-) -> Iterable[tuple[Any, ...]]:
-    """The rows of ``query``, whose ``{}`` stands for as many of ``keys`` as SQLite takes at a time."""
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        yield from database.execute(query.format(",".join("?" * len(some))), (*first, *some))
+def _prepare(database: sqlite3.Connection) -> None:
+    if not database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'rewrites'").fetchone()[0]:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.executescript(_SCHEMA)
 
 
 def _packed(ranking: Ranking) -> bytes:

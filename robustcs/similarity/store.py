@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +46,9 @@ class EmbeddingStore:
         text_of = {_digest(text): text for text in texts}
         found: dict[str, Vectors] = {}
         with self._open() as database:
-            for some in _pieces(list(text_of), _AT_ONCE):
-                marks = ",".join("?" * len(some))
-                query = f"SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({marks})"
-                for digest, vector in database.execute(query, (model, *some)):
-                    found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+            query = "SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({})"
+            for digest, vector in select(database, query, (model,), list(text_of)):
+                found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
         return found
 
     def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
@@ -64,25 +63,44 @@ class EmbeddingStore:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed at the end, or undone on an error."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.path, timeout=60)
-            try:
-                with database:
-                    database.execute(
-                        "CREATE TABLE IF NOT EXISTS embeddings"
-                        " (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
-                    )
-                    yield database
-            finally:
-                database.close()
+            with transaction(self.path, _prepare) as database:
+                yield database
         except (OSError, sqlite3.Error) as error:
             advice = "delete the file, or name another folder in ROBUSTCS_CACHE"
             raise input_error(self.path, None, str(error), advice, "bad-cache") from None
 
 
+@contextmanager
+def transaction(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> Iterator[sqlite3.Connection]:
+    """The SQLite file, made and prepared where it is new; committed at the end, or undone on an error.
+
+    Raises ``OSError`` and ``sqlite3.Error``, of which the caller tells in its own words.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(path, timeout=60)
+    try:
+        prepare(database)
+        with database:
+            yield database
+    finally:
+        database.close()
+
+
+def select(
+    database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]
+) -> Iterable[tuple[Any, ...]]:
+    """The rows of ``query``, whose ``{}`` stands for as many of ``keys`` as SQLite takes at a time."""
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        yield from database.execute(query.format(",".join("?" * len(some))), (*first, *some))
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS embeddings"
+        " (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+    )
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _pieces(items: list[str], size: int) -> Iterable[list[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
