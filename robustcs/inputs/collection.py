@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.records import StrPath, filled_lines, looks_like
+from robustcs.inputs.records import StrPath, add_not_json, filled_lines, looks_like
 
 #: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"id"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
@@ -64,8 +64,7 @@ def _json_passages(
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            found = f"not JSON ({getattr(error, 'msg', error)})"
-            problems.add(number, found, "write one JSON object a line", "not-json")
+            add_not_json(problems, number, error)
             continue
         passage = record.get("id") if isinstance(record, dict) else None
         if isinstance(passage, bool) or not isinstance(passage, str | int) or passage == "":

@@ -48,14 +48,18 @@ def _is_record(line: str) -> bool:
         return False
 
 
+def add_not_json(problems: ProblemList, number: int, error: Exception) -> None:
+    """Note a line of a JSONL file that Python's parser refused with ``error``."""
+    problems.add(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
+
+
 def json_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of a JSONL file; other lines go to ``problems``."""
     for number, line in filled_lines(path):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            found = f"not JSON ({getattr(error, 'msg', error)})"
-            problems.add(number, found, "write one JSON object a line", "not-json")
+            add_not_json(problems, number, error)
             continue
         if isinstance(record, dict):
             yield number, record

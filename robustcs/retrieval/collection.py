@@ -14,6 +14,7 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.collection import FORMATS, passage_lines
+from robustcs.inputs.records import add_not_json
 
 #: Passages per file: Anserini gives every file to one thread, and reports when it is done.
 PART = 50_000
@@ -82,7 +83,7 @@ def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str]
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        problems.add(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
+        add_not_json(problems, number, error)
         return None
     if not isinstance(record, dict):
         problems.add(number, "not a JSON object", FORMATS, "not-json")
