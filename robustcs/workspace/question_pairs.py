@@ -178,23 +178,9 @@ class _Reader:
         return {name: answer_scores(answers, gold)[0][names] for name, answers in self.predicted.items()}
 
     def _score_files(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
-        frames = {}
-        for part in self.parts:
-            assert part.scores is not None
-            frames[part.name] = read_scores(part.scores)
-            self.workspace.remember(f"{part.name} scores", part.scores, int(frames[part.name].notna().to_numpy().sum()))
-        names = [measure.name for measure in self._wanted(DEFAULT_METRICS, measures)]
-        if not self.project.metrics and not measures:
-            names = [name for name in names if all(name in frame for frame in frames.values())]
-        for part in self.parts:
-            frame = frames[part.name]
-            lacking = [name for name in names if name not in frame]
-            if lacking or not names:
-                raise UsageError(
-                    "no-such-measure", f"{part.scores} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
-                    f"it has {', '.join(map(str, frame.columns))}",
-                )  # fmt: skip
-        return {name: frame[names].dropna() for name, frame in frames.items()}
+        files = [(f"{part.name} scores", part.scores) for part in self.parts if part.scores]
+        asked = self._wanted(DEFAULT_METRICS, measures) if self.project.metrics or measures else []
+        return dict(zip([part.name for part in self.parts], self.workspace.score_files(files, asked), strict=True))
 
     # ------------------------------------------------------------ the pairs
 

@@ -217,7 +217,8 @@ class Workspace:
             measures = parse_measures(metrics or DEFAULT_METRICS)
             frames, missing, notes = self._from_runs([part.name for part in parts], files, measures)
         elif basis == "scores":
-            frames, missing, notes = self._from_score_files(parts, metrics)
+            files = [(_key(part), part.scores) for part in parts if part.scores]
+            frames, missing, notes = _align(self.score_files(files, parse_measures(metrics)))
         else:
             frames, missing, notes = self._from_answers(parts, metrics or DEFAULT_ANSWER_METRICS)
         names = [part.name for part in parts]
@@ -290,25 +291,29 @@ class Workspace:
         ]
         return [evaluate(matrix, measures, self.project.policy) for matrix in matrices], missing, notes
 
-    def _from_score_files(self, parts: Sequence[Formulation], metrics: Sequence[str]) -> Scored:
+    def score_files(self, files: Sequence[tuple[str, Path]], measures: Sequence[Measure]) -> list[pd.DataFrame]:
+        """Per-turn scores of every (role, file), without turns that lack one; each file with the turns that it has.
+
+        Without ``measures``, those of the default ones that all files have.
+
+        Raises :class:`UsageError` for a file without a measure that is asked for, or without any of the default ones.
+        """
         frames = []
-        for part in parts:
-            assert part.scores is not None
-            frame = read_scores(part.scores)
-            self.remember(_key(part), part.scores, int(frame.notna().to_numpy().sum()))
+        for role, path in files:
+            frame = read_scores(path)
+            self.remember(role, path, int(frame.notna().to_numpy().sum()))
             frames.append(frame)
-        names = [measure.name for measure in parse_measures(metrics or DEFAULT_METRICS)]
-        if not metrics:
-            names = [name for name in names if all(name in frame for frame in frames)]
-        for part, frame in zip(parts, frames, strict=True):
+        names = [measure.name for measure in measures]
+        if not measures:
+            names = [name for name in DEFAULT_METRICS if all(name in frame for frame in frames)]
+        for (_, path), frame in zip(files, frames, strict=True):
             lacking = [name for name in names if name not in frame]
             if lacking or not names:
                 raise UsageError(
-                    "no-such-measure", f"{part.scores} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
+                    "no-such-measure", f"{path} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
                     f"it has {', '.join(map(str, frame.columns))}",
                 )  # fmt: skip
-        frames = [frame[names].dropna() for frame in frames]
-        return _align(frames)
+        return [frame[names].dropna() for frame in frames]
 
     def _from_answers(self, parts: Sequence[Formulation], metrics: Sequence[str]) -> Scored:
         if self.project.gold is None:
