@@ -112,7 +112,7 @@ def crowd(
     columns = ["run", "criterion", "turn_set", "metric", "value", "ci_low", "ci_high", "turns", "answered"]
     counts = ["run", "questions", "id", "exact", "normalised", "unmapped"]
     mapping = [
-        (one.run.name, len(one.run) + len(one.unmapped), *one.how.values(), len(one.unmapped)) for one in mapped
+        (one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped
     ]
     unmapped = [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]
     return Crowd(

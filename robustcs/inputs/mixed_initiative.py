@@ -108,7 +108,7 @@ class Mapped:
     how
         How many questions were found as id, exact or normalised text.
     unmapped
-        The questions that the bank lacks, in file order; they are left out of the run.
+        The questions that the bank lacks, in file order; in the run they keep their places, under their :func:`own_id`.
     """
 
     run: Run
@@ -116,8 +116,16 @@ class Mapped:
     unmapped: tuple[Asked, ...]
 
 
+def own_id(question: str) -> str:
+    """The id of a question that no bank has: one word is an id already, a text gets one without white space, in quotes."""
+    words = question.split()
+    return words[0] if len(words) == 1 else f'"{"_".join(words)}"'
+
+
 def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
-    """The run ``name`` with ids of ``bank`` in place of texts; what the bank lacks is left out. Without a bank all are ids.
+    """The run ``name`` with ids of ``bank`` in place of texts. Without a bank all are ids.
+
+    What the bank lacks keeps its place: a question that was asked is not passed over because nobody judged it.
 
     Raises :class:`UsageError` for a text where no bank is given, and where the bank has none of the questions.
     """
@@ -135,10 +143,11 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
             match = bank.find(question.question)
         if match is None:
             unmapped.append(question)
+            found.append((question, own_id(question.question)))
         else:
             how[match[1]] += 1
             found.append((question, match[0]))
-    if not found:
+    if len(unmapped) == len(asked):
         raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
     turns = tuple(dict.fromkeys(question.turn for question, _ in found))
     code = {turn: place for place, turn in enumerate(turns)}
@@ -146,6 +155,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         scores = np.array([question.score for question, _ in found]).astype(np.float32)
     codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
     documents = pa.array([item for _, item in found], pa.string())
-    notes = (f"{name}: not in the bank and left out: {len(unmapped)} of {len(asked)} questions",) if unmapped else ()
+    told = f"{name}: not in the bank: {len(unmapped)} of {len(asked)} questions, which keep their places in the run"
+    notes = (told,) if unmapped else ()
     run = Run(name, turns, codes, documents, scores, np.arange(1, len(found) + 1), notes)
     return Mapped(run, how, tuple(unmapped))

@@ -12,7 +12,7 @@ from robustcs.analyses.result import Evaluated
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
-from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.policy import EvaluationPolicy
@@ -65,7 +65,8 @@ def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> Evaluat
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
-    pool = build_pool(rankings, files.depth, bank.texts if bank else {}) if rankings else None
+    texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
+    pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
     evaluated = _evaluated(policy, criteria, rankings, notes)
     measures = parse_measures(metrics or DEFAULT_METRICS)
     result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)

@@ -130,15 +130,15 @@ def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
     result = crowd(judgments, rankings, MEASURES, Evaluated(POLICY, "runs", 205, 56), mapped=mapped)
     rows = result.measures[result.measures["turn_set"] == "all"]
     assert [(row.run, row.metric, round(row.value, 4), row.turns, row.answered) for row in rows.itertuples()] == [
-        ("bm25", "P_1", 0.3268, 205, 205), ("bm25", "ndcg_cut_3", 0.2438, 205, 205),
+        ("bm25", "P_1", 0.3268, 205, 205), ("bm25", "ndcg_cut_3", 0.2425, 205, 205),
         ("gpt", "P_1", 0.4098, 205, 149), ("gpt", "ndcg_cut_3", 0.2456, 205, 149),
     ]  # fmt: skip
     assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
-    # what both runs put first was judged, but for one question below another that is not in the bank
+    # what both runs put first was judged, a question that is not in the bank among it
     pool = build_pool(rankings, 1, {})
     official = {tuple(line.split()[::2][:2]) for line in (folder / "question_pool_depth_1.pool").read_text().splitlines()}
     found = set(zip(pool["turn"], pool["item"], strict=True))
-    assert len(found) == len(pool) == 354 and found - official == {("142_5-7", "Q3980")}
+    assert len(found) == len(pool) == 354 and found < official and ("142_5-7", "Q2173") in found
     assert [asked.turn for asked in mapped[0].unmapped].count("142_5-7") == 1
 
 

@@ -57,14 +57,15 @@ def test_how_a_question_is_found(question: str, found: tuple[str, str] | None) -
     assert BANK.find(question) == found
 
 
-def test_what_the_bank_lacks_is_left_out_and_listed() -> None:
-    asked = [Asked("1_1", "Who?", 3), Asked("1_1", "why not", 2), Asked("1_2", "Q3", 1), Asked("1_3", "When?", 1)]
+def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
+    asked = [Asked("1_1", "Who  are you?", 3), Asked("1_1", "why not", 2), Asked("1_2", "Q3", 1), Asked("1_3", "Q77", 1)]
     mapped = map_to_bank(asked, BANK, "mine")
-    assert mapped.run.turns == ("1_1", "1_2") and mapped.run.documents.to_pylist() == ["Q1", "Q3"]
-    assert mapped.run.scores.tolist() == [2, 1]
+    assert mapped.run.turns == ("1_1", "1_2", "1_3")
+    assert mapped.run.documents.to_pylist() == ['"Who_are_you?"', "Q1", "Q3", "Q77"]
+    assert mapped.run.scores.tolist() == [3, 2, 1, 1]
     assert mapped.how == {"id": 1, "exact": 0, "normalised": 1}
     assert mapped.unmapped == (asked[0], asked[3])
-    assert mapped.run.notes == ("mine: not in the bank and left out: 2 of 4 questions",)
+    assert mapped.run.notes == ("mine: not in the bank: 2 of 4 questions, which keep their places in the run",)
 
 
 def test_texts_need_a_bank() -> None:

@@ -120,7 +120,7 @@ def _mapping(result: Crowd) -> Table:
     )  # fmt: skip
     return Table(
         "mapping", "Are the questions of the runs in the bank?", columns, rows,
-        "Questions that are not found are left out, and those below move up.",
+        "Questions that are not found keep their places, and count as not relevant unless the judgments have them.",
     )  # fmt: skip
 
 
