@@ -189,12 +189,14 @@ def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robus
     """How far scores drop from the baseline of each of the ``groups`` to its sets."""
     from robustcs.analyses.robustness import DEFAULT_METRICS
     from robustcs.analyses.robustness import robustness as analyse
+    from robustcs.workspace.rewritten import check_baselines
 
     workspace = _workspace(project, inputs)
     own = workspace.project
     if not own.groups:
         raise UsageError("no-groups", "no groups of runs are given", "name them with groups={NAME: (BASELINE, [SET, …])}")
     names = [name for group in own.groups.values() for name in (group.baseline, *group.sets)]
+    check_baselines(own)
     scores, evaluated = workspace.system_scores(names, own.metrics or DEFAULT_METRICS)
     return analyse(own.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=own.seed)
 

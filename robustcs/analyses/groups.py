@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: The original turns behind the project's rewriter: a group that names this system gets it made, as raw texts are.
+ORIGINAL_REWRITTEN = "original_rewritten"
 
 @dataclass(frozen=True)
 class Group:

@@ -53,6 +53,7 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
     from robustcs.reports.document import Figure
     from robustcs.reports.present.robustness import present_robustness
     from robustcs.workspace import Workspace
+    from robustcs.workspace.rewritten import check_baselines
 
     if not math.isfinite(alpha):
         raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")
@@ -71,6 +72,7 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
         raise UsageError("no-groups", "no groups of runs are given",
                          "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml")  # fmt: skip
     cut = workspace.slices(Path(slices)) if slices else None
+    check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_METRICS)
     texts = workspace.texts.get("human")
     result = analyse(project.groups, scores, evaluated, cut, texts, alpha, project.seed)

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError, input_error
+from robustcs.inputs.files import sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
 from robustcs.retrieval.index import Track
 from robustcs.retrieval.models import load_model, transformers
+from robustcs.retrieval.settings import CONTEXT
 from robustcs.retrieval.store import RankingStore, normalised
 from robustcs.similarity.encoders import fingerprint
 
@@ -53,11 +55,30 @@ def rewrite(rewriter: str | None, texts: Mapping[str, str], store: RankingStore,
     return _from_table(rewriter, texts)
 
 
+def rewriter_identity(rewriter: str) -> str:
+    """A name that two rewriters share only where they are the same: ``previous``, ``first``, or the name of the file or model
+    folder with the beginning of the SHA-256 of its contents.
+
+    Raises :class:`InputError` for a file that cannot be read.
+    """
+    if rewriter in CONTEXT:
+        return rewriter
+    path, column = (Path(rewriter), None) if Path(rewriter).is_dir() else _table(rewriter)
+    checksum = fingerprint(path) if path.is_dir() else sha256(path)
+    return f"{path.name}{f':{column}' if column else ''} ({checksum[:12]})"
+
+
+def _table(rewriter: str) -> tuple[Path, str | None]:
+    """File and column of a table of rewrites."""
+    path = Path(rewriter)
+    if path.exists() or ":" not in path.name:
+        return path, None
+    head, _, column = rewriter.rpartition(":")
+    return Path(head), column
+
+
 def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
-    path, column = Path(rewriter), None
-    if not path.exists() and ":" in path.name:
-        head, _, column = rewriter.rpartition(":")
-        path = Path(head)
+    path, column = _table(rewriter)
     table = read_texts(path, "qr", column)
     lacking = [turn for turn in texts if turn not in table]
     if lacking:

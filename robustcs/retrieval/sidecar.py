@@ -27,12 +27,17 @@ class Sidecar:
         SHA-256 of all that made the run (questions, ranker, depth, stages); empty for a run from elsewhere.
     ranker
         The ranker in words, for people.
+    rewriter
+        What the texts went through before they were searched, as
+        :func:`~robustcs.retrieval.rewriting.rewriter_identity` names it; empty where they were searched as they are, and for a
+        run from elsewhere.
     """
 
     run: str
     texts: Mapping[str, str]
     origin: str = ""
     ranker: str = ""
+    rewriter: str = ""
 
     def as_text(self) -> str:
         """The file's content."""
@@ -56,7 +61,8 @@ def read_sidecar(run: Path) -> Sidecar | None:
     value = read_json(path)
     if not isinstance(value, dict) or not isinstance(value.get("texts"), dict) or not isinstance(value.get("run"), str):
         raise input_error(path, None, "not what robustcs writes beside a run", "delete it", "bad-sidecar")
-    return Sidecar(value["run"], value["texts"], str(value.get("origin", "")), str(value.get("ranker", "")))
+    words = (str(value.get(name, "")) for name in ("origin", "ranker", "rewriter"))
+    return Sidecar(value["run"], value["texts"], *words)
 
 
 def fits(run: Path, sidecar: Sidecar) -> bool:

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from robustcs.analyses.groups import Group
+from robustcs.analyses.groups import ORIGINAL_REWRITTEN, Group
 from robustcs.analyses.result import Evaluated, Result
 from robustcs.errors import UsageError
 from robustcs.project import Project, TextSource
-from robustcs.reports.files import write_text
 from robustcs.reports.testset_files import write_testsets
 from robustcs.workspace import Workspace, parse_measures
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Test sets of each kind, and k of the judged shares, as in the paper.
 SETS, DEPTH = 3, 3
-#: Original turns behind the same rewriter as the raw sets: their baseline where there is a rewriter.
-_REWRITTEN = "original_rewritten"
 _UNJUDGED_TABLES = ("rates", "unique", "unique_runs", "grades", "qrels")
 
 
@@ -64,12 +61,9 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
     numbers = range(1, SETS + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
-    groups = {"manual": Group("human", tuple(texts)), "raw": Group("original", tuple(raw))}
-    if project.retrieval.rewriter:
-        path = folder / "original.tsv"
-        write_text(path, "".join(f"{turn}\t{' '.join(text.split())}\n" for turn, text in original.items()))
-        groups["raw"] = Group(_REWRITTEN, tuple(raw))
-        raw[_REWRITTEN] = TextSource(path)
+    # a rewriter would otherwise pass for the wording of the raw sets
+    baseline = ORIGINAL_REWRITTEN if project.retrieval.rewriter else "original"
+    groups = {"manual": Group("human", tuple(texts)), "raw": Group(baseline, tuple(raw))}
     return replace(
         project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups
     )

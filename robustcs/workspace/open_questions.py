@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from robustcs.analyses.groups import ORIGINAL_REWRITTEN
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.files import sha256, text_lines
 from robustcs.inputs.texts import read_texts
@@ -14,6 +15,7 @@ from robustcs.reports.files import write_text
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
 from robustcs.retrieval.store import digest
 from robustcs.workspace import Workspace
+from robustcs.workspace.rewritten import wants_original_rewritten
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class System:
 
 
 def systems_of(workspace: Workspace) -> list[System]:
-    """Every system of the project that has texts, formulations first."""
+    """Every system of the project that has texts, formulations first; last the rewritten original turns, where a group
+    wants them.
+    """
     project = workspace.project
     found = []
     for part in project.formulations.values():
@@ -51,6 +55,8 @@ def systems_of(workspace: Workspace) -> list[System]:
             texts = read_texts(source.path, "original" if raw else "human", source.column)
             workspace.remember(f"{name} texts", source.path, len(texts))
             found.append(_system(name, texts, project.runs.get(name), raw))
+    if wants_original_rewritten(project) and workspace.texts.get("original"):
+        found.append(_system(ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
     return found
 
 

@@ -22,7 +22,7 @@ from robustcs.project import Project
 from robustcs.reports.files import write_text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
 from robustcs.retrieval.java import pyserini_version
-from robustcs.retrieval.rewriting import rewrite
+from robustcs.retrieval.rewriting import rewrite, rewriter_identity
 from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
@@ -144,7 +144,7 @@ class Retrieval:
         texts = {turn: digest(text) for turn, text in system.texts.items()}
         words = f"{self.settings.describe()} · {self.ranker.software} · {self.index.path}"
         checksum = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        write_text(sidecar_path(path), Sidecar(checksum, texts, origin, words).as_text())
+        write_text(sidecar_path(path), Sidecar(checksum, texts, origin, words, self._rewriter(system)).as_text())
         empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
         if empty:
             self.tell(f"nothing is found for {turns_in_words(empty)} of {system.name}")
@@ -154,6 +154,14 @@ class Retrieval:
     def _keys(self, system: System) -> dict[str, str]:
         return {turn: digest(text) for turn, text in self.questions[system.name].items()}
 
+    @cached_property
+    def _identity(self) -> str:
+        return rewriter_identity(self.settings.rewriter) if self.settings.rewriter else ""
+
+    def _rewriter(self, system: System) -> str:
+        """What the texts of a system go through before they are searched; empty for nothing."""
+        return self._identity if system.raw else ""
+
     def _origin(self, system: System) -> str:
         """SHA-256 of all that makes the run."""
         made_of = {
@@ -161,6 +169,8 @@ class Retrieval:
             "texts": {turn: digest(text) for turn, text in system.texts.items()},
             "given": sha256(system.given) if system.given else None,
         }  # fmt: skip
+        if self._rewriter(system):
+            made_of["rewriter"] = self._rewriter(system)
         if self.settings.reranker is not None:
             made_of["reranker"] = [fingerprint(self.settings.reranker), self.settings.rerank_depth]
         return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode("utf-8", "replace")).hexdigest()

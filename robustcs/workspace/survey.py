@@ -21,6 +21,7 @@ from robustcs.inputs.texts import Role, read_texts
 from robustcs.project import Project, TextSource
 from robustcs.workspace import Workspace
 from robustcs.workspace.open_questions import changed_texts, turns_in_words
+from robustcs.workspace.rewritten import misfit_baseline
 from robustcs.workspace.survey_studies import files_of_studies, misfit
 
 T = TypeVar("T")
@@ -79,6 +80,8 @@ class Survey:
             unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
             if unknown:
                 self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
+            elif (error := misfit_baseline(project, name)) is not None:
+                self.notes.append(str(error))
         self.notes += changed_texts(project.systems, self.texts)
         for table, files in files_of_studies(project).items():
             whole = [self._read(*file) is not None for file in files]

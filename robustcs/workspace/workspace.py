@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.analyses.bins import Formulations
+from robustcs.analyses.groups import ORIGINAL_REWRITTEN
 from robustcs.analyses.result import Basis, Evaluated
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
@@ -140,6 +141,8 @@ class Workspace:
                 raise self.unanswered([name])
             if name not in systems:
                 have = f"there are {', '.join(systems)}" if systems else "name runs with --run NAME=FILE"
+                if name == ORIGINAL_REWRITTEN:
+                    have = "it is made of the original turns' texts where [retrieval] has an index and a rewriter"
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
         return [(name, systems[name]) for name in names]
 

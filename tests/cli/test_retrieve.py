@@ -269,6 +269,73 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
     assert code == 0 and "How much of the top 3 did nobody judge?" in out
 
 
+RAW_GROUP = """
+[raw_texts]
+raw_1 = "runs/raw.tsv"
+
+[groups.raw]
+baseline = "{baseline}"
+sets = ["raw_1"]
+"""
+
+
+def with_raw_set(project: Path, baseline: str) -> None:
+    """A raw set that asks the original turns in their own words but for the first of a conversation, behind a rewriter."""
+    (project / "runs").mkdir(exist_ok=True)
+    topics = json.loads((project / "topics.json").read_text())
+    rows = [f"{topic['number']}_{turn['number']}\t{turn['raw_utterance']}\n" for topic in topics for turn in topic["turn"]]
+    (project / "runs" / "raw.tsv").write_text("".join(rows))
+    config = project / "robustcs.toml"
+    settings = 'rewriter = "previous"\nfolder = "runs"\n'
+    config.write_text(config.read_text().partition("rewriter = ")[0] + settings + RAW_GROUP.format(baseline=baseline))
+
+
+@needs_pyserini
+def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    with_raw_set(project, "original")
+    advice = (
+        "group raw: raw_1 was rewritten by previous, and the baseline original was not; write --group"
+        ' raw=original_rewritten,raw_1, or baseline = "original_rewritten" in [groups.raw]'
+    )
+    code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3")
+    assert (code, out) == (2, "") and err.endswith(f"robustcs: {advice}\n")
+    # the same where the project's rewriter is not known: what stands beside the runs says it
+    runs = ("--run", "o=runs/original.trec", "--run", "r=runs/raw_1.trec")
+    code, _, err = call(capfd, "robustness", "--qrels", "qrels.txt", *runs, "--group", "g=o,r")
+    assert code == 2 and "group g: r was rewritten by previous, and the baseline o was not; write --group g=original_rew" in err
+    given = ("--original", "runs/original.trec", "--run", "raw_1=runs/raw_1.trec")
+    assert advice in json.loads(call(capfd, "check", *given, "--format", "json")[1])["notes"]
+    # the line that is advised: the same texts behind the same rewriter differ in nothing
+    rows = table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3", "--group", "raw=original_rewritten,raw_1")
+    assert [(row["set"], row["baseline_run"], row["drop"]) for row in rows] == [("raw_1", "original_rewritten", 0)]
+    with_raw_set(project, "original_rewritten")
+    assert table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3") == rows
+
+
+@needs_pyserini
+def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    with_raw_set(project, "original")
+    code, _, err = call(capfd, "report", "--output", "runs/made")
+    left_out = "Left out: How far do scores drop under other words? (group raw: raw_1 was rewritten by previous"
+    assert code == 0 and left_out in err
+    assert "to the sets of raw" not in Path("runs/made/report.html").read_text()
+    with_raw_set(project, "original_rewritten")
+    assert call(capfd, "report", "--output", "runs/made")[0] == 0
+    rows = json.loads(Path("runs/made/results/robustness.json").read_text())["tables"]["measures"]
+    assert {(row["baseline_run"], row["drop"]) for row in rows} == {("original_rewritten", 0)}
+    assert "original_rewritten to the sets of raw" in Path("runs/made/report.html").read_text()
+
+
+@needs_pyserini
+def test_the_experiment_behind_a_rewriter(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    config = (project / "robustcs.toml").read_text()
+    (project / "robustcs.toml").write_text(config + 'rewriter = "previous"\nfolder = "runs"\n')
+    rows = table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3")
+    assert {(row["group"], row["baseline_run"]) for row in rows} == {("manual", "human"), ("raw", "original_rewritten")}
+    # the second time runs and records stand there already
+    assert table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3") == rows
+
+
 @needs_pyserini
 def test_other_commands_retrieve_by_themselves(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     config = (project / "robustcs.toml").read_text().replace("depth = 50", 'depth = 7\nfolder = "runs"')

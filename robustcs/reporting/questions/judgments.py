@@ -14,6 +14,7 @@ from robustcs.reports.present.unjudged import present_unjudged
 from robustcs.workspace import Workspace
 from robustcs.workspace.judged_runs import find_unjudged
 from robustcs.workspace.pooled_runs import compare_judgments
+from robustcs.workspace.rewritten import comparable_groups
 
 _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
@@ -49,7 +50,7 @@ def _unjudged(workspace: Workspace) -> Answer:
     result = find_unjudged(workspace)
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     blocks = figures_first(present_unjudged(result))
-    findings = unjudged_findings(result, roles, workspace.project.groups)
+    findings = unjudged_findings(result, roles, comparable_groups(workspace.project))
     return Answer(findings, _READING, blocks, result.evaluated, {"unjudged": result})
 
 

@@ -14,6 +14,7 @@ from robustcs.reports.present.findings import diversity_findings, robustness_fin
 from robustcs.reports.present.order import figures_first
 from robustcs.reports.present.robustness import present_robustness
 from robustcs.workspace import Workspace
+from robustcs.workspace.rewritten import check_baselines
 from robustcs.workspace.text_sets import read_text_sets
 
 _READING = (
@@ -39,6 +40,7 @@ def _part_robustness(project: Project) -> Project:
 def _robustness(workspace: Workspace) -> Answer:
     project = workspace.project
     names = [name for group in project.groups.values() for name in (group.baseline, *group.sets)]
+    check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_METRICS)
     result = robustness(project.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=project.seed)
     blocks = figures_first(present_robustness(result))
