@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.rows import find_column, need_column, read_rows
 
@@ -102,8 +102,10 @@ def join_annotations(
 ) -> dict[TextKey, AnnotatedText]:
     """The texts of several files; annotations of the same text stand together, in the order of the files.
 
-    Raises :class:`InputError` where two files give a passage different texts.
+    Raises :class:`InputError` where two files give a passage different texts, and :class:`UsageError` where some texts are
+    paragraphs and others sentences: the two tasks differ, and a mean over both describes neither.
     """
+    _refuse_two_units(files)
     joined: dict[TextKey, AnnotatedText] = {}
     for path, texts in files:
         for key, read in texts.items():
@@ -115,6 +117,18 @@ def join_annotations(
             earlier = known.annotations if known else ()
             joined[key] = replace(read, annotations=earlier + read.annotations)
     return joined
+
+
+def _refuse_two_units(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedText]]]) -> None:
+    first: dict[Unit, StrPath] = {}
+    for path, texts in files:
+        for text in texts.values():
+            first.setdefault(text.unit, path)
+    if len(first) > 1:
+        found = " and ".join(f"{unit}s ({path})" for unit, path in first.items())
+        raise UsageError(
+            "two-units", f"annotations of {found} are two tasks, and are not pooled", "compare the files of each by themselves"
+        )
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,10 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     assert [round(row["value"], 4) for row in found["tables"]["jaccard"]] == [0.1795, 0.3465, 0.5322, 0.7317]
     assert found["policy"]["turns"] == 22
     assert any("worker ids look shared, worker_477 (60 texts)" in note for note in found["notes"])
+    sentences = folder / "topic_1-sentence-master.csv.gz"
+    err = in_demo(f"agreement {files} {sentences}", code=2).err
+    assert f"sentences ({sentences}) are two tasks, and are not pooled; compare the files of each by themselves" in err
+    assert in_demo(f"agreement {sentences}").out.startswith("How much of what annotators chose")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from robustcs.errors import InputError
+from robustcs.errors import InputError, UsageError
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations
 from robustcs.inputs.rows import columns_of
 
@@ -137,3 +137,23 @@ def test_released_files(shared_data: Path, name: str, texts: int, annotators: in
     assert bool(notes) == (name != "topic_1-paragraph-master")
     if annotators == 3:
         assert f"worker_477 ({texts} texts)" in notes[0]
+
+
+def test_sentences_and_paragraphs_are_not_pooled(tmp_path: Path) -> None:
+    read = []
+    for unit in ("paragraph", "sentence"):
+        path = tmp_path / unit
+        path.write_text(json.dumps({"turn": "1_1", "passage": unit, "worker": "w", "text": "Bees fly.", "snippets": [[0, 4]],
+                                    "unit": unit}) + "\n")  # fmt: skip
+        read.append((path, read_annotations(path)[0]))
+    with pytest.raises(UsageError) as error:
+        join_annotations(read)
+    assert str(error.value) == (
+        f"annotations of paragraphs ({tmp_path}/paragraph) and sentences ({tmp_path}/sentence) are two tasks, and are not"
+        " pooled; compare the files of each by themselves"
+    )
+    both = tmp_path / "both"
+    both.write_text("".join(path.read_text() for path, _ in read))
+    with pytest.raises(UsageError, match="are two tasks"):
+        join_annotations([(both, read_annotations(both)[0])])
+    assert len(join_annotations(read[:1])) == 1
