@@ -42,10 +42,10 @@ def clariq(
 ) -> None:
     """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?
 
-    Every --run ranks questions: topic_id 0 question_id rank score tag, or question texts in quotes. Its best question is the
-    one that is asked; what is no candidate scores the facet's worst, and no output 0. --qrels are those of facets. --metric
-    chooses measures of document relevance. What is given is evaluated; where no file is given, those of [clariq] in
-    robustcs.toml are.
+    Every --run ranks questions: topic_id 0 question_id rank score tag, or, in a multi-turn run, of which only the documents
+    can be evaluated, context_id 0 "question" rank score tag. The best question is the one that is asked; what is no candidate
+    scores the facet's worst, and no output 0. --qrels are those of facets. --metric chooses measures of document relevance.
+    What is given is evaluated; where no file is given, those of [clariq] in robustcs.toml are.
 
     A pickle is never loaded, since loading one can run any program. One line makes JSON of a pickle that you trust:
 

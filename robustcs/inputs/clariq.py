@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -170,10 +170,13 @@ class QuestionRun:
 
     unknown
         Rows whose question is not in the bank. A text that the bank lacks stands in the run in quotes, as no id does.
+    texts
+        Does the file hold texts in quotes? That is the form of multi-turn runs, whose ids are contexts and not topics.
     """
 
     run: Run
-    unknown: int = field(default=0)
+    unknown: int = 0
+    texts: bool = False
 
 
 def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, ranks: bool = False) -> QuestionRun:
@@ -222,7 +225,7 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         scores=np.array([score for _, score in numbers], dtype=np.float32),
         ranks=np.array([rank for rank, _ in numbers], dtype=np.int64) if ranks else None,
     )
-    return QuestionRun(run, sum(question.startswith('"') for question in questions))
+    return QuestionRun(run, sum(question.startswith('"') for question in questions), texts=True)
 
 
 def _plain(text: str) -> str:

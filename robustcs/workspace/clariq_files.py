@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TypeVar
 from robustcs.analyses.clariq import Clariq, clariq
 from robustcs.analyses.clariq_tasks import BASELINES, System
 from robustcs.analyses.preference import repeated_pairs
-from robustcs.errors import UsageError
+from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.clarification import (
     Asked,
     Outcome,
@@ -66,6 +66,7 @@ class ClariqInputs:
         self.files = files
         self.notes: list[str] = []
         self.rankings = False
+        self._multi_turn: set[str] = set()
         self._unvalued: dict[tuple[str, ...], list[str]] = {}
         self._refuse_halves()
         self.topics = self._topics()
@@ -140,6 +141,8 @@ class ClariqInputs:
             read = read_question_run(path, name, bank, ranks=policy.order == "rank")
             self.workspace.remember(name, path, len(read.run))
             lists = question_lists(read.run, policy)
+            if read.texts or self._all_contexts(read.run.turns):
+                self._multi_turn.add(name)
             self.notes += read.run.notes
             if read.unknown:
                 self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that the question bank lacks")
@@ -151,19 +154,32 @@ class ClariqInputs:
             found[name] = lists.by_topic
         return found
 
+    def _all_contexts(self, turns: Collection[str]) -> bool:
+        """Are these the contexts of the conversations, and not all topics as well? The ids of both are numbers."""
+        known = self.topics.requests.keys() if self.topics else set()
+        return bool(self.conversations) and self.conversations.keys() >= set(turns) and not set(turns) <= known
+
     def _without_strange_topics(self, system: System) -> System:
         """A run of multi-turn contexts has nothing to do with the topics' questions; any other must know some topic."""
-        if system.questions is None or self.topics is None:
+        if system.questions is None:
             return system
-        known = self.topics.requests.keys() & system.questions.keys()
-        if not known:
+        if system.name in self._multi_turn:
             if system.documents is None or all(outcome == "no output" for outcome in system.documents.outcomes.values()):
-                raise UsageError(
-                    "no-common-topics", f"{system.name} answers none of the {len(self.topics.requests)} topics",
-                    f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
-                    f" the run {next(iter(system.questions))!r}",
+                raise input_error(
+                    self.files.runs[system.name], None,
+                    "a multi-turn run: its ids are contexts of conversations, even where they look like topics",
+                    "give the values of its contexts with --performance FILE; a single-turn run has question ids, not texts",
+                    "multi-turn-run",
                 )  # fmt: skip
             return replace(system, questions=None)
+        if self.topics is None:
+            return system
+        if not self.topics.requests.keys() & system.questions.keys():
+            raise UsageError(
+                "no-common-topics", f"{system.name} answers none of the {len(self.topics.requests)} topics",
+                f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
+                f" the run {next(iter(system.questions))!r}",
+            )  # fmt: skip
         self._tell_lacking(system.name, "question for", system.questions, self.topics.questions)
         return system
 
@@ -184,7 +200,7 @@ class ClariqInputs:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             candidates = self._candidates(units)
             for name, own in lists.items():
-                found[name] = ask(performance, self._tops(units, own), candidates)
+                found[name] = ask(performance, self._tops(units, name, own), candidates)
                 odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
                 if odd:
                     self.notes.append(f"{name}: {odd} questions are candidates without a value, and score the worst")
@@ -196,7 +212,7 @@ class ClariqInputs:
             if name in found:
                 self.notes.append(f"{name}: --evaluations takes the place of what --performance says")
             units = dict.fromkeys(unit for values in scores.values() for unit in values)
-            tops = self._tops(units, lists[name]) if name in lists else {}
+            tops = self._tops(units, name, lists[name]) if name in lists else {}
             outcomes: dict[str, Outcome] = {}
             if tops:
                 candidates = self._candidates(units)
@@ -262,10 +278,18 @@ class ClariqInputs:
             self._unvalued.setdefault(tuple(lacking), []).append(path.name)
         return {name: {unit: value for unit, value in own.items() if unit in kept} for name, own in scores.items()}
 
-    def _tops(self, units: Mapping[str, object], lists: Mapping[str, list[str]]) -> dict[str, str]:
-        """Unit → the question asked: the best of the facet's topic, or of the context."""
+    def _tops(self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]) -> dict[str, str]:
+        """Unit → the question asked: the best of the facet's topic, or of the context where the run is a multi-turn one."""
         facets = self.topics.facets if self.topics else {}
-        keys = {unit: facets.get(unit, unit) for unit in units}
+        if name in self._multi_turn or not facets:
+            keys = {unit: unit for unit in units if unit not in facets}
+        else:
+            keys = {unit: facets[unit] for unit in units if unit in facets}
+            if not keys:
+                raise input_error(
+                    self.files.runs[name], None, f"{name} answers topics, and no value is one of a facet of theirs",
+                    "evaluate a single-turn run on the values of the single-turn task", "no-common-facets",
+                )  # fmt: skip
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
 
     def _candidates(self, units: Mapping[str, object]) -> dict[str, frozenset[str]]:

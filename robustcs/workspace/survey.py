@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,8 +81,8 @@ class Survey:
             unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
             if unknown:
                 self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
-            elif (error := misfit_baseline(project, name)) is not None:
-                self.notes.append(str(error))
+        with suppress(InputError):  # a broken record beside a run, which changed_texts tells
+            self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
         self.notes += changed_texts(project.systems, self.texts)
         for table, files in files_of_studies(project).items():
             whole = [self._read(*file) is not None for file in files]

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from robustcs.errors import UsageError
+from robustcs.errors import InputError, UsageError
 from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.clariq import QuestionRun, read_needs, read_question_bank, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
@@ -51,7 +51,7 @@ def misfit(table: str, project: Project) -> str | None:
                 compare_snippets(workspace)
             if files.ratings:
                 compare_ratings(workspace)
-    except UsageError as error:
+    except (InputError, UsageError) as error:
         return f"[{table}]: {error}"
     return None
 

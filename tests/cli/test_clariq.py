@@ -183,6 +183,52 @@ def test_multi_turn(in_demo: Command, tmp_path: Path) -> None:
     assert "number of questions asked before" in in_demo(line).out
 
 
+REFUSED = (
+    "{run}: a multi-turn run: its ids are contexts of conversations, even where they look like topics; give the values of its"
+    " contexts with --performance FILE; a single-turn run has question ids, not texts\n"
+)
+
+
+@pytest.mark.parametrize("performance", ["", " --performance clariq/documents.trec --qrels clariq/qrels.txt"])
+def test_contexts_are_not_topics_though_both_are_numbers(in_demo: Command, tmp_path: Path, performance: str) -> None:
+    run = tmp_path / "multi"
+    run.write_text('101 0 "Are you looking for a specific web site?" 1 9 x\n102 0 "" 1 8 x\n')
+    line = f"clariq --topics clariq/topics.tsv --questions clariq/question_bank.tsv --run a={run}{performance}"
+    assert in_demo(line, code=3).err == REFUSED.format(run=run)
+
+
+def test_a_multi_turn_run_has_its_own_values(in_demo: Command, tmp_path: Path) -> None:
+    """Contexts whose numbers are those of topics, beside topics: documents by context, no recall of the topics' questions."""
+    (tmp_path / "texts").write_text('101 0 "Are you looking for a specific web site?" 1 9 x\n102 0 "" 1 8 x\n')
+    (tmp_path / "ids").write_text("101 0 Q00002 1 9 x\n103 0 Q00001 1 8 x\n")
+    entry = {"Q00001": 0.4, "Q00002": 0.8, "MIN": 0.1, "MAX": 1}
+    (tmp_path / "eval.json").write_text(json.dumps({"NDCG3": dict.fromkeys(("101", "102"), entry)}))
+    records = {
+        str(place): {"topic_id": 104, "facet_id": "F0007", "context_id": place, "conversation_context": [{}]}
+        for place in (101, 102, 7)
+    }
+    (tmp_path / "conversations.json").write_text(json.dumps(records))
+    (tmp_path / "bank.tsv").write_text(
+        "question_id\tquestion\nQ00001\t\nQ00002\tAre you looking for a specific web site?\n"
+    )
+    files = f"--topics clariq/topics.tsv --questions {tmp_path}/bank.tsv --performance {tmp_path}/eval.json"
+    found, _ = tables(in_demo, f"clariq {files} --conversations {tmp_path}/conversations.json --run a={tmp_path}/texts")
+    assert not found["question_relevance"]
+    own = {row["unit"]: (row["value"], row["topic"]) for row in found["facets"] if row["run"] == "a"}
+    assert own == {"101": (0.8, "104"), "102": (0.4, "104")}
+    # ids that are all contexts, and not all topics, are contexts too
+    (tmp_path / "few").write_text("101 0 Q00002 1 9 x\n7 0 Q00001 1 8 x\n")
+    found, _ = tables(in_demo, f"clariq {files} --conversations {tmp_path}/conversations.json --run a={tmp_path}/few")
+    assert not found["question_relevance"]
+    assert {row["unit"]: row["value"] for row in found["facets"] if row["run"] == "a"} == {"101": 0.8, "102": 0}
+    # a run of topics is not evaluated on contexts of the same numbers
+    err = in_demo(f"clariq {files} --run a={tmp_path}/ids", code=3).err
+    assert err == (
+        f"{tmp_path}/ids: a answers topics, and no value is one of a facet of theirs; evaluate a single-turn run on the values"
+        " of the single-turn task\n"
+    )
+
+
 def test_preferences_alone(in_demo: Command) -> None:
     out = in_demo("clariq --preferences clariq/preferences.tsv").out
     assert out.endswith("preferences of people · ties count for neither side\n")
@@ -228,4 +274,5 @@ def test_check_reads_runs_of_texts_with_the_bank(in_copy: Command, tmp_path: Pat
     (tmp_path / "demo" / "robustcs.toml").write_text(
         '[clariq]\ntopics = "clariq/topics.tsv"\nquestions = "clariq/question_bank.tsv"\nruns = { a = "texts.run" }\n'
     )
-    assert "clariq run a" in in_copy("check").out
+    out = " ".join(in_copy("check").out.split())
+    assert "clariq run a" in out and "[clariq]: texts.run: a multi-turn run: its ids are contexts of conversations" in out
