@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _LEAST_LOGARITHM = math.log(1e-5)
 #: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
 _TEXTS = ("runid", "relstring")
+#: The grade of a passage that was drawn for judging and not judged.
+_SAMPLED = -1
 #: Measures that are counted or multiplied over turns, not averaged: sums, and geometric means (kept as logarithms).
 _NOT_AVERAGED = ("num_", "gm_")
 
@@ -59,6 +61,13 @@ def trec_eval_knows(name: str) -> bool:
         return False
     tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
     return name in tried["1"]
+
+
+def sampling_notes(measures: Sequence[Measure], grades: npt.NDArray[np.integer]) -> list[str]:
+    """A note where infAP is asked for without any passage that was sampled and not judged (grade -1): it is MAP then."""
+    if all(measure.name != "infAP" for measure in measures) or (grades == _SAMPLED).any():
+        return []
+    return [f"infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade {_SAMPLED})"]
 
 
 def evaluate_with_trec_eval(

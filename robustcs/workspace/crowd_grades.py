@@ -11,6 +11,7 @@ from robustcs.analyses.crowd_grades import aggregate, exclude_workers, qrels_by_
 from robustcs.analyses.result import Evaluated
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
@@ -67,8 +68,10 @@ def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> Evaluat
     rankings = [ranking for _, ranking in runs]
     texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
     pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
-    evaluated = _evaluated(policy, criteria, rankings, notes)
     measures = parse_measures(metrics or DEFAULT_METRICS)
+    for qrels in criteria.values() if rankings else ():
+        notes += sampling_notes(measures, qrels.grades)
+    evaluated = _evaluated(policy, criteria, rankings, notes)
     result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
     converted = {one.run.name for one in mapped}
     return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])

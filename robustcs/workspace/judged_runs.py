@@ -17,6 +17,7 @@ from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.matrix import no_judged_passage
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.project import Project
@@ -54,6 +55,7 @@ def find_unjudged(
     groups, more = _groups(project)
     notes += more
     qrels = workspace.qrels
+    notes += sampling_notes(measures, qrels.grades)
     ranks = ranks_of_pairs(measures, scope)
 
     def build(ranking: Ranking) -> JudgedRun:

@@ -17,6 +17,7 @@ from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
 from robustcs.workspace import Workspace, parse_measures
@@ -46,6 +47,7 @@ def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -
     """
     old = workspace.qrels
     measures, notes = _measures(workspace.project.metrics)
+    notes += sampling_notes(measures, old.grades)
     merge = merge_qrels(old, _read_new(workspace, files), "keep" if rule == "fail" else rule)
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)

@@ -17,6 +17,7 @@ from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
@@ -152,7 +153,7 @@ class _Reader:
         elif self.with_runs and self.project.qrels:
             wanted = self._wanted(DEFAULT_METRICS, measures)
             matrices = {name: matrix for name, (_, matrix) in self.runs.items() if matrix is not None}
-            self.notes += self.workspace.qrels.notes
+            self.notes += [*self.workspace.qrels.notes, *sampling_notes(wanted, self.workspace.qrels.grades)]
             for matrix in matrices.values():
                 self.missing |= {turn for turn, lacks in zip(matrix.turns, matrix.missing, strict=True) if lacks}
             frames = {name: evaluate(matrix, wanted, self.project.policy) for name, matrix in matrices.items()}

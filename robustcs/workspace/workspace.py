@@ -17,7 +17,7 @@ from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix, no_judged_passage
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.evaluation.trec_eval import is_averaged, sampling_notes
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
@@ -276,6 +276,7 @@ class Workspace:
     ) -> Scored:
         matrices = self.matrices(files)
         notes = [note for matrix in matrices for note in matrix.notes] + list(self.qrels.notes)
+        notes += sampling_notes(measures, self.qrels.grades)
         extra = max(matrix.extra_turns for matrix in matrices)
         if extra:
             notes.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")

@@ -1,0 +1,19 @@
+"""What a reader must know of a number stands beside it, whichever command prints it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["breakdown", "correlate", "crowd", "unjudged --metric P_1", "robustness", "augment --new-judgments new_judgments.txt"],
+)
+def test_infap_without_sampled_passages_is_said_to_be_map(in_demo: Command, command: str) -> None:
+    notes = json.loads(in_demo(f"{command} --metric infAP --format json").out)["notes"]
+    assert notes.count("infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade -1)") == 1
+    assert not any("infAP" in note for note in json.loads(in_demo(f"{command} --metric map --format json").out)["notes"])

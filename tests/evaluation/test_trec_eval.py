@@ -1,0 +1,31 @@
+"""Measures that trec_eval computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+
+POLICY = EvaluationPolicy()
+
+
+@pytest.mark.parametrize(("grade", "equal"), [(0, True), (-1, False)])
+def test_infap_is_map_unless_passages_were_sampled(tmp_path: Path, grade: int, equal: bool) -> None:
+    (tmp_path / "qrels").write_text(f"1_1 0 a 1\n1_1 0 b {grade}\n1_1 0 c 1\n1_1 0 d 0\n")
+    (tmp_path / "run").write_text("".join(f"1_1 Q0 {doc} 1 {-place} x\n" for place, doc in enumerate("abcde")))
+    qrels, measures = read_qrels(tmp_path / "qrels"), [parse_measure(name) for name in ("infAP", "map")]
+    ranking = rank_run(read_run(tmp_path / "run", "r"), POLICY)
+    [scores] = evaluate(grade_matrix(ranking, qrels), measures, POLICY).to_numpy()
+    assert (abs(scores[0] - scores[1]) < 1e-4) == equal
+    note = "infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade -1)"
+    assert sampling_notes(measures, qrels.grades) == ([note] if equal else [])
+    assert sampling_notes(measures[1:], np.array([0, 1])) == []
