@@ -98,6 +98,38 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
             assert f"{row['run']} {row['value']:.3f} (95 % interval " in crowd
 
 
+def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:
+    tables = {block.slug: block for block in report.document.blocks if isinstance(block, Table)}
+    [pearson] = [table for slug, table in tables.items() if slug.startswith("correlate-pearson-overlap")]
+    assert pearson.note.endswith(" Human ✓: NDCG@3 ≥ 0.5.")
+    rows = json.loads(report.files["results/breakdown.json"])["tables"]["bins"]
+    human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
+    groups = {column.group for column in pearson.columns}
+    assert f"Human ✓ ({human})" in groups and human == 61
+    # the findings and the squares say the same, and the list of turns opens with it
+    texts = [block.text for block in report.document.blocks if isinstance(block, Paragraph)]
+    [finding] = [text for text in texts if "to blame for 18" in text]
+    assert "correct if NDCG@3 ≥ 0.5: 43 " in finding
+    assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == ["NDCG@3 ≥ 0.5", "F1 ≥ 0.5"]
+    rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
+    assert {row["threshold"] for row in rows if row["metric"] == "P_1"} == {"=1"}
+
+
+def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
+    texts = [block.text for block in report.document.blocks if isinstance(block, Paragraph)]
+    lines = [
+        text.removeprefix("Evaluated: ").removesuffix(".")
+        for text in texts if text.startswith("Evaluated: ") and "nothing is scored" not in text
+    ]  # fmt: skip
+    line = (
+        "70 turns · missing turns score 0 (1) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)"
+    )
+    assert lines.count(line) == 3 == max(map(lines.count, lines))
+    assert report.document.lead[0] == report.document.policy == (
+        f"{line} · so in 3 of {len(lines)} sections with scores; each says at its end what it goes over"
+    )
+
+
 def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
     [layers] = [block for block in report.document.blocks if isinstance(block, Layers)]
     assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)

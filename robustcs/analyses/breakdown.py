@@ -14,7 +14,7 @@ import numpy as np
 
 from robustcs.analyses.bins import BINS, CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.analyses.result import Evaluated, Result
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.statistics.intervals import bootstrap_mean, wilson
 from robustcs.statistics.paired import mcnemar_exact
 
@@ -59,7 +59,7 @@ def breakdown(
     texts: Texts | None = None,
     seed: int = 0,
 ) -> Breakdown:
-    """Sort every turn into its bin, for every rewriter, measure and threshold.
+    """Sort every turn into its bin, for every rewriter, measure and threshold (of a measure that is 0 or 1, those that differ).
 
     ``texts`` (roles ``original``, ``human`` and the rewriters' names) are shown with the turns and tell which turns needed
     no rewriting; a turn without an Original or Human text counts as rewritten. ``seed`` drives the bootstrap of the headroom.
@@ -78,7 +78,7 @@ def breakdown(
                 "qr": qr_scores[metric].to_numpy(),
                 "human": scores.human[metric].to_numpy(),
             }
-            for threshold in thresholds:
+            for threshold in distinct_thresholds(metric, thresholds):
                 correct = {role: threshold.holds(value) for role, value in values.items()}
                 index = bin_index(correct["original"], correct["qr"], correct["human"])
                 bins = count_bins(index, unchanged)

@@ -47,6 +47,8 @@ class QuestionPairs:
         Float frames, turns × measures of question similarity (x) and of answers (y); y is NaN where it is not known.
     judged, correct
         bool[n]: the turn is scored; and Human's answer to it is correct. None without scores.
+    rule
+        What correct means, as measure and threshold (``P_1>0``); None without scores.
     cost
         Float frame, turns × evaluation measures: Human − QR; NaN where the turn is not scored.
     depth
@@ -65,6 +67,7 @@ class QuestionPairs:
     original: Sequence[str | None]
     qr: Sequence[str]
     human: Sequence[str]
+    rule: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Correlate(Result):
         (mean of Human − QR over them). A turn may be of several kinds.
     encoders
         x, model, fingerprint (SHA-256 of the model's files).
+
+    ``rule`` says what Human ✓ means, as :class:`QuestionPairs` does.
     """
 
     correlations: pd.DataFrame
@@ -95,6 +100,7 @@ class Correlate(Result):
     differences: pd.DataFrame
     encoders: pd.DataFrame
     corners: Corners = field(default_factory=Corners)
+    rule: str | None = None
 
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
@@ -149,7 +155,7 @@ def correlate_similarity(
     used = pd.DataFrame(
         [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders], columns=["x", "model", "fingerprint"]
     )
-    return Correlate(evaluated, **frames, encoders=used, corners=corners)
+    return Correlate(evaluated, **frames, encoders=used, corners=corners, rule=pairs[0].rule)
 
 
 def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:

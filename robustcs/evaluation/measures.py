@@ -53,6 +53,11 @@ class Measure:
         return self.name
 
     @property
+    def right_or_wrong(self) -> bool:
+        """Is every turn's score 0 or 1, as of P@1, success and em?"""
+        return self.family in ("success", "em") or (self.family == "P" and self.cutoff == 1)
+
+    @property
     def label(self) -> str:
         """The name as papers print it: ``NDCG@3``, ``P@1``, ``F1``."""
         title = _TITLES.get(self.family)

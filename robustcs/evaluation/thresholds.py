@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.measures import parse_measure
 
 #: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
 TOLERANCE = 1e-9
@@ -64,6 +65,25 @@ def parse_threshold(text: str) -> Threshold:
 def parse_thresholds(texts: Sequence[str]) -> tuple[Threshold, ...]:
     """Every threshold once; the paper's three where none is given. Raises :class:`UsageError` for one that cannot be read."""
     return tuple(dict.fromkeys(map(parse_threshold, texts))) or DEFAULT_THRESHOLDS
+
+
+def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[Threshold]:
+    """The thresholds that differ on the measure: where every score is 0 or 1 (P@1), ``>0``, ``>=0.5`` and ``=1`` say the same.
+
+    Of equal ones ``=1`` stays, or else the first; a name that is no measure of ours keeps them all.
+    """
+    try:
+        right_or_wrong = parse_measure(measure).right_or_wrong
+    except UsageError:
+        right_or_wrong = False
+    if not right_or_wrong:
+        return list(thresholds)
+    kept: dict[tuple[bool, ...], Threshold] = {}
+    for threshold in thresholds:
+        marks = tuple(threshold.holds([0.0, 1.0]).tolist())
+        if marks not in kept or threshold == Threshold("=", 1.0):
+            kept[marks] = threshold
+    return list(kept.values())
 
 
 #: Table 1 and 2 of the error-analysis paper.

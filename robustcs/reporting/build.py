@@ -6,6 +6,7 @@ import base64
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -114,6 +115,7 @@ def _ask(question: Question, part: Project, names: Names, jobs: int, track: Trac
         "reading": answer.reading,
         "blocks": encode(blocks),
         "policy": answer.evaluated.policy_line,
+        "scored": answer.evaluated.basis != "texts",
         "notes": answer.evaluated.notes,
         "inputs": inputs,
         "files": files,
@@ -234,7 +236,6 @@ def _document(
     blocks: list[Block | Picture] = [Heading("Findings")]
     blocks += [Paragraph("\n".join(kept["findings"]), question.title) for question, kept in answers if kept["findings"]]
     notes: list[str] = []
-    lines: list[str] = []
     for question, kept in answers:
         main, further = _split(question, decode(kept["blocks"]))
         if not whole:  # layers of colour need the page
@@ -246,19 +247,28 @@ def _document(
             blocks.append(Paragraph(f"{len(further)} further tables stand in report.html and in the folder tables."))
         blocks.append(Paragraph(f"Evaluated: {kept['policy']}."))
         notes += kept["notes"]
-        lines.append(kept["policy"])
     notes += [f"Left out: {what}" for what in left_out]
+    head = _head([kept for _, kept in answers])
     named = [str(entry["path"]) for entry in inputs]
     more = f" and {len(named) - _NAMED_INPUTS} more" if len(named) > _NAMED_INPUTS else ""
     return Document(
         title=f"{project.name}: a robustcs report",
         blocks=tuple(blocks),
-        policy=lines[0],
+        policy=head,
         notes=tuple(dict.fromkeys(notes)),
         provenance=_provenance(project, inputs, command),
-        lead=(lines[0], f"Inputs: {', '.join(named[:_NAMED_INPUTS])}{more}; checksums stand at the end."),
+        lead=(head, f"Inputs: {', '.join(named[:_NAMED_INPUTS])}{more}; checksums stand at the end."),
         turns=turns if turns["turns"] else {},
     )
+
+
+def _head(answers: Sequence[Mapping[str, Any]]) -> str:
+    """What the scores go over: the policy line that most questions share, and how many of them where not all do."""
+    lines = [str(kept["policy"]) for kept in answers if kept["scored"]] or [str(kept["policy"]) for kept in answers]
+    line, number = Counter(lines).most_common(1)[0]
+    if number == len(lines):
+        return line
+    return f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
 
 
 def _provenance(

@@ -43,6 +43,7 @@ from robustcs.project import Project
 from robustcs.reporting.parts import measures
 from robustcs.reports.figures import BIN_LABELS
 from robustcs.reports.present.breakdown import cut_label, shown_cuts
+from robustcs.reports.present.headline import headline_cut
 from robustcs.reports.present.words import FORMULATION_NAMES, measure_label
 from robustcs.workspace import DEFAULT_ANSWER_METRICS, Workspace
 
@@ -134,7 +135,7 @@ def _scores(
     for result in results:
         rewriters = list(dict.fromkeys(result.turns["rewriter"]))
         shown = shown_cuts(result.turns)
-        main = shown[len(shown) // 2]
+        main = headline_cut(shown)
         for metric, rows in result.turns.groupby("metric", sort=False):
             labels.append(measure_label(str(metric)))
             scores.append(_by_formulation(rows, human))

@@ -10,7 +10,7 @@ from robustcs.evaluation.thresholds import Threshold
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.questions import question_similarities
 from robustcs.workspace import Workspace
-from robustcs.workspace.question_pairs import read_question_pairs
+from robustcs.workspace.question_pairs import Choose, read_question_pairs
 
 #: The first one places the outliers.
 DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
@@ -18,7 +18,7 @@ DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL
 
 def correlate_questions(
     workspace: Workspace,
-    threshold: Threshold,
+    correct: Threshold | Choose,
     answers: Sequence[str] = (),
     similarities: Sequence[str] = DEFAULT_SIMILARITIES,
     encoders: Sequence[Encoder] = (),
@@ -27,11 +27,11 @@ def correlate_questions(
 ) -> Correlate:
     """Every similarity of QR and Human text against every measure of ``answers``, for every rewriter of the project.
 
-    See :func:`~robustcs.workspace.question_pairs.read_question_pairs` for ``answers`` and ``threshold``.
+    See :func:`~robustcs.workspace.question_pairs.read_question_pairs` for ``answers`` and ``correct``.
     """
     import pandas as pd
 
-    pairs, evaluated = read_question_pairs(workspace, answers, threshold)
+    pairs, evaluated = read_question_pairs(workspace, answers, correct)
     filled = []
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)

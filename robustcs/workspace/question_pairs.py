@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -30,23 +30,27 @@ from robustcs.workspace import DEFAULT_ANSWER_METRICS, DEFAULT_METRICS, Workspac
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Measures → the one that says whether an answer is correct, and from which score.
+Choose = Callable[[Sequence[str]], tuple[str, Threshold]]
+
 #: Passages whose overlap Figure 2 of the error-analysis paper shows.
 DEFAULT_DEPTH = 1000
 
 
 def read_question_pairs(
-    workspace: Workspace, answers: Sequence[str], threshold: Threshold
+    workspace: Workspace, answers: Sequence[str], correct: Threshold | Choose
 ) -> tuple[list[QuestionPairs], Evaluated]:
     """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
 
     ``answers`` names the y: columns of the project's answer similarity, or what
     :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
     else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
-    whether QR is correct. ``threshold`` says on the first evaluation measure which answers are correct.
+    whether QR is correct. ``correct`` says which answers are: a threshold on the first evaluation measure, or a choice of both.
 
     Raises :class:`UsageError` where texts are missing, or everything that a y needs.
     """
-    reader = _Reader(workspace, threshold)
+    choose: Choose = (lambda names: (names[0], correct)) if isinstance(correct, Threshold) else correct
+    reader = _Reader(workspace, choose)
     pairs = reader.pairs(answers)
     missing = reader.missing
     if missing:
@@ -59,10 +63,10 @@ def read_question_pairs(
 class _Reader:
     """Reads what is there, once; ``missing`` collects the turns that QR or Human does not answer."""
 
-    def __init__(self, workspace: Workspace, threshold: Threshold):
+    def __init__(self, workspace: Workspace, choose: Choose):
         self.workspace = workspace
         self.project = workspace.project
-        self.threshold = threshold
+        self.choose = choose
         self.notes: list[str] = []
         self.missing: set[str] = set()
         self._pairs: dict[str, RankingPair] = {}
@@ -198,8 +202,7 @@ class _Reader:
                 name = "answer_jaccard" if self.basis == "answers" else f"overlap_{DEFAULT_DEPTH}"
                 wanted.append(parse_answer_measure(name))
             if scores is not None:
-                first = scores[self.human.name].columns[0]
-                wanted.append(parse_answer_measure(f"{first}{self.threshold}"))
+                wanted.append(parse_answer_measure("{}{}".format(*self._rule(scores))))
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
             raise UsageError(
@@ -240,13 +243,15 @@ class _Reader:
                 "check that the turn ids of texts, runs and scores agree",
             )  # fmt: skip
         turns = list(frame.index)
-        judged = correct = None
+        judged = correct = rule = None
         cost = pd.DataFrame(index=frame.index)
         if scores is not None:
             human = scores[self.human.name]
             cost = (human - scores[part.name]).reindex(turns)
             judged = np.isin(turns, list(human.index))
-            correct = judged & self.threshold.holds(human.iloc[:, 0].reindex(turns).fillna(-1.0))
+            measure, threshold = self._rule(scores)
+            correct = judged & threshold.holds(human[measure].reindex(turns).fillna(-1.0))
+            rule = f"{measure}{threshold}"
         depths = [turn_depth(turn) for turn in turns]
         return QuestionPairs(
             rewriter=part.name,
@@ -259,7 +264,12 @@ class _Reader:
             original=[texts.get("original", {}).get(turn) for turn in turns],
             qr=[ours[turn] for turn in turns],
             human=[theirs[turn] for turn in turns],
+            rule=rule,
         )
+
+    def _rule(self, scores: dict[str, pd.DataFrame]) -> tuple[str, Threshold]:
+        """Measure and threshold that say which answers are correct."""
+        return self.choose([str(name) for name in scores[self.human.name].columns])
 
     def _within_depth(self, part: Formulation, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
         """The same measures; those of a top k deeper than the runs are of the runs' depth, and a note says so."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, parse_threshold
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,17 @@ def test_the_last_bits_of_a_sum_do_not_decide() -> None:
 def test_holds_is_elementwise() -> None:
     assert Threshold(">=", 0.5).holds([0.0, 0.5, 1.0]).tolist() == [False, True, True]
     assert Threshold(">=", 0.5).holds(np.array([[0.4999], [0.5]])).shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("measure", "asked", "kept"),
+    [
+        ("P_1", [">0", ">=0.5", "=1"], ["=1"]),
+        ("success_5", [">0", ">=0.5"], [">0"]),
+        ("em", [">=0", "=1", ">=2", ">0"], [">=0", "=1", ">=2"]),
+        ("ndcg_cut_3", [">0", ">=0.5", "=1"], [">0", ">=0.5", "=1"]),
+        ("of my own", [">0", "=1"], [">0", "=1"]),
+    ],
+)
+def test_thresholds_that_say_the_same_of_a_measure_stand_once(measure: str, asked: list[str], kept: list[str]) -> None:
+    assert [str(one) for one in distinct_thresholds(measure, list(map(parse_threshold, asked)))] == kept

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.evaluation.thresholds import parse_thresholds
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold, parse_thresholds
 from robustcs.project import Project
 from robustcs.reporting.parts import measures, needs, only
 from robustcs.reporting.question import Answer, Question
 from robustcs.reports.present.correlate import present_correlate
 from robustcs.reports.present.findings import correlate_findings
+from robustcs.reports.present.headline import headline_cut
 from robustcs.reports.present.order import figures_first
 from robustcs.workspace import Workspace
 from robustcs.workspace.question_correlation import correlate_questions
@@ -31,7 +33,16 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = correlate_questions(workspace, threshold=parse_thresholds(workspace.project.thresholds)[0])
+    thresholds = parse_thresholds(workspace.project.thresholds)
+
+    def headline(names: Sequence[str]) -> tuple[str, Threshold]:
+        """Correct means the same as in the breakdown's findings."""
+        metric, threshold = headline_cut(
+            [(name, str(threshold)) for name in names for threshold in distinct_thresholds(name, thresholds)]
+        )
+        return metric, parse_threshold(threshold)
+
+    result = correlate_questions(workspace, headline)
     blocks = figures_first(present_correlate(result))
     return Answer(correlate_findings(result), _READING, blocks, result.evaluated, {"correlate": result})
 

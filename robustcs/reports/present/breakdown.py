@@ -46,15 +46,8 @@ def present_breakdown(result: Breakdown) -> tuple[Block, ...]:
 
 
 def shown_cuts(turns: pd.DataFrame) -> list[Cut]:
-    """The (metric, threshold) pairs worth a column: a measure that is 0 or 1 needs one threshold only."""
-    cuts: list[Cut] = []
-    for metric, rows in turns.groupby("metric", sort=False):
-        thresholds = list(dict.fromkeys(rows["threshold"]))
-        binary = rows[["original", "qr", "human"]].isin([0.0, 1.0]).all(axis=None)
-        if binary and "=1" in thresholds:
-            thresholds = ["=1"]
-        cuts += [(str(metric), threshold) for threshold in thresholds]
-    return cuts
+    """The (metric, threshold) pairs of the result, each a column of its tables."""
+    return list(dict.fromkeys(zip(turns["metric"], turns["threshold"], strict=True)))
 
 
 def cut_label(cut: Cut) -> str:

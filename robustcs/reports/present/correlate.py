@@ -39,7 +39,7 @@ def present_correlate(result: Correlate) -> tuple[Block, ...]:
         slug = f"-{rewriter}" if several else ""
         tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
         for y in result.chosen[1]:
-            blocks.append(_by_subset(tables["correlations"], y, slug))
+            blocks.append(_by_subset(tables["correlations"], y, slug, result.rule))
             blocks.append(_by_method(tables["correlations"], tables["partial"], y, slug))
         blocks.append(_figure(result, rewriter, slug))
         blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
@@ -66,14 +66,21 @@ def answers_label(name: str) -> str:
         return "Jaccard similarity of the answers"
     if name == "rbo" or name.startswith("rbo_0") or name.startswith("rbo_."):
         return "rank-biased overlap" + (f" (p = {name[4:]})" if name != "rbo" else "")
-    for operator in (">=", ">", "="):
-        measure, found, value = name.partition(operator)
-        if found:
-            return f"QR correct ({measure_label(measure)} {threshold_label(operator + value)})"
+    if rule := _rule_label(name):
+        return f"QR correct ({rule})"
     try:
         return f"{measure_label(name)}, QR − Human"
     except UsageError:
         return name  # a column of the user's own file
+
+
+def _rule_label(name: str) -> str | None:
+    """``P_1>0`` → ``P@1 > 0``; None for what is no measure with a threshold."""
+    for operator in (">=", ">", "="):
+        measure, found, value = name.partition(operator)
+        if found:
+            return f"{measure_label(measure)} {threshold_label(operator + value)}"
+    return None
 
 
 def corner_labels(y: str) -> tuple[str, str]:
@@ -112,7 +119,7 @@ def _p(value: float) -> str:
     return "–" if math.isnan(value) else p_value(value)
 
 
-def _by_subset(correlations: pd.DataFrame, y: str, slug: str) -> Table:
+def _by_subset(correlations: pd.DataFrame, y: str, slug: str, rule: str | None) -> Table:
     """Pearson for every x, one group of columns per subset."""
     part = correlations[(correlations["y"] == y) & (correlations["method"] == "pearson")]
     names = {"all": "all", "judged": "judged", "correct": "Human ✓"}
@@ -131,7 +138,8 @@ def _by_subset(correlations: pd.DataFrame, y: str, slug: str) -> Table:
         rows.append(tuple(row))
     return Table(
         f"pearson-{y}{slug}", f"Questions against answers: {answers_label(y)}", tuple(columns), tuple(rows),
-        "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns.",
+        "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns."
+        + (f" Human ✓: {_rule_label(rule)}." if rule and "correct" in shown else ""),
     )  # fmt: skip
 
 

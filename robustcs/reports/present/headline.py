@@ -14,7 +14,7 @@ Cut = tuple[str, str]
 def headline_measure(names: Iterable[str]) -> str:
     """The first of the measures that says more than right or wrong (not P@1, success, em), else the first."""
     every = list(dict.fromkeys(names))
-    return next((name for name in every if not _right_or_wrong(name)), every[0])
+    return next((name for name in every if not parse_measure(name).right_or_wrong), every[0])
 
 
 def headline_cut(cuts: Sequence[Cut]) -> Cut:
@@ -26,8 +26,3 @@ def headline_cut(cuts: Sequence[Cut]) -> Cut:
 def _from_half(threshold: str) -> tuple[float, float]:
     value = parse_threshold(threshold).value
     return abs(value - 0.5), value
-
-
-def _right_or_wrong(name: str) -> bool:
-    measure = parse_measure(name)
-    return measure.family in ("success", "em") or (measure.family == "P" and measure.cutoff == 1)

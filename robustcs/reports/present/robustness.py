@@ -42,8 +42,8 @@ def present_robustness(result: Robustness) -> tuple[Block, ...]:
         blocks.append(_variance(result))
     blocks.append(_spread(result))
     blocks.append(
-        Figure("spread", f"{measure_label(metrics[0])} of every turn: lowest to highest of the sets, mean and baseline.",
-               _spread_alt(result), lambda: draw_spread(result))
+        Figure("spread", f"{measure_label(headline_measure(metrics))} of every turn: lowest to highest of the sets, mean and"
+               " baseline.", _spread_alt(result), lambda: draw_spread(result))
     )  # fmt: skip
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
     blocks += [_turns(result, metrics[0], group) for group in groups]

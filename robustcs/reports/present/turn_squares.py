@@ -19,7 +19,7 @@ _MOST_TURNS = 800
 
 
 def present_squares(result: Breakdown) -> list[Figure]:
-    """Per rewriter a figure of its turns at the middle threshold of the last measure; none for very many turns."""
+    """Per rewriter a figure of its turns at the headline measure and threshold; none for very many turns."""
     if result.evaluated.turns > _MOST_TURNS:
         return []
     figures = []

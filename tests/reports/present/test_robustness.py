@@ -13,7 +13,7 @@ from robustcs.analyses.groups import Group
 from robustcs.analyses.result import Evaluated
 from robustcs.analyses.robustness import Robustness, robustness
 from robustcs.policy import EvaluationPolicy
-from robustcs.reports.document import Table
+from robustcs.reports.document import Figure, Table
 from robustcs.reports.latex import render_latex
 from robustcs.reports.present.robustness import present_robustness
 from robustcs.reports.terminal import render_terminal
@@ -29,6 +29,15 @@ def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
     evaluated = Evaluated(EvaluationPolicy(), "runs", turns, 0)
     texts = {turn: f"What about {turn} and everything else that one may ask about it?" for turn in index}
     return robustness({"manual": Group(names[0], names[1:])}, frames, evaluated, texts=texts)
+
+
+def test_the_caption_of_the_spread_names_the_measure_of_its_axis() -> None:
+    index = pd.Index(["1_1", "1_2"], name="turn")
+    frame = pd.DataFrame({"P_1": [0.0, 1.0], "ndcg_cut_3": [0.2, 0.6]}, index=index)
+    found = robustness({"g": Group("a", ("b",))}, {"a": frame, "b": frame}, Evaluated(EvaluationPolicy(), "runs", 2, 0))
+    [spread] = [block for block in present_robustness(found) if isinstance(block, Figure) and block.slug == "spread"]
+    assert spread.draw().axes[0].get_ylabel() == "NDCG@3"
+    assert spread.caption.startswith("NDCG@3 of every turn")
 
 
 def test_table_11() -> None:
