@@ -95,3 +95,14 @@ def test_one_annotator_alone_cannot_agree() -> None:
         snippet_agreement(texts(((0, 1),)), {}, EVALUATED)
     result = snippet_agreement(texts(((0, 1),)), texts(((0, 1),)), EVALUATED)
     assert result.jaccard.empty and result.reference["f1"].tolist() == [1, 1, 1]
+
+
+def test_two_annotators_agree_with_each_other_and_have_no_others_to_be_outside_of() -> None:
+    result = snippet_agreement(texts(((0, 4),), ((2, 6),)), {}, EVALUATED)
+    assert result.jaccard[["k", "value", "texts"]].values.tolist() == [[2, 2 / 6, 1]]
+    assert result.texts[["annotators", "jaccard", "jaccard_2"]].values.tolist() == [[2, 2 / 6, 2 / 6]]
+    assert result.annotations["outside_share"].isna().all() and not result.annotations["outside"].any()
+    assert result.workers["flagged"].sum() == 0
+    # with a third, what the two others did not both choose is outside
+    three = snippet_agreement(texts(((0, 4),), ((2, 6),), ((3, 5),)), {}, EVALUATED).annotations
+    assert three["outside_share"].tolist() == [3 / 4, 3 / 4, 1 / 2]

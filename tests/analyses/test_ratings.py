@@ -81,3 +81,17 @@ def test_words_have_only_the_nominal_level_and_single_ratings_no_agreement() -> 
     alone = result.kappa.set_index("criterion").loc["alone"]
     assert alone["items"] == 0 and math.isnan(alone["value"])
     assert result.distribution[["rating", "count"]].values.tolist() == [["a", 2], ["b", 3], ["1", 1], ["2", 1]]
+
+
+def test_shares_are_of_all_ratings_and_of_the_items() -> None:
+    result = rating_agreement(ratings("555", "551", "123", "11", "4"), EVALUATED, min_agreement=0.5)
+    assert result.distribution[["rating", "count", "share"]].values.tolist() == [
+        ["1", 4, 4 / 12], ["2", 1, 1 / 12], ["3", 1, 1 / 12], ["4", 1, 1 / 12], ["5", 5, 5 / 12],
+    ]  # fmt: skip
+    labels = result.labels.set_index(["items", "label"])
+    assert labels.loc[("all", "5"), ["count", "share"]].tolist() == [2, 2 / 5]
+    assert labels.loc[("kept", "5"), ["count", "share"]].tolist() == [1, 1 / 2]
+    assert labels.groupby("items")["share"].sum().tolist() == pytest.approx([1, 1])
+    agreement = result.agreement.iloc[0]
+    # one rater of an item cannot agree: its share is of the four items with more
+    assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)

@@ -122,6 +122,15 @@ def test_scores_outside_0_to_1_cannot_be_swept(score: float) -> None:
     assert str(error.value) == "m leaves the range 0 to 1; sweep a measure such as ndcg_cut_3"
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("score", [-0.1, 1.5])
+def test_one_score_of_one_formulation_outside_is_enough(score: float, place: int) -> None:
+    odd = [0.5, 0.5, 0.5]
+    odd[place] = score
+    with pytest.raises(UsageError, match="m leaves the range 0 to 1"):
+        sweep(formulations((0, 0.5, 1), tuple(odd), (1, 0, 0.5)), evaluated(3))
+
+
 def test_sweep_passes_through_table_1(shared_data: Path) -> None:
     folder = shared_data / "cast2019" / "qrqa"
     original, qr, human = (

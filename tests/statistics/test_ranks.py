@@ -120,3 +120,15 @@ def test_bootstrap_is_seeded_and_undefined_without_order() -> None:
     tied = rank_correlations(np.ones((3, 10)), np.ones((3, 10)), seed=0, resamples=10)
     assert np.isnan(tied[0].value) and np.isnan(tied[0].low)
     assert tied[-1].value == pytest.approx(1)  # every set of the top is the same
+
+
+@pytest.mark.parametrize(("losses", "low"), [(15, -1), (14, 1)])
+def test_the_interval_has_95_percent(losses: int, low: int) -> None:
+    """Two systems, of which the first wins 41 − losses turns: a resample turns their order round in 3.9 % or 1.8 % of draws."""
+    first = np.array([-1.0] * losses + [1.0] * (41 - losses))
+    scores = np.stack([first, np.zeros(41)])
+    order = np.stack([np.ones(41), np.zeros(41)])
+    found = rank_correlations(order, scores, seed=0, resamples=8000)[0]
+    assert (found.method, found.value, found.low, found.high) == ("kendall", 1, low, 1)
+    turned = rank_correlations(order[::-1], scores, seed=0, resamples=8000)[0]
+    assert (turned.value, turned.low, turned.high) == (-1, -1, -low)
