@@ -14,6 +14,8 @@ from enum import IntEnum
 
 #: Problems of one file that are kept; past it only their number is reported.
 MAX_PROBLEMS = 20
+#: Characters of what was found that a message repeats: a cell of a file can hold millions.
+_LONGEST = 1000
 
 
 class ExitCode(IntEnum):
@@ -36,12 +38,16 @@ class RobustcsError(Exception):
 
     def __init__(self, slug: str, found: str, advice: str = ""):
         self.slug = slug
-        self.found = found
+        self.found = _cut(found)
         self.advice = advice
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
         return f"{self.found}; {self.advice}" if self.advice else self.found
+
+
+def _cut(found: str) -> str:
+    return found if len(found) <= _LONGEST else f"{found[:_LONGEST]} … ({len(found):,} characters)"
 
 
 class UsageError(RobustcsError):
@@ -66,7 +72,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = os.fspath(self.path) if self.line is None else f"{os.fspath(self.path)}:{self.line}"
-        return f"{place}: {self.found}; {self.advice}" if self.advice else f"{place}: {self.found}"
+        return f"{place}: {_cut(self.found)}; {self.advice}" if self.advice else f"{place}: {_cut(self.found)}"
 
 
 def _without_line(problem: Problem) -> Problem:

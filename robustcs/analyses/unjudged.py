@@ -185,7 +185,10 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
 def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
     import pandas as pd
 
-    rows = []
+    rows: list[tuple[object, ...]] = []
+    columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
+    if not measures:
+        return pd.DataFrame(rows, columns=columns)
     needed = ranks_of_pairs(measures, settings.scope)
     widths = [run.matrix.grades.shape[1] for run in runs]
     assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
@@ -197,9 +200,8 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Ev
             low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))
             separable = low > ROUNDING or high < -ROUNDING
             rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
-    columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
     order = {measure.name: place for place, measure in enumerate(measures)}
-    return pd.DataFrame(sorted(rows, key=lambda row: order[row[0]]), columns=columns)
+    return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[0])]), columns=columns)
 
 
 def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.intervals import CONFIDENCE
@@ -62,9 +63,10 @@ def parse_rates(text: str) -> dict[int, float]:
     rates: dict[int, float] = {}
     for part in text.split(","):
         match = _RATE.fullmatch(part)
-        if not match or abs(int(match[1])) > MAX_GRADE or int(match[1]) in rates:
+        grade = whole_number(match[1], MAX_GRADE) if match else None
+        if match is None or grade is None or grade in rates:
             raise UsageError("bad-rates", f"--rates has {part.strip()!r}", "write each grade once, such as 0=.8,1=.1,2=.1")
-        rates[int(match[1])] = float(match[2])
+        rates[grade] = float(match[2])
     total = sum(rates.values())
     if abs(total - 1) > 1e-6:
         raise UsageError("bad-rates", f"--rates {text} adds up to {total:g}", "the probabilities add up to 1")

@@ -27,7 +27,7 @@ from robustcs.cli.robustness import robustness
 from robustcs.cli.sweep import sweep
 from robustcs.cli.testsets import testsets
 from robustcs.cli.unjudged import unjudged
-from robustcs.errors import ExitCode, InputError, RobustcsError
+from robustcs.errors import ExitCode, InputError, RobustcsError, UsageError
 
 
 class InOrder(click.Group):
@@ -68,6 +68,8 @@ def run(arguments: list[str]) -> int:
     """The exit code of ``robustcs ARGUMENTS``; messages go to stderr."""
     show = "--traceback" in arguments
     try:
+        if any("\0" in argument for argument in arguments):  # only a Python program can give one
+            raise UsageError("bad-argument", "an argument with a NUL character", "leave it out")
         cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as end:

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.inputs.numbers import whole_number
+from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
@@ -239,8 +241,8 @@ def parse_measure(text: str) -> Measure:
         level, persistence = None, None
         for argument in filter(None, (match["arguments"] or "").split(",")):
             key, _, value = (part.strip() for part in argument.partition("="))
-            if key == "rel" and value.isdigit() and int(value) >= 1 and family not in ("ndcg", "judged", "em"):
-                level = int(value)
+            if key == "rel" and (rel := whole_number(value, MAX_GRADE) or 0) >= 1 and family not in ("ndcg", "judged", "em"):
+                level = rel
             elif key == "p" and family == "rbp":
                 persistence = _persistence(text, value)
             else:
@@ -268,9 +270,10 @@ def _native(family: str, cutoff: int | None, level: int | None, persistence: flo
 
 
 def _cutoff(text: str, digits: str) -> int:
-    if not 1 <= int(digits) <= 1_000_000:
+    cutoff = whole_number(digits, 1_000_000) or 0
+    if cutoff < 1:
         raise UsageError("bad-measure", f"measure {text!r} has the cut-off {digits}", "it goes from 1 to 1000000")
-    return int(digits)
+    return cutoff
 
 
 def _persistence(text: str, value: str) -> float:

@@ -7,6 +7,7 @@ keeps the policy's order (also ``--order rank`` and ``--depth``) for every measu
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
     from robustcs.evaluation.measures import Measure
 
+#: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
+#: itself breaks an assertion and ends the whole process.
+_WITH_CUT = re.compile(r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})")
 _LEAST_LOGARITHM = math.log(1e-5)
 #: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
 _TEXTS = ("runid", "relstring")
@@ -39,17 +44,10 @@ def _request(name: str) -> str | None:
     """pytrec_eval's spelling of a trec_eval result name (``Rprec_mult_0.20`` → ``Rprec_mult.0.20``); None if unknown."""
     import pytrec_eval
 
-    known = pytrec_eval.supported_measures
-    if name in known:
+    if name in pytrec_eval.supported_measures:
         return name
-    for base in sorted(known, key=len, reverse=True):
-        if name.startswith(base + "_"):
-            cut = name[len(base) + 1 :]
-            try:
-                return f"{base}.{cut}" if float(cut) >= 0 else None
-            except ValueError:
-                return None
-    return None
+    match = _WITH_CUT.fullmatch(name)
+    return f"{match[1] or match[3]}.{match[2] or match[4]}" if match else None
 
 
 def trec_eval_knows(name: str) -> bool:
@@ -93,7 +91,9 @@ def evaluate_with_trec_eval(
             # trec_eval reads outside its arrays, and may crash, where a turn has no grade from 0 on
             qrels[turn]["n"] = 0
     requests = {str(_request(measure.name)) for measure in measures}
-    results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=policy.relevance_level).evaluate(
+    # trec_eval keeps the level in 32 bits; no grade reaches one above the highest
+    level = min(policy.relevance_level, MAX_GRADE + 1)
+    results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=level).evaluate(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
     # geometric means add up logarithms, in which trec_eval has a floor

@@ -16,14 +16,14 @@ Four forms are told apart by their columns:
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.records import StrPath
+from robustcs.inputs.files import parse_json
+from robustcs.inputs.records import StrPath, is_whole
 from robustcs.inputs.rows import find_column, need_column, read_rows
 
 Unit = Literal["paragraph", "sentence"]
@@ -192,16 +192,19 @@ def _id(value: object) -> str:
         value = value.strip()
         if value.startswith("["):
             listed = _literal(value)
-            return listed[0].strip() if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], str) else ""
+            one = listed[0] if isinstance(listed, list) and len(listed) == 1 else None
+            return one.strip() if isinstance(one, str) and is_whole(one) else ""
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 def _literal(text: str) -> Any:
-    """The value that a literal says, as JSON or as Python writes it; None where it is neither."""
+    """The value that a literal says, as JSON or as Python writes it; None where it is neither, or too long."""
+    if len(text) > _LONGEST:
+        return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         pass
     try:
         return ast.literal_eval(text)
@@ -212,7 +215,7 @@ def _literal(text: str) -> Any:
 def _pairs(answer: object, line: int, problems: ProblemList) -> list[tuple[int, int]] | None:
     """(start, end) of every snippet of a row; None, and a problem, where they cannot be read."""
     if isinstance(answer, str):
-        value = _literal(answer) if len(answer) <= _LONGEST else None
+        value = _literal(answer)
         if value is None:
             problems.add(line, f"the answer {answer[:40]!r} is no literal", "write JSON, as MTurk does", "not-a-literal")
             return None
@@ -228,10 +231,15 @@ def _pairs(answer: object, line: int, problems: ProblemList) -> list[tuple[int, 
         problems.add(line, "no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
         return None
     for entry in offsets:
-        if len(entry) != 2 or not all(isinstance(value, int) and not isinstance(value, bool) for value in entry):
+        if len(entry) != 2 or not all(_is_offset(value) for value in entry):
             problems.add(line, "a snippet without start and end", "give both as whole numbers", "bad-offsets")
             return None
     return offsets  # type: ignore[return-value]
+
+
+def _is_offset(value: object) -> bool:
+    # a Python literal can have a number of a million digits, which str() refuses
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
 
 
 def _entities(value: object) -> list[Any] | None:

@@ -95,7 +95,7 @@ def _json_value(path: StrPath) -> Any:
         raise input_error(path, number, "not JSON", looks_like(line) or _FORMATS, "unknown-format")
     if shape == "jsonl":
         return None
-    value = read_json(path)
+    value = read_json(path, halves=True)
     if not isinstance(value, dict):
         raise input_error(path, None, "JSON, but not an object {turn: answer}", _FORMATS, "unknown-format")
     return value
@@ -109,7 +109,7 @@ def _plain_answers(
         for turn, answer in json_pairs(path):
             yield turn, _as_list(answer), None
         return
-    for number, record in json_lines(path, problems):
+    for number, record in json_lines(path, problems, halves=True):
         if "best_span_str" in record:
             turns, answers = record.get("qid"), record["best_span_str"]
             if not isinstance(turns, list) or not isinstance(answers, list) or len(turns) != len(answers):

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.records import filled_lines
 from robustcs.inputs.runs import Run, read_run
 
@@ -26,6 +27,9 @@ StrPath = str | os.PathLike[str]
 NEEDS = (1, 2, 3, 4)
 #: The question bank's name for asking no question.
 NO_QUESTION = "Q00001"
+
+#: Ranks are kept as 64-bit numbers.
+_LAST_RANK = 10**18 - 1
 
 _QUOTED = re.compile(r"\S+\s+\S+\s+[\"“]")
 _QUOTED_LINE = re.compile(r"(\S+)\s+\S+\s+[\"“](.*)[\"”]\s+(\S+)\s+(\S+)(?:\s+.*)?")
@@ -206,9 +210,10 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
     for line, text in filled_lines(path):
         match = _QUOTED_LINE.fullmatch(text.strip())
         try:
-            if match is None:
+            rank = whole_number(match[3], _LAST_RANK) if match else None
+            if match is None or rank is None:
                 raise ValueError
-            numbers.append((int(match[3]), float(match[4])))
+            numbers.append((rank, float(match[4])))
         except ValueError:
             problems.add(line, "not a line of a run of texts", 'write: context_id 0 "question" rank score tag', "bad-line")
             continue

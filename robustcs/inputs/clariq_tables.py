@@ -6,13 +6,13 @@ refused here; :data:`CONVERT` is what a user can run on a file that they trust.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.clariq import StrPath, table_rows
-from robustcs.inputs.files import open_binary, read_json
+from robustcs.inputs.files import first_bytes, read_json
+from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.records import is_turn_id, shape_of
 
 #: Unit (facet or context) → value, by measure.
@@ -43,8 +43,7 @@ class Conversation:
 
 def refuse_pickle(path: StrPath) -> None:
     """Raise :class:`InputError` with :data:`CONVERT` where ``path`` is a pickle, also inside gzip and tar."""
-    with open_binary(path) as stream:
-        head = stream.read(512)
+    head = first_bytes(path, 512)
     if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
         raise input_error(
             path, None, "a pickle, which robustcs never loads: loading one can run any program",
@@ -77,7 +76,7 @@ def read_evaluation(path: StrPath) -> UnitScores:
                     path, None, f"{measure} of {unit} has a value per question", "give this table with --performance FILE",
                     "per-question-table",
                 )  # fmt: skip
-            number = _number(value)
+            number = finite_number(value)
             if number is None:
                 problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
             else:
@@ -103,9 +102,11 @@ def read_performance(path: StrPath) -> QuestionScores:
                     path, None, f"{measure} of {unit} has no values of questions",
                     "give one system's values with --evaluations NAME=FILE", "no-questions",
                 )  # fmt: skip
+            if not questions:
+                problems.add(None, f"{measure} of {unit} has no questions", "complete it or leave it out", "no-questions")
             values = scores[measure][unit] = {}
             for question, entry in questions.items():
-                number = _number(entry.get("with_answer") if isinstance(entry, dict) else entry)
+                number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
                 if number is None:
                     problems.add(
                         None, f"{measure} of {unit}, {question}: {str(entry)[:60]} is no value",
@@ -123,12 +124,6 @@ def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict) or not value or not all(isinstance(units, dict) and units for units in value.values()):
         raise input_error(path, None, "JSON, but no table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
     return value
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
 
 
 def read_conversations(path: StrPath) -> dict[str, Conversation]:

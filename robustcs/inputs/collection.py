@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator
 from itertools import chain
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.files import parse_json
 from robustcs.inputs.records import StrPath, add_not_json, filled_lines, looks_like
 
 #: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
@@ -62,8 +62,8 @@ def _json_passages(
         if leading and leading[1] not in wanted:
             continue
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(line)
+        except ValueError as error:
             add_not_json(problems, number, error)
             continue
         passage = record.get("id") if isinstance(record, dict) else None
@@ -72,7 +72,8 @@ def _json_passages(
         elif not isinstance(record.get("contents"), str):
             problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
         elif str(passage) in wanted:
-            yield number, str(passage), record["contents"].strip()
+            # half a character becomes a question mark, as in an index
+            yield number, str(passage), record["contents"].encode("utf-8", "replace").decode().strip()
 
 
 def _table_passages(

@@ -32,7 +32,7 @@ _ARROW_TYPES: dict[Kind, pa.DataType] = {
     "real": pa.float64(),
     "integer": pa.int64(),
 }
-#: Bytes read at a time: small beside what is kept of them, and large enough for Arrow.
+#: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for Arrow.
 _PIECE = 1 << 20
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
@@ -108,7 +108,7 @@ def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
 def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
     """(bytes, number of the first line, whether the first row is a header) of every piece of the file."""
     line, started = 1, False
-    for chunk in line_chunks(path, _PIECE):
+    for chunk in line_chunks(path, _PIECE, _PIECE):
         first = None if started else _FIRST_CELL.search(chunk)
         started = started or first is not None
         yield chunk, line, first is not None and first[1].decode("utf-8", "replace").lower() in _HEADER_WORDS
@@ -138,19 +138,12 @@ def _read_regular(chunk: bytes, layout: Layout, schema: pa.Schema, header: bool,
         return None
     names = [f"c{i}" for i in range(width)]
     wanted = {f"c{field.position}": field for field in layout.fields}
-    irregular: list[Any] = []
-
-    def note(row: Any) -> str:
-        irregular.append(row)
-        return "skip"
-
     try:
         table = pacsv.read_csv(
             pa.BufferReader(chunk),
             read_options=pacsv.ReadOptions(column_names=names, block_size=2 * _PIECE, use_threads=False),
-            parse_options=pacsv.ParseOptions(
-                delimiter=" ", quote_char=False, escape_char=False, invalid_row_handler=note
-            ),
+            # a row of another width is an error of Arrow's too; its handler for such rows cannot take one that is not UTF-8
+            parse_options=pacsv.ParseOptions(delimiter=" ", quote_char=False, escape_char=False),
             convert_options=pacsv.ConvertOptions(
                 # Arrow would read 0x1 as a whole number
                 column_types={
@@ -163,8 +156,6 @@ def _read_regular(chunk: bytes, layout: Layout, schema: pa.Schema, header: bool,
             ),
         )
     except pa.ArrowInvalid:
-        return None
-    if irregular:
         return None
     table = table.rename_columns([field.name for field in layout.fields])
     for field in layout.fields:

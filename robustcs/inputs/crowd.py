@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import read_json
+from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.inputs.ratings import Rating, read_ratings
 from robustcs.inputs.records import StrPath, filled_lines, shape_of
@@ -15,7 +16,6 @@ from robustcs.inputs.rows import find_column, need_column, read_rows
 
 #: The worker of judgments that are final already.
 FINAL = "final"
-_WHOLE = re.compile(r"[+-]?[0-9]{1,6}")
 _WORD = re.compile(r"[\W_]+")
 
 
@@ -58,10 +58,10 @@ def read_grades(path: StrPath) -> tuple[list[Grade], tuple[str, ...]]:
 
 def _whole(text: str, line: int | None, problems: ProblemList) -> int:
     """The grade; 0 and a problem where it is none."""
-    if not _WHOLE.fullmatch(text) or abs(int(text)) > MAX_GRADE:
+    grade = whole_number(text, MAX_GRADE)
+    if grade is None:
         problems.add(line, f"grade {text[:40]!r} is not a small whole number", "write grades such as 0 to 3", "bad-grade")
-        return 0
-    return int(text)
+    return grade or 0
 
 
 def _read_judgments(path: StrPath) -> list[Grade]:
@@ -79,6 +79,9 @@ def _read_judgments(path: StrPath) -> list[Grade]:
             for criterion, grade in entry.items():
                 if isinstance(grade, bool) or not isinstance(grade, int):
                     continue
+                if abs(grade) > MAX_GRADE:
+                    found = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
+                    problems.add(None, found, "grades are small whole numbers such as 0 to 3", "bad-grade")
                 earlier = grades.setdefault((turn, item, criterion.lower()), grade)
                 if earlier != grade:
                     found = f"turn {turn}, {item}: {criterion} is {grade} and {earlier}"

@@ -1,4 +1,4 @@
-"""Opening input files: compression by content, line endings, byte order marks, checksums.
+"""Opening input files: compression by content, line endings, byte order marks, lengths that fit into memory, checksums.
 
 Nothing else in robustcs opens an input file for reading.
 """
@@ -11,16 +11,27 @@ import io
 import json
 import lzma
 import os
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from robustcs.errors import input_error
+from robustcs.errors import InputError, input_error
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 8 * 1024 * 1024
+
+_MIB = 1 << 20
+#: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
+LONGEST_LINE = 64 * _MIB
+#: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
+LONGEST_TEXT = 1024 * _MIB
+
+#: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
+_ESCAPED = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
@@ -50,23 +61,47 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         raise input_error(path, None, "this is a folder", "name a file", "is-a-folder") from None
     except PermissionError:
         raise input_error(path, None, "may not be read", "check the file's permissions", "not-readable") from None
+    except ValueError:
+        # a NUL character, which TOML and Python can put into a path
+        raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
 
 
-def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK) -> Iterator[bytes]:
+@contextmanager
+def _damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turns what decompression says of damaged data into :class:`InputError`."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise input_error(
+            path, None, f"the compressed data are damaged ({error})", "copy the file again", "damaged-file"
+        ) from error
+
+
+def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
+    """The first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
+    with open_binary(path) as stream, _damage_told(path):
+        return stream.read(size)
+
+
+def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """The file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
 
-    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, or its lines lack a line feed.
+    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, its lines lack a line feed, or one goes
+    on for more than ``longest`` bytes beyond a piece.
     """
     with open_binary(path) as stream:
         first = True
+        before = 0
         while True:
-            try:
+            with _damage_told(path):
                 # on to the next line end, so that no line is cut
-                piece = stream.read(size) + stream.readline()
-            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-                raise input_error(
-                    path, None, f"the compressed data are damaged ({error})", "copy the file again", "damaged-file"
-                ) from error
+                piece = stream.read(size)
+                rest = stream.readline(longest)
+            if len(rest) == longest and not rest.endswith(b"\n"):
+                line = 1 + _line_feeds(path, before) + piece.count(b"\n")
+                raise _too_long(path, line, f"this line is longer than {longest // _MIB} MiB")
+            piece += rest
+            before += len(piece)
             if first:
                 first = False
                 if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -81,13 +116,27 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK) -> Iterator[by
             yield piece
 
 
-def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
+    """Line feeds in the first ``size`` bytes; counted for a message only, since counting takes time."""
+    found = 0
+    with open_binary(path) as stream:
+        while piece := stream.read(min(_CHUNK, size)):
+            found += piece.count(b"\n")
+            size -= len(piece)
+    return found
+
+
+def _too_long(path: str | os.PathLike[str], line: int | None, found: str) -> InputError:
+    return input_error(path, line, found, "check that this is the right file", "too-long")
+
+
+def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
     """Line number (from 1) and text of every line, without its line end.
 
-    Raises :class:`InputError` for a line that is not UTF-8.
+    Raises :class:`InputError` for a line that is not UTF-8 or, by about :data:`LONGEST_LINE`, too long.
     """
     number = 0
-    for chunk in line_chunks(path):
+    for chunk in line_chunks(path, longest=longest):
         # not splitlines(): U+2028 and form feeds stand inside real texts
         lines = chunk.split(b"\n")
         if not lines[-1]:
@@ -97,23 +146,78 @@ def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
             try:
                 yield number, line.removesuffix(b"\r").decode("utf-8")
             except UnicodeDecodeError:
-                raise input_error(path, number, "this line is not UTF-8", "save the file as UTF-8", "not-utf8") from None
+                raise _not_utf8(path, number) from None
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The whole file as text with plain line ends, for the small files that are not read by line."""
-    return "\n".join(line for _, line in text_lines(path))
+def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
+    """The whole file as text with plain line ends, for the small files that are not read by line.
 
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """The JSON value that the file holds. Raises :class:`InputError` with the line of a syntax error."""
+    Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
+    """
+    pieces = []
+    size = 0
+    for piece in line_chunks(path, longest=longest):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LONGEST_TEXT:
+            raise _too_long(path, None, f"more than {LONGEST_TEXT // _MIB} MiB of text")
+    data = b"".join(pieces)
+    pieces.clear()
     try:
-        return json.loads(read_text(path))
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1) from None
+    return text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n")
+
+
+def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
+    return input_error(path, line, "this line is not UTF-8", "save the file as UTF-8", "not-utf8")
+
+
+def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value that JSON text says; ``pairs_hook`` as ``object_pairs_hook`` of :func:`json.loads`.
+
+    Raises ``ValueError`` in plain words for everything that Python's parser refuses, nesting and numbers without end included;
+    a syntax error is a ``json.JSONDecodeError`` and has its line.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=pairs_hook)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        raise ValueError("a number of thousands of digits") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def half_character(text: str) -> int | None:
+    """Where JSON text escapes half of a character (a lone surrogate), which no other file can hold; None where nowhere."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return None
+    return next((match.start() for match in _ESCAPED.finditer(text) if match[1]), None)
+
+
+#: What is said of half a character, and what to do about it.
+HALF_CHARACTER = ("half a character (a lone surrogate)", "write UTF-8", "not-utf8")
+
+
+def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
+    """The JSON value that the file holds.
+
+    ``halves`` lets halves of characters pass, for a reader that looks at the texts it takes and passes over others. Raises
+    :class:`InputError` with the line of a syntax error or of half a character.
+    """
+    text = read_text(path, LONGEST_TEXT)
+    try:
+        value = parse_json(text)
     except json.JSONDecodeError as error:
         raise input_error(path, error.lineno, f"not JSON ({error.msg})", "check the file", "not-json") from None
-    except (ValueError, RecursionError) as error:
-        # a number of thousands of digits, or nesting without end
+    except ValueError as error:
         raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
+    place = None if halves else half_character(text)
+    if place is not None:
+        raise input_error(path, text.count("\n", 0, place) + 1, *HALF_CHARACTER)
+    return value
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
@@ -122,5 +226,3 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Any, Literal
 
 from robustcs.errors import InputError
 from robustcs.inputs.annotations import is_annotations
-from robustcs.inputs.files import line_chunks
+from robustcs.inputs.files import line_chunks, parse_json
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 
@@ -50,7 +49,7 @@ def _head(path: str | os.PathLike[str]) -> list[str]:
 
 def _kind_of_json(lines: list[str], head: str) -> Kind | None:
     try:
-        record: Any = json.loads(lines[0])
+        record: Any = parse_json(lines[0])
     except ValueError:
         record = None
     if isinstance(record, dict) and is_annotations(record):

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +14,7 @@ import pyarrow as pa
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.crowd import plain_text
 from robustcs.inputs.files import read_json
+from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.records import StrPath, is_turn_id, shape_of
 from robustcs.inputs.runs import Run
 
@@ -62,18 +61,15 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
         seen.add(name)
         for question in questions:
             text, score = (question.get(key) for key in ("question", "score")) if isinstance(question, dict) else (None, None)
-            if not isinstance(text, str) or not _is_score(score):
+            value = finite_number(score)
+            if not isinstance(text, str) or value is None:
                 problems.add(None, f"turn {name}: a question without text or score", "give it both", "no-question")
                 continue
-            asked.append(Asked(name, text.strip(), float(score)))  # type: ignore[arg-type]
+            asked.append(Asked(name, text.strip(), value))
     problems.raise_if_any()
     if not asked:
         raise input_error(path, None, "the run has no questions", "check the path", "empty")
     return asked
-
-
-def _is_score(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class Bank:

@@ -9,7 +9,16 @@ from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, ProblemList, input_error
-from robustcs.inputs.files import read_text, text_lines
+from robustcs.inputs.files import (
+    HALF_CHARACTER,
+    LONGEST_LINE,
+    LONGEST_TEXT,
+    first_bytes,
+    half_character,
+    parse_json,
+    read_text,
+    text_lines,
+)
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
@@ -20,10 +29,15 @@ ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn")
 
 Shape = Literal["json", "jsonl", "table"]
 
+#: Characters of one text. What compares texts takes time by the square of their length, and no question is a book.
+LONGEST_OF_TURN = 1_000_000
+#: Enough of a file to see with what it begins.
+_HEAD = 1 << 16
 
-def filled_lines(path: StrPath) -> Iterator[tuple[int, str]]:
+
+def filled_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
     """Line number and text of every line that is not blank."""
-    return ((number, line) for number, line in text_lines(path) if line.strip())
+    return ((number, line) for number, line in text_lines(path, longest) if line.strip())
 
 
 def shape_of(path: StrPath) -> Shape:
@@ -31,7 +45,9 @@ def shape_of(path: StrPath) -> Shape:
 
     Raises :class:`InputError` for a file without any text.
     """
-    head = [line.lstrip() for _, line in islice(filled_lines(path), 2)]
+    begins_as_json = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+    longest = LONGEST_TEXT if begins_as_json else LONGEST_LINE
+    head = [line.lstrip() for _, line in islice(filled_lines(path, longest), 2)]
     if not head:
         raise input_error(path, None, "the file is empty", "check the path", "empty")
     if not head[0].startswith(("{", "[")):
@@ -43,8 +59,8 @@ def shape_of(path: StrPath) -> Shape:
 def _is_record(line: str) -> bool:
     """Whether a file's only line is a record with a turn id, and not an object of all turns."""
     try:
-        return not json.loads(line).keys().isdisjoint((*ID_NAMES, "topic_number"))
-    except (ValueError, RecursionError):
+        return not parse_json(line).keys().isdisjoint((*ID_NAMES, "topic_number"))
+    except ValueError:
         return False
 
 
@@ -53,18 +69,23 @@ def add_not_json(problems: ProblemList, number: int, error: Exception) -> None:
     problems.add(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
 
 
-def json_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and object of every line of a JSONL file; other lines go to ``problems``."""
+def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of every line of a JSONL file; other lines go to ``problems``.
+
+    ``halves`` is as in :func:`~robustcs.inputs.files.read_json`.
+    """
     for number, line in filled_lines(path):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(line)
+        except ValueError as error:
             add_not_json(problems, number, error)
             continue
-        if isinstance(record, dict):
-            yield number, record
-        else:
+        if not isinstance(record, dict):
             problems.add(number, "not a JSON object", "write one JSON object a line", "not-an-object")
+        elif not halves and half_character(line) is not None:
+            problems.add(number, *HALF_CHARACTER)
+        else:
+            yield number, record
 
 
 def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
@@ -76,13 +97,23 @@ def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
         pairs = found  # the outermost object comes last
         return dict(found)
 
-    json.loads(read_text(path), object_pairs_hook=keep)
+    try:
+        parse_json(read_text(path, LONGEST_TEXT), keep)
+    except ValueError as error:  # the hook takes a level of nesting more than read_json
+        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
     return pairs
 
 
+def is_whole(text: str) -> bool:
+    """Whether every character of ``text`` is a whole one, and not half of a pair (a lone surrogate)."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def is_turn_id(value: object) -> bool:
-    """A non-empty text or a whole number."""
-    return bool(value.strip()) if isinstance(value, str) else isinstance(value, int) and not isinstance(value, bool)
+    """A non-empty text of whole characters, or a whole number."""
+    if isinstance(value, str):
+        return bool(value.strip()) and is_whole(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def record_id(record: dict[str, Any]) -> object:
@@ -140,11 +171,15 @@ class ByTurn(Generic[T]):
         """``value`` without white space around it if it is a text, else None and a problem; ``empty`` allows ''."""
         name = f"turn {turn}: " if is_turn_id(turn) else ""
         if not isinstance(value, str):
-            found = f"{name}{json.dumps(value)[:60]} is not a text"
-            self.problems.add(line, found, "write a text in quotes", "not-a-text")
+            self.problems.add(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", "not-a-text")
             return None
-        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            self.problems.add(line, f"{name}half a character (a lone surrogate)", "write UTF-8", "not-utf8")
+        if not is_whole(value):
+            found, advice, slug = HALF_CHARACTER
+            self.problems.add(line, f"{name}{found}", advice, slug)
+            return None
+        if len(value) > LONGEST_OF_TURN:
+            found = f"{name}a text of {len(value):,} characters"
+            self.problems.add(line, found, f"it may have {LONGEST_OF_TURN:,}; is this the right column?", "too-long")
             return None
         value = value.strip()
         if not value and not empty:
@@ -158,6 +193,14 @@ class ByTurn(Generic[T]):
         if not self.values:
             raise input_error(self.path, None, "the file has no turns", "check the path", "empty")
         return self.values
+
+
+def _as_json(value: object) -> str:
+    """The beginning of ``value`` as JSON has it, for a message."""
+    try:
+        return json.dumps(value)[:60]
+    except RecursionError:
+        return "a list in a list in a list …"
 
 
 def _show(value: str | tuple[str, ...], limit: int = 60) -> str:

@@ -12,6 +12,9 @@ from robustcs.inputs.records import StrPath, json_lines, shape_of
 
 #: Line number, and the row's value by column name; values of CSV are texts.
 Row = tuple[int, dict[str, Any]]
+#: Characters of one cell; the csv module's own limit of 131,072 is less than a long passage has.
+LONGEST_CELL = 16 << 20
+csv.field_size_limit(LONGEST_CELL)
 
 
 def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:

@@ -66,7 +66,7 @@ def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str
         return _read_table(path, column)
     if shape == "jsonl":
         return _read_jsonl(path, role, column)
-    value = read_json(path)
+    value = read_json(path, halves=True)
     if isinstance(value, list) and value and isinstance(value[0], dict):
         if "turn" in value[0]:
             return _read_topics(path, value, column or _TOPIC_COLUMNS[role])
@@ -118,7 +118,7 @@ def _read_table(path: StrPath, column: str | None) -> dict[str, str]:
 def _read_jsonl(path: StrPath, role: Role, column: str | None) -> dict[str, str]:
     texts: ByTurn[str] = ByTurn(path)
     chosen = column
-    for number, record in json_lines(path, texts.problems):
+    for number, record in json_lines(path, texts.problems, halves=True):
         from_rewriter = is_turn_id(record.get("topic_number")) and is_turn_id(record.get("query_number"))
         if chosen is None:
             names = (_REWRITER_COLUMNS[role],) if from_rewriter else TEXT_NAMES
@@ -185,7 +185,7 @@ def _read_canard(path: StrPath, entries: list[Any], column: str) -> dict[str, st
         try:
             turn = f"{entry['QuAC_dialog_id']}_q#{entry['Question_no'] - 1}"
             text = entry[column]
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             found = f"entry {place} of the list is not a CANARD question ({error})"
             texts.problems.add(None, found, "complete the entry", "no-turn-id")
             continue

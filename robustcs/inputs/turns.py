@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import re
 
+from robustcs.inputs.numbers import whole_number
+
 _QUAC = re.compile(r"(.+)_q#([0-9]+)")
 _CAST = re.compile(r"(.+)[_-]([0-9]+)")
 _DIGITS = re.compile(r"([0-9]+)")
+#: No conversation is longer; greater numbers are ids, and would not fit into an array.
+_LAST = 10**18 - 1
 
 
 def turn_depth(turn_id: str) -> int | None:
     """The place of the turn in its conversation, from 1 (QuAC counts from 0); None where the id does not say."""
     if found := _QUAC.fullmatch(turn_id):
-        return int(found[2]) + 1
+        place = whole_number(found[2], _LAST)
+        return None if place is None else place + 1
     found = _CAST.fullmatch(turn_id)
-    return int(found[2]) if found else None
+    return whole_number(found[2], _LAST) if found else None
 
 
 def conversation(turn_id: str) -> str:
@@ -29,7 +34,13 @@ def conversation(turn_id: str) -> str:
     return found[1] if found else turn_id
 
 
-def turn_sort_key(turn_id: str) -> tuple[list[str | int], str]:
+def turn_sort_key(turn_id: str) -> tuple[list[str | tuple[int, str]], str]:
     """Sorts turn ids in natural order: numbers inside them compare as numbers, so ``31_9`` comes before ``31_10``."""
     parts = _DIGITS.split(turn_id)
-    return [int(part) if i % 2 else part for i, part in enumerate(parts)], turn_id
+    return [_as_number(part) if i % 2 else part for i, part in enumerate(parts)], turn_id
+
+
+def _as_number(digits: str) -> tuple[int, str]:
+    """Sorts digits as the number that they say, however many there are: int() refuses thousands of them."""
+    digits = digits.lstrip("0")
+    return len(digits), digits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ except ImportError:  # Windows: two sessions on one file are not noticed
     fcntl = None  # type: ignore[assignment]
 
 
+_DIGITS = re.compile("[0-9]{1,9}")
 _ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
 
 
@@ -260,7 +262,8 @@ def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) ->
 def misfit_of(pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None) -> str:
     """Why a grade of a pair cannot be taken, in words; empty where it can. ``worklist``: the pairs that are asked for."""
     turn, document = pair
-    if not grade.isascii() or not grade.isdigit() or int(grade) > scale.max_grade:
+    # int() refuses thousands of digits, zeros too
+    if not _DIGITS.fullmatch(grade) or int(grade) > scale.max_grade:
         return f"grade {grade!r} of turn {turn} document {document} is not one of 0 to {scale.max_grade}"
     if turn not in scale.turns:
         return f"turn {turn} is not in the qrels"

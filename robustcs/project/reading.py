@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robustcs.analyses.groups import Group
-from robustcs.errors import ProblemList, UsageError
+from robustcs.errors import InputError, ProblemList, UsageError, input_error
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
@@ -35,6 +35,8 @@ from robustcs.project.model import (
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 CONFIG_NAME = "robustcs.toml"
+#: Tables and lists inside each other; the file has three at most.
+_DEEPEST = 20
 T = TypeVar("T")
 
 
@@ -54,12 +56,21 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line ([0-9]+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1  # else at the end of the file
-        problems.add(line, f"not TOML ({error})", "check this line", "not-toml")
-        problems.raise_if_any()
+        raise input_error(path, line, f"not TOML ({error})", "check this line", "not-toml") from None
+    except ValueError:
+        raise input_error(path, None, "not TOML (a number of thousands of digits)", "check the file", "not-toml") from None
+    except RecursionError:
+        raise _too_deep(path) from None
     reader = _Reader(text, Path(path).parent, problems)
+    reader.check_values(data)
+    problems.raise_if_any()
     project = reader.project(data)
     problems.raise_if_any()
     return project
+
+
+def _too_deep(path: str | os.PathLike[str]) -> InputError:
+    return input_error(path, None, "not TOML of a project (nested too deeply)", "check the file", "not-toml")
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ def _key_lines(text: str) -> dict[tuple[str, ...], int]:
         opens_table = head.lstrip().startswith("[")
         try:
             nested: Any = tomllib.loads(line if opens_table else f"{head} = 0")
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue  # inside a value of several lines
         path = () if opens_table else table
         while isinstance(nested, dict) and nested:
@@ -98,6 +109,27 @@ class _Reader:
         self.lines = _key_lines(text)
         self.folder = folder
         self.problems = problems
+
+    def check_values(self, values: dict[str, Any]) -> None:
+        """Note what no value of a project may be, so that everything can be counted, named and printed.
+
+        Raises :class:`InputError` for tables and lists inside each other without end.
+        """
+        left: list[tuple[tuple[str, ...], Any, int]] = [((), values, 0)]
+        while left:
+            path, value, depth = left.pop()
+            if depth > _DEEPEST:
+                raise _too_deep(self.problems.path)
+            if path and "\0" in path[-1]:
+                self._note(path, "a name has a NUL character", "write another one")
+            if isinstance(value, dict):
+                left += [((*path, key), inner, depth + 1) for key, inner in reversed(value.items())]
+            elif isinstance(value, list):
+                left += [(path, inner, depth + 1) for inner in reversed(value)]
+            elif isinstance(value, int) and value.bit_length() > 63:
+                self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller one")
+            elif isinstance(value, str) and "\0" in value:
+                self._note(path, f"{path[-1]} has a NUL character", "no file can have this name; write another text")
 
     def project(self, values: dict[str, Any]) -> Project:
         data = _Table(values)
@@ -302,7 +334,9 @@ class _Reader:
         return default
 
     def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:
-        path = (*table.path, key)
+        self._note((*table.path, key), found, advice)
+
+    def _note(self, path: tuple[str, ...], found: str, advice: str) -> None:
         while path and path not in self.lines:
             path = path[:-1]  # inside a value, such as an inline table
         self.problems.add(self.lines.get(path), found, advice, "bad-config")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from robustcs.reports.files import write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Ids that are written as numbers, as CAsT's files have them.
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
@@ -52,4 +56,4 @@ def write_testsets(sets: pd.DataFrame, folder: str | os.PathLike[str], overwrite
 
 def _number(text: str) -> int | str:
     """A number as CAsT's files have it; ids such as ``007`` stay texts, so that they can be put together again."""
-    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
+    return int(text) if _PLAIN_NUMBER.fullmatch(text) else text

@@ -14,7 +14,8 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.collection import FORMATS, passage_lines
-from robustcs.inputs.records import add_not_json
+from robustcs.inputs.files import parse_json
+from robustcs.inputs.records import add_not_json, is_whole
 
 #: Passages per file: Anserini gives every file to one thread, and reports when it is done.
 PART = 50_000
@@ -73,6 +74,8 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
         elif passage.split() != [passage]:
             found = f"passage id {passage!r} has white space"
             problems.add(number, found, "runs cannot hold it; change the id", "bad-passage-id")
+        elif not is_whole(passage):
+            problems.add(number, f"passage id {passage!r} has half a character", "write UTF-8", "bad-passage-id")
         elif not text.strip():
             problems.add(number, f"passage {passage} is empty", "write its text or leave the line out", "empty-text")
         else:
@@ -81,8 +84,8 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
 
 def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str] | None:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        record = parse_json(line)
+    except ValueError as error:
         add_not_json(problems, number, error)
         return None
     if not isinstance(record, dict):

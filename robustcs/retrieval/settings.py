@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
+from robustcs.inputs.numbers import finite_number
 
 MODELS = ("bm25", "ql")
 #: Rewriters that need no file.
@@ -65,7 +66,7 @@ class RetrievalSettings:
             raise UsageError("bad-retrieval", f"model {self.model!r}", f"write {' or '.join(MODELS)}")
         for name, low, high in (("k1", 0, None), ("b", 0, 1), ("mu", 0, None), ("original_query_weight", 0, 1)):
             value = getattr(self, name)
-            if not _number(value, int | float) or value < low or (high is not None and value > high):
+            if finite_number(value) is None or value < low or (high is not None and value > high):
                 limits = f"from {low} to {high}" if high else f"from {low}"
                 raise UsageError("bad-retrieval", f"{name} is {value!r}", f"write a number {limits}")
         for name in ("fb_terms", "fb_docs", "depth", "rerank_depth"):
@@ -73,7 +74,7 @@ class RetrievalSettings:
                 raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", "write a whole number from 1")
         if not isinstance(self.rm3, bool):
             raise UsageError("bad-retrieval", f"rm3 is {self.rm3!r}", "write true or false")
-        if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]*[kmgKMG]", self.heap):
+        if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", self.heap):
             raise UsageError("bad-retrieval", f"heap {self.heap!r}", "write a size as Java does, such as 512m or 2g")
         if int(self.heap[:-1]) * 1024 ** "kmg".index(self.heap[-1].lower()) < _LEAST_HEAP:
             found = f"heap {self.heap}: too little for Java and Lucene"

@@ -16,16 +16,23 @@ import numpy.typing as npt
 KINDS = ("rouge1", "rouge2", "rougeL")
 PARTS = ("precision", "recall", "f")
 
+#: Tokens whose places share one number: a whole text in one would take memory by the square of its length.
+_BLOCK = 1 << 13
+
 Columns = dict[str, npt.NDArray[np.float64]]
 
 
 class _Question(NamedTuple):
-    """What the scores need of one text; ``places`` has, per token, a bit for each position at which it stands."""
+    """What the scores need of one text.
+
+    places
+        For every block of tokens, token → a bit for each position of the block at which it stands.
+    """
 
     length: int
     unigrams: Counter[str]
     bigrams: Counter[tuple[str, str]]
-    places: dict[str, int]
+    places: list[dict[str, int]]
     tokens: list[str]
 
 
@@ -72,9 +79,12 @@ def _reader(stem: bool) -> Callable[[str], _Question]:
 
     def read(text: str) -> _Question:
         tokens = tokens_of(text)
-        places: dict[str, int] = {}
-        for position, token in enumerate(tokens):
-            places[token] = places.get(token, 0) | 1 << position
+        places: list[dict[str, int]] = []
+        for start in range(0, len(tokens), _BLOCK):
+            block: dict[str, int] = {}
+            for position, token in enumerate(tokens[start : start + _BLOCK]):
+                block[token] = block.get(token, 0) | 1 << position
+            places.append(block)
         return _Question(len(tokens), Counter(tokens), Counter(zip(tokens, tokens[1:], strict=False)), places, tokens)
 
     return read
@@ -88,14 +98,26 @@ def _common(first: Counter, second: Counter) -> int:
 
 
 def _subsequence(first: _Question, second: _Question) -> int:
-    """Length of the longest common subsequence, bit by bit (Hyyrö, 2004)."""
-    everything = (1 << first.length) - 1
-    open_places = everything
-    for token in second.tokens:
-        matches = open_places & first.places.get(token, 0)
-        if matches:
-            open_places = ((open_places + matches) | (open_places - matches)) & everything
-    return first.length - open_places.bit_count()
+    """Length of the longest common subsequence, bit by bit (Hyyrö, 2004), block by block of the first text.
+
+    What the sum of a block carries over goes into the next block at the same token of the second text.
+    """
+    common = 0
+    carries = bytes(len(second.tokens))
+    for number, places in enumerate(first.places):
+        size = min(first.length - number * _BLOCK, _BLOCK)
+        everything = (1 << size) - 1
+        open_places = everything
+        carried = bytearray(len(second.tokens))
+        for place, token in enumerate(second.tokens):
+            matches = open_places & places.get(token, 0)
+            if matches or carries[place]:
+                total = open_places + matches + carries[place]
+                carried[place] = total >> size
+                open_places = (total | (open_places - matches)) & everything
+        carries = bytes(carried)
+        common += size - open_places.bit_count()
+    return common
 
 
 def rouge_names() -> tuple[str, ...]:

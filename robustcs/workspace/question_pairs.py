@@ -214,6 +214,7 @@ class _Reader:
                 "no-scores", "nothing says which answers are good",
                 "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
             )  # fmt: skip
+        wanted = self._within_depth(wanted)
         return [self._pair(part, wanted, scores) for part in self.rewriters]
 
     def _pair(
@@ -224,7 +225,7 @@ class _Reader:
         texts = self.workspace.texts
         ours, theirs = texts[part.name], texts[self.human.name]
         turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
-        values = dict(self._values(one, part, scores) for one in self._within_depth(part, wanted))
+        values = dict(self._values(one, part, scores) for one in wanted)
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
         without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
         if without_text:
@@ -271,16 +272,20 @@ class _Reader:
         """Measure and threshold that say which answers are correct."""
         return self.choose([str(name) for name in scores[self.human.name].columns])
 
-    def _within_depth(self, part: Formulation, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
-        """The same measures; those of a top k deeper than the runs are of the runs' depth, and a note says so."""
+    def _within_depth(self, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
+        """The same measures; those of a top k deeper than the shortest run are of its depth, and a note says so.
+
+        All rewriters are measured alike, so that they can be compared.
+        """
         if not any(one.depth for one in wanted):
             return list(wanted)
-        depth = min(ranking_depth(self.runs[name][0]) for name in (part.name, self.human.name))
+        depths = {name: ranking_depth(ranking) for name, (ranking, _) in self.runs.items()}
+        depth = min(depths.values())
+        short = [name for name in (*(part.name for part in self.rewriters), self.human.name) if depths[name] == depth]
+        runs = f"the run of {short[0]} is" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} are"
         for one in wanted:
             if one.depth > depth:
-                self.notes.append(
-                    f"the runs of {part.name} and {self.human.name} are {depth} deep: {one.kind} of their top {depth}"
-                )
+                self.notes.append(f"{runs} {depth} deep: {one.kind} of {'the' if len(short) == 1 else 'their'} top {depth}")
         return [
             replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted
         ]

@@ -163,3 +163,35 @@ def test_tables_hold_no_settings(tmp_path: Path) -> None:
     assert list(tables)[0] == "rates"
     assert "settings" not in tables
     assert {"rates", "bounds", "unique", "grades", "qrels"} <= tables.keys()
+
+
+def test_a_depth_below_the_cut_off_of_measures_is_counted_whole(tmp_path: Path) -> None:
+    # ids are kept down to the depth of the shares, and to the cut-off of the measures, whichever is deeper
+    for depth, ranks, holes, known in ((3, 1, 3, 3), (1, 3, 1, 3), (1, None, 1, 3)):
+        runs, _ = judged(tmp_path, depth, ranks=ranks)
+        assert (len(runs[0].holes), runs[0].ranks, len(runs[0].unjudged)) == (holes, known, 3)
+
+
+def test_new_judgments_below_the_cut_off_are_counted(tmp_path: Path) -> None:
+    runs, qrels = judged(tmp_path, 3, ranks=1)
+    (tmp_path / "new").write_text("1_1 0 y 2\n")
+    settings = Settings(3, "cutoff", 2, {"both": ("first", "second")})
+    later = grades_by_pair(read_qrels(tmp_path / "new"))
+    evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
+    result = unjudged(runs, qrels, [parse_measure("P_1")], evaluated, settings, later)
+    assert rows(result.rates, "run", "unjudged", "judged_later") == [("first", 3, 1), ("second", 2, 0)]
+    assert rows(result.grades, "run", "grade", "count") == [
+        ("first", 0, 0), ("first", 1, 0), ("first", 2, 1), ("second", 0, 0), ("second", 1, 0), ("second", 2, 0),
+    ]  # fmt: skip
+
+
+def test_measures_without_bounds_have_no_pairs(tmp_path: Path) -> None:
+    runs, qrels = judged(tmp_path, 1, ranks=0)
+    settings = Settings(1, "cutoff", 2, {"both": ("first", "second")})
+    evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
+    result = unjudged(runs, qrels, [parse_measure("infAP"), parse_measure("Rprec")], evaluated, settings)
+    assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
+    assert not len(result.pairs)
+    assert rows(result.bounds, "metric", "run", "exact") == [
+        ("infAP", "first", False), ("Rprec", "first", False), ("infAP", "second", False), ("Rprec", "second", False),
+    ]  # fmt: skip

@@ -119,3 +119,30 @@ def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -
     config.write_text(others.replace('qrels = "clariq/qrels.txt"\n', ""))
     told = " ".join(in_copy("check").out.split())
     assert "Note: [clariq]: no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]" in told
+
+
+def test_a_run_that_answers_no_judged_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("1_1 0 a 1\n1_2 0 a 1\n1_10 0 b 0\n")
+    Path("run.trec").write_text("9_1 Q0 a 1 2 t\n9_2 Q0 b 1 2 t\n")
+    Path("half.trec").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n")
+    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec", "--run", "half=half.trec", "--format", "json"]) == 0
+    result = json.loads(capfd.readouterr().out)
+    other, half = result["tables"]["runs"]
+    assert other == {
+        "run": "other", "turns": 0, "missing": 3, "extra": 2, "depth_min": 0, "depth_median": 0.0, "depth_max": 0,
+        "judged_3": None, "judged_10": None,
+    }  # fmt: skip
+    assert half == {
+        "run": "half", "turns": 1, "missing": 2, "extra": 0, "depth_min": 2, "depth_median": 2.0, "depth_max": 2,
+        "judged_3": 0.5, "judged_10": 0.5,
+    }  # fmt: skip
+    assert result["notes"] == [
+        "other lacks 1_1, 1_2, 1_10", "no passage of other is judged: are its passage ids those of the qrels?",
+        "half lacks 1_2, 1_10",
+    ]  # fmt: skip
+    assert result["policy"]["missing_turns"] == 3
+    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec"]) == 0
+    assert "–" in capfd.readouterr().out

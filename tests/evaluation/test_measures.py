@@ -248,3 +248,94 @@ def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> 
 def test_names_that_are_no_numbers_are_no_measures() -> None:
     with pytest.raises(UsageError, match="no measure is named 'runid'"):
         parse_measure("runid")
+
+
+#: Measures that only trec_eval computes and that tell lists of other lengths, and other judgments, apart.
+FOREIGN = ["num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "Rprec", "infAP", "set_P", "set_recall", "set_F",
+           "utility", "G", "binG", "Rndcg", "ndcg_rel", "11pt_avg", "gm_map", "iprec_at_recall_0.50",
+           "relative_P_5"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("measures")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 8), st.dictionaries(st.integers(0, 11), st.integers(-2, 3), min_size=1, max_size=9)),
+        min_size=2, max_size=5,
+    ),
+    st.integers(1, 3),
+)  # fmt: skip
+def test_lists_of_any_length_and_negative_grades_through_trec_eval(
+    scratch: Path, turns: list[tuple[int, dict[int, int]]], level: int
+) -> None:
+    run: dict[str, dict[str, float]] = {}
+    judged: dict[str, dict[str, int]] = {}
+    for place, (length, grades) in enumerate(turns):
+        run[f"1_{place}"] = {f"d{rank}": 20.0 - rank for rank in range(length)}
+        # trec_eval reads outside its arrays where no grade of a turn is 0 or more
+        judged[f"1_{place}"] = {f"d{document}": grade for document, grade in grades.items()} | {"z": 0}
+    files = write(
+        scratch,
+        "".join(f"{turn} Q0 {name} 1 {score} t\n" for turn, own in run.items() for name, score in own.items()),
+        "".join(f"{turn} 0 {name} {grade}\n" for turn, own in judged.items() for name, grade in own.items()),
+    )
+    frame = ours(*files, EvaluationPolicy(relevance_level=level), FOREIGN)
+    requests = {name.replace("_0.50", ".0.50").replace("_5", ".5") if name[-1].isdigit() else name for name in FOREIGN}
+    expected = pytrec_eval.RelevanceEvaluator(judged, requests, relevance_level=level).evaluate(run)
+    for name in FOREIGN:
+        assert frame[name].tolist() == [expected[turn][name] for turn in frame.index], name
+
+
+def test_negative_grades_alone_count_as_one_that_is_not_relevant(tmp_path: Path) -> None:
+    # lists of other lengths, so that the turn's row is padded; its passages stay retrieved and judged
+    run = "1_1 Q0 a 1 3 t\n1_1 Q0 b 2 2 t\n1_2 Q0 a 1 4 t\n1_2 Q0 b 2 3 t\n1_2 Q0 c 3 2 t\n1_2 Q0 d 4 1 t\n"
+    files = write(tmp_path, run, "1_1 0 a -1\n1_1 0 x -2\n1_2 0 a -1\n1_2 0 c 1\n1_2 0 e 0\n1_2 0 f 2\n")
+    frame = ours(*files, EvaluationPolicy(), ["num_ret", "num_rel", "num_rel_ret", "set_P", "set_recall", "Rprec", "utility"])
+    assert frame.loc["1_1"].tolist() == [2, 0, 0, 0, 0, 0, -2]
+    assert frame.loc["1_2"].tolist() == [4, 2, 1, 0.25, 0.5, 0, -2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ndcg_3", "G_1", "Rndcg_3", "relative_P_0", "relative_P_inf", "relative_P_99999999999999999999", "relative_P_٣", "set_F_1",
+     "relative_P_1e400", "relative_P_1_0", "Rprec_mult_inf", "iprec_at_recall_0.5", "P(rel=²)@1", f"P(rel={'9' * 5000})@1",
+     f"P_{'9' * 5000}", f"P@{'9' * 5000}", f"relative_P_{'9' * 5000}", "P(rel=1001)@1"],
+)  # fmt: skip
+def test_numbers_in_names_that_nobody_can_compute(name: str) -> None:
+    # trec_eval would break an assertion of its own at some of them, and end the process
+    with pytest.raises(UsageError) as caught:
+        parse_measure(name)
+    assert "measure" in str(caught.value) and len(str(caught.value)) < 1200
+
+
+@pytest.mark.parametrize("name", ["relative_P_5", "Rprec_mult_0.20", "iprec_at_recall_0.33", "iprec_at_recall_1.50"])
+def test_numbers_in_names_of_trec_eval(name: str) -> None:
+    assert str(parse_measure(name)) == name
+
+
+def test_a_level_above_every_grade(tmp_path: Path) -> None:
+    files = write(tmp_path, "1_1 Q0 a 1 1 t\n", "1_1 0 a 1000\n")
+    assert ours(*files, EvaluationPolicy(relevance_level=1000), ["Rprec", "P_1"]).loc["1_1"].tolist() == [1, 1]
+    for level in (1001, 2**31, 10**20):
+        assert ours(*files, EvaluationPolicy(relevance_level=level), ["Rprec", "P_1"]).loc["1_1"].tolist() == [0, 0]
+
+
+def test_trec_eval_gets_no_turn_without_a_grade_from_0_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # it reads outside its arrays there; what comes of that is chance, so what it is given is looked at
+    given_: dict[str, dict[str, int]] = {}
+
+    class Recorder(pytrec_eval.RelevanceEvaluator):
+        def __init__(self, qrels: dict[str, dict[str, int]], *arguments: object, **options: object):
+            given_.update(qrels)
+            super().__init__(qrels, *arguments, **options)
+
+    run = "1_1 Q0 a 1 1 t\n1_2 Q0 a 1 1 t\n1_3 Q0 a 1 1 t\n"
+    files = write(tmp_path, run, "1_1 0 a -1\n1_2 0 b -2\n1_3 0 a 0\n1_3 0 b -1\n")
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Recorder)
+    assert (ours(*files, EvaluationPolicy(), ["Rprec"])["Rprec"] == 0).all()
+    grades = {turn: sorted(given_[turn].values()) for turn in ("1_1", "1_2", "1_3")}
+    assert grades == {"1_1": [-1, 0], "1_2": [-2, 0], "1_3": [-1, 0]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pieces_of(size: int) -> AbstractContextManager[Any]:
-    return mock.patch.object(module, "line_chunks", lambda path, _: line_chunks(path, size))
+    return mock.patch.object(module, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest))
 
 
 def read(path: Path, layout: Layout, size: int, fast: bool) -> Columns | str:
@@ -271,3 +272,19 @@ def test_line_of_row_beyond_the_end(scratch: Path) -> None:
     scratch.write_bytes(b"31_1 Q0 d 1 2 t\n")
     with pytest.raises(IndexError):
         line_of_row(scratch, 1)
+
+
+def test_a_row_that_is_neither_regular_nor_utf8_is_told_and_nothing_else(
+    scratch: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scratch.write_bytes(b"1_1 Q0 a 1 9 t\n1_1 Q0 caf\xe9 2 8\n")
+    with pytest.raises(InputError, match="file:2: 5 columns where a run has 6"):
+        read_columns(scratch, RUN)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_line_of_columns_is_not_longer_than_a_piece(scratch: Path) -> None:
+    scratch.write_bytes(gzip.compress(b"1_1 Q0 a 1 9 t\n" + bytes(3 << 20)))
+    with pytest.raises(InputError) as error:
+        read_columns(scratch, RUN)
+    assert str(error.value) == f"{scratch}:2: this line is longer than 1 MiB; check that this is the right file"

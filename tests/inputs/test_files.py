@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import json
 import lzma
 import os
 from collections.abc import Callable
@@ -16,7 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, InputError
-from robustcs.inputs.files import line_chunks, open_binary, read_json, read_text, sha256, text_lines
+from robustcs.inputs.files import (
+    LONGEST_LINE,
+    first_bytes,
+    half_character,
+    line_chunks,
+    open_binary,
+    parse_json,
+    read_json,
+    read_text,
+    sha256,
+    text_lines,
+)
 
 
 def zstd(data: bytes) -> bytes:
@@ -174,3 +186,96 @@ def test_checksum_is_of_the_file_on_disk(tmp_path: Path) -> None:
     path = tmp_path / "file.gz"
     path.write_bytes(gzip.compress(b"a\n"))
     assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != hashlib.sha256(b"a\n").hexdigest()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zstd"])
+def test_the_first_bytes_of_damaged_data_are_one_message_too(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(COMPRESS[kind](CONTENT))
+    assert first_bytes(path, 10) == CONTENT[:10]
+    path.write_bytes(COMPRESS[kind](CONTENT)[:16])
+    with pytest.raises(InputError) as error:
+        first_bytes(path, 10)
+    assert message(error).startswith(f"{path}: the compressed data are damaged (")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    with pytest.raises(InputError, match="no file can have this name; check the path"):
+        open_binary(name)
+
+
+def test_a_line_without_end_is_refused_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"a\nb\n" + b"c" * 60 + b"\n")
+    assert b"".join(line_chunks(path, 4, 61)) == path.read_bytes()
+    with pytest.raises(InputError) as error:
+        list(line_chunks(path, 4, 30))
+    assert message(error) == f"{path}:3: this line is longer than 0 MiB; check that this is the right file"
+    # 80 MiB of zeros in 80 kB
+    path.write_bytes(gzip.compress(b"a\n" + bytes(LONGEST_LINE + (16 << 20))))
+    for read in (read_text, lambda path: list(text_lines(path))):
+        with pytest.raises(InputError) as error:
+            read(path)
+        assert message(error) == f"{path}:2: this line is longer than 64 MiB; check that this is the right file"
+
+
+def test_a_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\n" * 100)
+    monkeypatch.setattr("robustcs.inputs.files.LONGEST_TEXT", 100)
+    assert read_text(path) == "\n" * 99
+    path.write_bytes(b"\n" * 101)
+    with pytest.raises(InputError, match="more than 0 MiB of text; check that this is the right file"):
+        read_text(path)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r"])
+@pytest.mark.parametrize("text", ["", "a", "a\r\n\nb", "a\r\r\nb"])
+def test_a_text_is_its_lines(tmp_path: Path, text: str, end: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x\n" + (text + end).encode())
+    assert read_text(path) == "\n".join(line for _, line in text_lines(path))
+
+
+def test_the_line_of_a_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"fine\n\ncaf\xe9\n")
+    with pytest.raises(InputError) as error:
+        read_text(path)
+    assert message(error) == f"{path}:3: this line is not UTF-8; save the file as UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ("9" * 5000, "a number of thousands of digits"),
+    ],
+)
+def test_json_that_pythons_parser_gives_up(text: str, found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        parse_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (r'"\ud83d\ude00"', None), (r'"\ud800"', 1), (r'"\uD83D\uDE00 \udE00"', 14), (r'"\\ud800"', None), (r'"\\\ud800"', 3),
+        (r'"\ud800\ud800\udc00"', 1), (r'"\ud83d\u0041"', 1), ('"é"', None),
+    ],
+)  # fmt: skip
+def test_halves_of_characters(text: str, place: int | None) -> None:
+    assert half_character(text) == place
+    value = json.loads(text)
+    assert any("\ud800" <= character <= "\udfff" for character in value) == (place is not None)
+
+
+def test_half_a_character_has_its_line_unless_it_may_pass(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text('{"a": 1,\n"\\ud800": 2}')
+    with pytest.raises(InputError) as error:
+        read_json(path)
+    assert message(error) == f"{path}:2: half a character (a lone surrogate); write UTF-8"
+    assert read_json(path, halves=True) == {"a": 1, "\ud800": 2}

@@ -51,3 +51,15 @@ def test_ids_sort_as_their_numbers(topic: int, depth: int, other_topic: int, oth
     by_key = turn_sort_key(f"{topic}_{depth}") < turn_sort_key(f"{other_topic}_{other_depth}")
     assert by_key == ((topic, depth) < (other_topic, other_depth))
     assert (turn_depth(f"{topic}_{depth}"), conversation(f"{topic}_{depth}")) == (depth, str(topic))
+
+
+def test_ids_of_thousands_of_digits_have_an_order_and_no_depth() -> None:
+    long, longer = "7" * 5000, "1" + "0" * 5000
+    assert sorted([f"1_{longer}", f"1_{long}", "1_9", f"1_00{long[1:]}"], key=turn_sort_key) == [
+        "1_9", f"1_00{long[1:]}", f"1_{long}", f"1_{longer}"
+    ]  # fmt: skip
+    for turn in (f"1_{long}", f"C_1_q#{long}", "1_" + "9" * 19):
+        assert turn_depth(turn) is None
+    assert conversation(f"1_{long}") == "1"
+    assert turn_depth("1_" + "9" * 18) == 10**18 - 1
+    assert turn_depth("1_" + "0" * 5000 + "7") == 7

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import read_texts
+from robustcs.similarity import rouge as module
 from robustcs.similarity.rouge import KINDS, PARTS, rouge, rouge_names
 
 WORDS = st.sampled_from(["What", "is", "the", "treatment", "treatments", "treated", "cancer", "CANCER", "42", "Tió", "x-ray"])
@@ -53,3 +56,24 @@ def test_published_correlations(shared_data: Path, column: str, turns: int, pear
     value = np.corrcoef(x, overlap[chosen])[0, 1]
     digits = len(str(pearson)) - 2
     assert round(float(value), digits) == pearson
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(WORDS, max_size=40).map(" ".join), st.lists(WORDS, max_size=40).map(" ".join), st.integers(1, 9))
+def test_a_text_of_many_blocks_scores_the_same(qr: str, human: str, block: int) -> None:
+    whole = rouge([qr], [human])
+    with mock.patch.object(module, "_BLOCK", block):
+        pieces = rouge([qr], [human])
+    assert {name: values[0] for name, values in pieces.items()} == {name: values[0] for name, values in whole.items()}
+
+
+def test_memory_follows_the_length_of_a_text() -> None:
+    # every word another one: a number per word with a bit per place would take 30 MB
+    text = " ".join(f"w{number}" for number in range(20_000))
+    rouge(["warm"], ["up"])
+    tracemalloc.start()
+    scores = rouge([text], [text], stem=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert scores["rougeL_f"][0] == 1
+    assert peak < 25_000_000
