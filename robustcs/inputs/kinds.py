@@ -51,7 +51,7 @@ def _head(path: str | os.PathLike[str]) -> list[str]:
 def _kind_of_json(lines: list[str], head: str) -> Kind | None:
     try:
         record: Any = json.loads(lines[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     if isinstance(record, dict) and is_annotations(record):
         return "snippets"

@@ -35,6 +35,8 @@ from robustcs.project.model import (
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 CONFIG_NAME = "robustcs.toml"
+#: More keys than any path of this file has: what stands deeper is unknown anyway.
+_DEEPEST = 8
 T = TypeVar("T")
 
 
@@ -51,7 +53,8 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     problems = ProblemList(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # besides what is no TOML: a number of thousands of digits, or nesting without end
         found = re.search(r"at line ([0-9]+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1  # else at the end of the file
         problems.add(line, f"not TOML ({error})", "check this line", "not-toml")
@@ -79,10 +82,10 @@ def _key_lines(text: str) -> dict[tuple[str, ...], int]:
         opens_table = head.lstrip().startswith("[")
         try:
             nested: Any = tomllib.loads(line if opens_table else f"{head} = 0")
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue  # inside a value of several lines
         path = () if opens_table else table
-        while isinstance(nested, dict) and nested:
+        while isinstance(nested, dict) and nested and len(path) < _DEEPEST:
             key, nested = next(iter(nested.items()))
             path = (*path, key)
         table = path if opens_table else table
