@@ -142,7 +142,8 @@ def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakd
     workspace = _workspace(project, inputs)
     scores, evaluated = workspace.formulation_scores()
     own = workspace.project
-    return analyse(scores, evaluated, parse_thresholds(own.thresholds), workspace.texts, own.seed)
+    texts = workspace.texts_of(scores.turns, evaluated.basis)
+    return analyse(scores, evaluated, parse_thresholds(own.thresholds), texts, own.seed)
 
 
 def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inputs: Any) -> Sweep:
@@ -196,7 +197,8 @@ def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robus
         raise UsageError("no-groups", "no groups of runs are given", "name them with groups={NAME: (BASELINE, [SET, …])}")
     names = [name for group in own.groups.values() for name in (group.baseline, *group.sets)]
     scores, evaluated = workspace.system_scores(names, own.metrics or DEFAULT_METRICS)
-    return analyse(own.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=own.seed)
+    texts = workspace.texts_of(scores[names[0]].index).get("human")
+    return analyse(own.groups, scores, evaluated, texts=texts, seed=own.seed)
 
 
 def diversity(project: Project | StrPath | None = None, **inputs: Any) -> Diversity:

@@ -19,7 +19,7 @@ def test_init_then_check_then_breakdown(in_copy: Command, tmp_path: Path) -> Non
     answer = in_copy("init")
     assert answer.out == "wrote robustcs.toml: look through it, then try robustcs check\n"
     notes = json.loads(in_copy("check --format json").out)["notes"]
-    assert notes[0] == "stem_raw_2 lacks 4_4"
+    assert notes[0] == "stem_raw_2 lacks 1 turn: 4_4"
     assert notes[1].startswith("[clariq]: nothing to evaluate; ") and len(notes) == 2  # topics alone
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
