@@ -143,7 +143,7 @@ def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakd
     scores, evaluated = workspace.formulation_scores()
     own = workspace.project
     texts = workspace.texts_of(scores.turns, evaluated.basis)
-    return analyse(scores, evaluated, parse_thresholds(own.thresholds), texts, own.seed)
+    return analyse(scores, evaluated, parse_thresholds(own.thresholds, own.metrics), texts, own.seed)
 
 
 def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inputs: Any) -> Sweep:
@@ -162,7 +162,8 @@ def correlate(project: Project | StrPath | None = None, *, answers_by: Sequence[
     from robustcs.workspace.question_correlation import correlate_questions
 
     workspace = _workspace(project, inputs)
-    return correlate_questions(workspace, parse_thresholds(workspace.project.thresholds)[0], answers_by)
+    own = workspace.project
+    return correlate_questions(workspace, parse_thresholds(own.thresholds, own.metrics)[0], answers_by)
 
 
 def unjudged(

@@ -142,6 +142,13 @@ CASES = [
     # ---- files that do not fit together
     Case("no qrels", "breakdown --original raw.trec --qr qr.trec --human human.trec", 2,
          "robustcs: no qrels are given; name them with --qrels FILE"),
+    Case("threshold above all scores", f"{RUNS} --threshold 1.5", 2,
+         "robustcs: no score of P_1 is >=1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
+    Case("threshold above all scores in the project file", "breakdown", 2,
+         "robustcs: no score of ndcg is >1: the highest is 1; write a threshold such as '>=0.5' or '=1'",
+         {"robustcs.toml": 'metrics = ["ndcg"]\nthresholds = [">1"]\n' + TOML}),
+    Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
+         f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
          f"robustcs: no run of the original formulation; give --original FILE, {OR_INIT}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,

@@ -105,7 +105,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
 def _breakdowns(workspace: Workspace) -> list[Breakdown]:
     """The bins of rankings (or given scores) and of answers, as far as the inputs allow."""
     project = workspace.project
-    thresholds = parse_thresholds(project.thresholds)
+    thresholds = parse_thresholds(project.thresholds, project.metrics)
     found = []
     for of_answers in (False, True):
         metrics = measures(project, of_answers) or (DEFAULT_ANSWER_METRICS if of_answers else ())

@@ -42,7 +42,7 @@ def _answers(project: Project) -> Project:
 
 def _blame(workspace: Workspace, metrics: Sequence[str] = ()) -> Answer:
     scores, evaluated = workspace.formulation_scores(metrics)
-    thresholds = parse_thresholds(workspace.project.thresholds)
+    thresholds = parse_thresholds(workspace.project.thresholds, workspace.project.metrics)
     texts = workspace.texts_of(scores.turns, evaluated.basis)
     result = breakdown(scores, evaluated, thresholds, texts, workspace.project.seed)
     swept = sweep(scores.graded(), evaluated)

@@ -31,7 +31,8 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = correlate_questions(workspace, threshold=parse_thresholds(workspace.project.thresholds)[0])
+    project = workspace.project
+    result = correlate_questions(workspace, parse_thresholds(project.thresholds, project.metrics)[0])
     blocks = figures_first(present_correlate(result))
     return Answer(correlate_findings(result), _READING, blocks, result.evaluated, {"correlate": result})
 
