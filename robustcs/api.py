@@ -142,7 +142,8 @@ def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakd
     workspace = _workspace(project, inputs)
     scores, evaluated = workspace.formulation_scores()
     own = workspace.project
-    return analyse(scores, evaluated, parse_thresholds(own.thresholds), workspace.texts, own.seed)
+    texts = workspace.texts_of(scores.turns, evaluated.basis)
+    return analyse(scores, evaluated, parse_thresholds(own.thresholds, own.metrics), texts, own.seed)
 
 
 def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inputs: Any) -> Sweep:
@@ -161,7 +162,8 @@ def correlate(project: Project | StrPath | None = None, *, answers_by: Sequence[
     from robustcs.workspace.question_correlation import correlate_questions
 
     workspace = _workspace(project, inputs)
-    return correlate_questions(workspace, parse_thresholds(workspace.project.thresholds)[0], answers_by)
+    own = workspace.project
+    return correlate_questions(workspace, parse_thresholds(own.thresholds, own.metrics)[0], answers_by)
 
 
 def unjudged(
@@ -198,7 +200,8 @@ def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robus
     names = [name for group in own.groups.values() for name in (group.baseline, *group.sets)]
     check_baselines(own)
     scores, evaluated = workspace.system_scores(names, own.metrics or DEFAULT_METRICS)
-    return analyse(own.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=own.seed)
+    texts = workspace.texts_of(scores[names[0]].index).get("human")
+    return analyse(own.groups, scores, evaluated, texts=texts, seed=own.seed)
 
 
 def diversity(project: Project | StrPath | None = None, **inputs: Any) -> Diversity:

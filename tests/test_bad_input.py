@@ -46,6 +46,7 @@ BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 
 THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"
 TEXT_FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 ANSWER_FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
+TOGETHER = "check that they belong together"
 OR_INIT = "or write a robustcs.toml with robustcs init"
 
 
@@ -141,6 +142,13 @@ CASES = [
     # ---- files that do not fit together
     Case("no qrels", "breakdown --original raw.trec --qr qr.trec --human human.trec", 2,
          "robustcs: no qrels are given; name them with --qrels FILE"),
+    Case("threshold above all scores", f"{RUNS} --threshold 1.5", 2,
+         "robustcs: no score of P_1 is >=1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
+    Case("threshold above all scores in the project file", "breakdown", 2,
+         "robustcs: no score of ndcg is >1: the highest is 1; write a threshold such as '>=0.5' or '=1'",
+         {"robustcs.toml": 'metrics = ["ndcg"]\nthresholds = [">1"]\n' + TOML}),
+    Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
+         f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
          f"robustcs: no run of the original formulation; give --original FILE, {OR_INIT}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
@@ -148,11 +156,21 @@ CASES = [
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
          "robustcs: no per-turn scores of the human formulation (there are those of original, qr);"
          f" give --scores human=FILE, {OR_INIT}"),
-    Case("other turn ids", RUNS, 2,
-         "robustcs: no run answers any of the 2 judged turns; check the turn ids: the qrels have 't1-1'",
-         {"qrels.txt": QRELS.replace("1_", "t1-")}),
-    Case("scores of other turns", SCORED, 2,
-         "robustcs: the score files have no turn in common; check their turn ids: 'a_1' and 'b_1'",
+    Case("other turn ids", RUNS, 3, "\n".join(
+        f"{name}.trec: none of its turns is in the qrels: it has turns like '1_1', the qrels like 't1-1'; {TOGETHER}"
+        for name in ("raw", "qr", "human")), {"qrels.txt": QRELS.replace("1_", "t1-")}),
+    Case("other turn ids in one run", RUNS, 3,
+         f"raw.trec: none of its turns is in the qrels: it has turns like 't1-1', the qrels like '1_1'; {TOGETHER}",
+         {"raw.trec": RUN.replace("1_", "t1-")}),
+    Case("other passage ids", RUNS, 3,
+         f"raw.trec: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
+         {"raw.trec": RUN.replace("d", "MARCO_")}),
+    Case("texts of other turns", TEXT, 3,
+         f"texts.tsv: none of its turns is in the qrels: it has turns like '7_1', the qrels like '1_1'; {TOGETHER}",
+         {"texts.tsv": TEXTS.replace("1_", "7_")}),
+    Case("scores of other turns", SCORED, 3, "\n".join(
+        f"{name}.eval: none of its turns is in raw.eval: it has turns like '{name[1]}_1', raw.eval like 'a_1'; {TOGETHER}"
+        for name in ("qr", "human")).replace("'r_1'", "'b_1'"),
          {name: SCORES.replace("1_", f"{name[1]}_") for name in ("raw.eval", "human.eval")}
          | {"qr.eval": SCORES.replace("1_", "b_")}),
     Case("measure not in the scores", f"{SCORED} --metric map", 2, "robustcs: raw.eval has no map; it has ndcg_cut_3"),
@@ -166,8 +184,8 @@ CASES = [
     Case("no common turn to keep", f"{SCORED} --missing drop", 2,
          "robustcs: no turn is answered by all files; check that their turn ids agree",
          {"qr.eval": "ndcg_cut_3\t1_1\t1\n", "human.eval": "ndcg_cut_3\t1_2\t1\n"}),
-    Case("answers to other turns", ANSWERS, 2,
-         "robustcs: qr.json answers none of the 2 gold turns; check the turn ids: the gold answers have '1_1'",
+    Case("answers to other turns", ANSWERS, 3,
+         f"qr.json: none of its turns is in the gold answers: it has turns like '9_1', the gold answers like '1_1'; {TOGETHER}",
          {"qr.json": '{"9_1": "a"}'}),
     Case("no gold answers", ANSWERS.replace(" --gold gold.json", ""), 2,
          "robustcs: no gold answers are given; name them with --gold FILE"),
@@ -338,11 +356,6 @@ def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.Cap
 NOTED = [
     Case("swapped roles", RUNS, 0, "Human questions score below Original ones (P_1, ndcg_cut_3): are the two files swapped?",
          {"human.trec": RUN.replace("d1", "d9").replace("d3", "d8")}),
-    Case("other turn ids in one run", RUNS, 0,
-         "original answers none of the judged turns: are its turn ids those of the qrels?",
-         {"raw.trec": RUN.replace("1_", "t1-")}),
-    Case("other passage ids", RUNS, 0, "no passage of original is judged: are its passage ids those of the qrels?",
-         {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("turn missing from one run", RUNS, 0, "qr lacks 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
     Case("turns that nobody judged", RUNS, 0, "2 turns of the runs without judgments left out",
          {"qr.trec": RUN + RUN.replace("1_", "2_")}),
@@ -355,8 +368,23 @@ NOTED = [
     Case("answers that gold lacks", ANSWERS, 0, "1 answers of qr to turns without gold answers left out",
          {"qr.json": '{"1_1": "tube", "9_9": "no"}'}),
     Case("check: other passage ids", f"check {ON_RUNS}", 0,
-         "no passage of original is judged: are its passage ids those of the qrels?",
+         f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
+    Case("check: other turn ids", f"check {ON_RUNS}", 0,
+         f"original: none of its turns is in the qrels: it has turns like 't1-1', the qrels like '1_1'; {TOGETHER}",
+         {"raw.trec": RUN.replace("1_", "t1-")}),
+    Case("check: texts of other turns", f"check {ON_RUNS} --rewrites original=texts.tsv", 0,
+         f"original texts: none of its turns is in the qrels: it has turns like '7_1', the qrels like '1_1'; {TOGETHER}",
+         {"texts.tsv": TEXTS.replace("1_", "7_")}),
+    Case("check: a run that did not answer these texts", f"check {ON_RUNS} --rewrites qr=a.tsv --rewrites human=texts.tsv", 0,
+         "qr has the text of Human for 2 turns, but another ranking for 1 turn (1_2): did its run answer these texts?",
+         {"a.tsv": TEXTS, "qr.trec": RUN.replace("d3", "d1")}),
+    Case("unjudged: other passage ids", RUNS.replace("breakdown", "unjudged"), 0,
+         f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
+         {"raw.trec": RUN.replace("d", "MARCO_")}),
+    Case("texts that lack a turn", f"{TEXT} --rewrites human=b.tsv", 0,
+         "whether 1 turn needed rewriting is unknown: no Original or no Human text of 1_1; left out of shares among rewritten"
+         " turns", {"b.tsv": "1_2\tx\n"}),
     Case("check: group of unknown runs", "check", 0, "group manual names manual_1: no run is called so",
          {"robustcs.toml": TOML + '[groups.manual]\nbaseline = "human"\nsets = ["manual_1"]\n'}),
     Case("check: answers to other turns", ANSWERS.replace("breakdown", "check"), 0,

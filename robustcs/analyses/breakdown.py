@@ -6,7 +6,7 @@ Source: Vakulenko et al. (2020), "A wrong answer or a wrong question?", sections
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,13 @@ import numpy as np
 from robustcs.analyses.bins import BINS, CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.analyses.result import Evaluated, Result
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
+from robustcs.evaluation.turns import some_of
 from robustcs.statistics.intervals import bootstrap_mean, wilson
 from robustcs.statistics.paired import mcnemar_exact
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pandas.arrays import BooleanArray
 
 #: Role of a formulation → turn → text. A rewriter's role is its name.
 Texts = Mapping[str, Mapping[str, str]]
@@ -30,18 +32,21 @@ class Breakdown(Result):
     """All tables carry ``rewriter``, ``metric`` and ``threshold`` (``>0``, ``>=0.5``, ``=1``).
 
     bins
-        original, qr, human (0/1), count, unchanged (turns whose Human text equals the Original text; null without texts).
+        original, qr, human (0/1), count, unchanged (turns whose Human text equals the Original text), unknown (turns that lack
+        one of the two texts); both null without texts.
     attribution
         cause (qa, qr, correct), count, share of all turns, ci_low and ci_high (Wilson, 95 %).
     answerable
-        turns (all, rewritten), answered (Human and Original ✓), answerable (Human ✓), share, ci_low, ci_high.
+        turns (all; rewritten: those known to need it), answered (Human and Original ✓), answerable (Human ✓), share, ci_low,
+        ci_high.
     tests
         first, second (formulations), only_first, only_second (turns that one alone answers), p (McNemar, exact).
     headroom
         original, qr, human (mean scores), repaired (mean if every rewriter error had the Human score in place of the QR
         score), gain (repaired − qr), ci_low, ci_high (bootstrap over turns, 95 %).
     turns
-        turn, original, qr, human (scores), bin (``001``), cause, unchanged, original_text, qr_text, human_text.
+        turn, original, qr, human (scores), bin (``001``), cause, unchanged (null where unknown), original_text, qr_text,
+        human_text.
     """
 
     bins: pd.DataFrame
@@ -62,7 +67,8 @@ def breakdown(
     """Sort every turn into its bin, for every rewriter, measure and threshold (of a measure that is 0 or 1, those that differ).
 
     ``texts`` (roles ``original``, ``human`` and the rewriters' names) are shown with the turns and tell which turns needed
-    no rewriting; a turn without an Original or Human text counts as rewritten. ``seed`` drives the bootstrap of the headroom.
+    no rewriting. Of a turn without an Original or Human text that is unknown: it counts neither as unchanged nor among the
+    rewritten turns, and a note says so. ``seed`` drives the bootstrap of the headroom.
     """
     import pandas as pd
 
@@ -96,29 +102,41 @@ def breakdown(
                     part.insert(place, "metric", metric)
                     part.insert(0, "rewriter", rewriter)
                     tables[name].append(part)
+    if unchanged is not None and unchanged.isna().any():
+        unknown = list(scores.turns[unchanged.isna()])
+        note = f"whether {len(unknown)} turn{'s' * (len(unknown) != 1)} needed rewriting is unknown"
+        more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
+        evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
     return Breakdown(evaluated, **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()})
 
 
-def unchanged_turns(turns: pd.Index, texts: Texts) -> np.ndarray | None:
-    """bool[turns]: the Human text equals the Original text after stripping; None where either formulation has no texts."""
-    if not texts.get("original") or not texts.get("human"):
+def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
+    """Per turn, whether the Human text equals the Original text after stripping; missing where the turn lacks one of the two.
+
+    None where either formulation has no texts.
+    """
+    import pandas as pd
+
+    original, human = texts.get("original"), texts.get("human")
+    if not original or not human:
         return None
-    original, human = texts["original"], texts["human"]
-    return np.array(
-        [turn in original and turn in human and original[turn].strip() == human[turn].strip() for turn in turns]
-    )
+    pairs = [(original.get(turn), human.get(turn)) for turn in turns]
+    same = [None if first is None or second is None else first.strip() == second.strip() for first, second in pairs]
+    return pd.array(same, dtype="boolean")
 
 
-def count_bins(index: np.ndarray, unchanged: np.ndarray | None) -> pd.DataFrame:
-    """Turns per bin: original, qr, human (0/1), count, unchanged; eight rows in the paper's order."""
+def count_bins(index: np.ndarray, unchanged: BooleanArray | None) -> pd.DataFrame:
+    """Turns per bin: original, qr, human (0/1), count, unchanged, unknown; eight rows in the paper's order."""
     import pandas as pd
 
     frame = pd.DataFrame([[int(mark) for mark in bin_] for bin_ in BINS], columns=["original", "qr", "human"])
     frame["count"] = np.bincount(index, minlength=len(BINS))
-    if unchanged is None:
-        frame["unchanged"] = pd.array([pd.NA] * len(BINS), dtype="Int64")
-    else:
-        frame["unchanged"] = pd.array(np.bincount(index[unchanged], minlength=len(BINS)), dtype="Int64")
+    nothing = pd.array([pd.NA] * len(BINS), dtype="Int64")
+    for name, chosen in (
+        ("unchanged", None if unchanged is None else unchanged.to_numpy(bool, na_value=False)),
+        ("unknown", None if unchanged is None else unchanged.isna()),
+    ):
+        frame[name] = nothing if chosen is None else pd.array(np.bincount(index[chosen], minlength=len(BINS)), dtype="Int64")
     return frame
 
 
@@ -137,8 +155,8 @@ def attribution(bins: pd.DataFrame) -> pd.DataFrame:
 def answerable(bins: pd.DataFrame) -> pd.DataFrame:
     """Of the turns that the Human question answers, those that the Original question answers alone (Tables 3 and 4).
 
-    Once over all turns and, where ``unchanged`` is known, once without the turns that needed no rewriting; equation (1) of
-    the paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high.
+    Once over all turns and, where there are texts, once over those that are known to have been rewritten; equation (1) of the
+    paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high.
     """
     import pandas as pd
 
@@ -149,7 +167,7 @@ def answerable(bins: pd.DataFrame) -> pd.DataFrame:
         if turns == "rewritten":
             if human["unchanged"].isna().any():
                 continue
-            counts = counts - human["unchanged"].astype("int64")
+            counts = counts - (human["unchanged"] + human["unknown"]).astype("int64")
         total, answered = int(counts.sum()), int(counts[human["original"] == 1].sum())
         rows.append((turns, answered, total, answered / total if total else np.nan, *wilson(answered, total)))
     return pd.DataFrame(rows, columns=["turns", "answered", "answerable", "share", "ci_low", "ci_high"])
@@ -181,7 +199,7 @@ def _turns(
     turns: pd.Index,
     values: Mapping[str, np.ndarray],
     index: np.ndarray,
-    unchanged: np.ndarray | None,
+    unchanged: BooleanArray | None,
     texts: Texts,
     rewriter: str,
 ) -> pd.DataFrame:

@@ -26,10 +26,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from robustcs.analyses.result import Evaluated, Result
-from robustcs.errors import UsageError
-from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix, no_judged_passage
+from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.measures import Measure, score_columns
 from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation, turn_sort_key
@@ -108,26 +108,23 @@ def judging_worklist(
     policy: EvaluationPolicy,
     top: int,
     max_grade: int,
+    turns: Turns,
     notes: Sequence[str] = (),
 ) -> Worklist:
     """Rank the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
 
     ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
-    Grades run from 0 to ``max_grade``. With ``missing="drop"`` only turns that every system answers count.
-
-    Raises :class:`UsageError` where no system answers a judged turn.
+    Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
     """
     matrices = [system.matrix for system in systems.values()]
-    lacking = np.any([matrix.missing for matrix in matrices], axis=0)
-    if np.all([matrix.missing for matrix in matrices]) or (policy.missing == "drop" and lacking.all()):
-        raise UsageError("no-common-turns", "the runs answer none of the judged turns", "check that their turn ids agree")
-    counted = ~lacking if policy.missing == "drop" else np.ones(len(lacking), dtype=bool)
+    counted = turns.counted
     documents, rows, codes, ranks = _pairs(list(systems.values()), counted, top)
     names = list(systems)
     compared = [(names.index(a), names.index(b)) for a, b in comparisons]
     influence = _influence(matrices, rows, ranks, compared, measures, policy, max_grade) / int(counted.sum())
+    told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes]
     return Worklist(
-        _evaluated(matrices, policy, int(counted.sum()), int(lacking.sum()), notes),
+        Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
         *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence),
         _compared(comparisons or [("", name) for name in names], measures),
     )
@@ -252,19 +249,6 @@ def _compared(comparisons: Sequence[tuple[str, str]], measures: Sequence[Measure
 
     rows = [(baseline, system, measure.name) for baseline, system in comparisons for measure in measures]
     return pd.DataFrame(rows, columns=["baseline", "system", "metric"])
-
-
-def _evaluated(
-    matrices: Sequence[GradeMatrix], policy: EvaluationPolicy, turns: int, lacking: int, notes: Sequence[str]
-) -> Evaluated:
-    found = [note for matrix in matrices for note in matrix.notes] + list(notes)
-    extra = max(matrix.extra_turns for matrix in matrices)
-    if extra:
-        found.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")
-    for matrix in matrices:
-        if no_judged_passage(matrix):
-            found.append(f"no passage of {matrix.name} is judged: are its passage ids those of the qrels?")
-    return Evaluated(policy, "runs", turns, lacking, tuple(dict.fromkeys(found)))
 
 
 def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:

@@ -18,6 +18,7 @@ import numpy as np
 from robustcs.analyses.result import Evaluated, Result
 from robustcs.errors import UsageError
 from robustcs.inputs.ratings import Rating
+from robustcs.inputs.records import decimal_number
 from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
@@ -95,7 +96,7 @@ def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
 
 def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     values = {rating.value for rating in ratings}
-    numbers = {value: _number(value) for value in values}
+    numbers = {value: decimal_number(value.strip()) for value in values}
     numeric = all(number is not None for number in numbers.values())
     ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
     items = {key: place for place, key in enumerate(dict.fromkeys((rating.turn, rating.item) for rating in ratings))}
@@ -104,14 +105,6 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
         [items[rating.turn, rating.item] for rating in ratings], [place_of[rating.value] for rating in ratings]
     )
     return Scale(criterion, tuple(ordered), tuple(numbers[value] or 0.0 for value in ordered) if numeric else (), counts)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def rating_agreement(

@@ -35,7 +35,8 @@ def breakdown(options: Options, show: str | None) -> None:
     project = load_project_with_runs(options)
     workspace = Workspace(project, options.jobs, track)
     scores, evaluated = workspace.formulation_scores()
-    result = analyse(scores, evaluated, thresholds(project), workspace.texts, project.seed)
+    texts = workspace.texts_of(scores.turns, evaluated.basis)
+    result = analyse(scores, evaluated, thresholds(project), texts, project.seed)
     blocks = present_breakdown(result)
     if show is not None:
         blocks += (present_turns(result, show),)

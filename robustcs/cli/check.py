@@ -20,7 +20,7 @@ def check(options: Options) -> None:
     from robustcs.cli.output import emit
     from robustcs.cli.progress import track
     from robustcs.errors import InputError, UsageError
-    from robustcs.evaluation.matrix import no_judged_passage
+    from robustcs.evaluation.turns import expected_of, notes_on
     from robustcs.reports.present.check import present_check
     from robustcs.workspace import Workspace
     from robustcs.workspace.survey import Survey
@@ -31,18 +31,12 @@ def check(options: Options) -> None:
     if not survey.files:
         raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
     turns = survey.qrels.turns if survey.qrels else ()
-    missing = set()
     notes = [] if survey.qrels else ["without readable qrels nothing can be said about turns and judgments"]
-    for matrix in survey.matrices:
-        lacks = [turn for turn, gone in zip(matrix.turns, matrix.missing, strict=True) if gone]
-        missing.update(lacks)
-        if lacks:
-            notes.append(f"{matrix.name} lacks {', '.join(lacks[:5])}{' …' if len(lacks) > 5 else ''}")
-        notes += matrix.notes
-        if no_judged_passage(matrix):
-            notes.append(f"no passage of {matrix.name} is judged: are its passage ids those of the qrels?")
+    notes += [note for matrix in survey.matrices for note in matrix.notes]
+    notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
     notes += survey.notes
-    evaluated = Evaluated(project.policy, "runs", len(turns), len(missing), tuple(dict.fromkeys(notes)))
+    lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
+    evaluated = Evaluated(project.policy, "runs", len(turns), lacking, tuple(dict.fromkeys(notes)))
     result = analyse(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns)
     emit("check", result, present_check(result), workspace.inputs, options)
     if survey.problems:

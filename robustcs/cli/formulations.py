@@ -22,4 +22,4 @@ def thresholds(project: Project) -> tuple[Threshold, ...]:
     """The project's thresholds, each once, or the paper's three."""
     from robustcs.evaluation.thresholds import parse_thresholds
 
-    return parse_thresholds(project.thresholds)
+    return parse_thresholds(project.thresholds, project.metrics)

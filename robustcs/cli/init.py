@@ -19,7 +19,7 @@ def init(folder: str) -> None:
     from robustcs.errors import UsageError
     from robustcs.project import CONFIG_NAME
     from robustcs.reports.files import write_text
-    from robustcs.workspace.scaffold import find_inputs, find_texts, write_config
+    from robustcs.workspace.scaffold import find_inputs, find_texts, judged_turns, write_config
 
     target = Path(folder) / CONFIG_NAME
     if target.exists():
@@ -27,6 +27,6 @@ def init(folder: str) -> None:
     found = find_inputs(Path(folder))
     if not found:
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder that has them")
-    texts = find_texts(Path(folder), found.get("texts", []))
+    texts = find_texts(Path(folder), found.get("texts", []), judged_turns(Path(folder), found))
     write_text(target, write_config(found, Path(folder).resolve().name, texts))
     click.echo(f"wrote {target}: look through it, then try robustcs check")

@@ -106,9 +106,11 @@ def _worklist(workspace: Workspace, top: int | None, max_grade: int) -> Worklist
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
     qrels = workspace.qrels
     depth = reach(measures, top)
-    holes = workspace.per_run(workspace.system_files(names), lambda ranking: find_holes(ranking, qrels, depth))
+    files = workspace.system_files(names)
+    holes = workspace.per_run(files, lambda ranking: find_holes(ranking, qrels, depth))
+    turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
     systems = dict(zip(names, holes, strict=True))
-    return judging_worklist(systems, comparisons, measures, project.policy, top, max_grade, qrels.notes)
+    return judging_worklist(systems, comparisons, measures, project.policy, top, max_grade, turns, qrels.notes)
 
 
 def _measures(project: Project) -> list[Measure]:
@@ -156,7 +158,7 @@ def _export(worklist: Worklist, workspace: Workspace, path: Path, scale: Scale, 
 
     judged = read_judgments(path, scale)
     left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
-    texts = workspace.texts.get("human", {})
+    texts = workspace.texts_of(workspace.qrels.turns).get("human", {})
     passages = _passages(workspace.project, set(left["document"]))
     write_sheet(target, left, texts, passages)
     _tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
@@ -193,7 +195,7 @@ def _sit(worklist: Worklist, workspace: Workspace, path: Path, scale: Scale) -> 
     if not worklist.pairs:
         _tell("every passage in the top of these systems is judged")
         return
-    texts = workspace.texts
+    texts = workspace.texts_of(workspace.qrels.turns)
     turns = set(worklist.worklist["turn"])
     if not turns & {*texts.get("human", {}), *texts.get("original", {})}:
         raise UsageError("no-texts", "no turn to judge has a text", "name the texts with --rewrites human=FILE")

@@ -99,7 +99,7 @@ def load_project(options: Options) -> Project:
     """
     from robustcs.errors import UsageError
     from robustcs.evaluation.measures import parse_measure
-    from robustcs.evaluation.thresholds import parse_threshold
+    from robustcs.evaluation.thresholds import parse_thresholds
     from robustcs.inputs.qrels import IRDS_PREFIX
     from robustcs.policy import EvaluationPolicy
     from robustcs.project import find_project, parse_role, parse_text_source
@@ -148,11 +148,10 @@ def load_project(options: Options) -> Project:
             depth=options.depth or policy.depth,
         ),
     )
-    # a misspelt name is told before any file is read
+    # a misspelt name is told before any file is read, and a threshold that nothing reaches
     for name in project.metrics:
         parse_measure(name)
-    for threshold in project.thresholds:
-        parse_threshold(threshold)
+    parse_thresholds(project.thresholds, project.metrics)
     return project
 
 

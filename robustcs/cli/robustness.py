@@ -74,7 +74,7 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
     cut = workspace.slices(Path(slices)) if slices else None
     check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_METRICS)
-    texts = workspace.texts.get("human")
+    texts = workspace.texts_of(scores[names[0]].index).get("human")
     result = analyse(project.groups, scores, evaluated, cut, texts, alpha, project.seed)
     blocks = [block for block in present_robustness(result) if not isinstance(block, Figure) or block.slug == figure]
     if plan is None:

@@ -39,6 +39,8 @@ class GradeMatrix:
         bool[T]: the run lacks the turn.
     extra_turns
         Turns of the run that nobody judged; they are left out.
+    first
+        The turn and the passage that stand first in the run, for messages about ids.
     """
 
     name: str
@@ -49,6 +51,7 @@ class GradeMatrix:
     missing: npt.NDArray[np.bool_]
     extra_turns: int
     notes: tuple[str, ...]
+    first: tuple[str, str] = ("", "")
 
     def blocks(self, size: int) -> Iterator[GradeMatrix]:
         """The matrix in pieces of at most ``size`` turns, so that working memory stays bounded."""
@@ -102,7 +105,13 @@ def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
         missing=retrieved == 0,
         extra_turns=row_of_turn.count(-1),
         notes=ranking.notes,
+        first=first_ids(ranking),
     )
+
+
+def first_ids(ranking: Ranking) -> tuple[str, str]:
+    """The turn and the passage that stand first in the run."""
+    return (ranking.turns[0], ranking.documents[0].as_py()) if len(ranking.documents) else ("", "")
 
 
 def _judged_grades(

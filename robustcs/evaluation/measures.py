@@ -172,6 +172,13 @@ _TITLES = {
 }  # fmt: skip
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
+#: How the names of trec_eval's further measures start whose scores end at 1 as well.
+_SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
+
+
+def highest_score(measure: Measure) -> float | None:
+    """The most that a turn can score: 1, or None for measures of trec_eval that have no such end, such as utility."""
+    return 1.0 if measure.family != "trec_eval" or measure.name.startswith(_SHARES) else None
 
 
 def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, first_ids
 from robustcs.evaluation.measures import Measure, score_columns
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.arrays import as_arrow, as_numpy
@@ -43,6 +43,8 @@ class RunPool:
         Arrow strings; ``pair_documents`` (int64[N]) indexes them.
     places
         Per run int32[T, D]: the pair at each rank, N where nothing was retrieved.
+    first
+        Per run the turn and the passage that stand first in it, for messages about ids.
     notes
         Of each run what was passed over while reading; turns of runs that are not evaluated are counted by ``extra_turns``.
     """
@@ -54,6 +56,7 @@ class RunPool:
     documents: pa.StringArray
     places: tuple[npt.NDArray[np.int32], ...]
     extra_turns: int
+    first: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -165,7 +168,7 @@ class PoolBuilder:
         documents = ranking.documents.take(as_arrow(ranking.document_codes[inside])).dictionary_encode()
         codes = self._encode(documents.dictionary)[as_numpy(documents.indices)]
         return CollectedRun(
-            ranking.name, rows[inside], ranks[inside], codes, int((row_of_turn < 0).sum()), ranking.notes
+            ranking.name, rows[inside], ranks[inside], codes, int((row_of_turn < 0).sum()), first_ids(ranking), ranking.notes
         )
 
     def _encode(self, documents: pa.StringArray) -> npt.NDArray[np.int64]:
@@ -199,6 +202,7 @@ class PoolBuilder:
             documents=self._documents,
             places=tuple(places),
             extra_turns=max((run.extra_turns for run in runs), default=0),
+            first=tuple(run.first for run in runs),
             notes=tuple(note for run in runs for note in run.notes),
         )
 
@@ -212,6 +216,7 @@ class CollectedRun:
     ranks: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int64]
     extra_turns: int
+    first: tuple[str, str]
     notes: tuple[str, ...]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measures import Measure, highest_score, parse_measure
 
 #: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
 TOLERANCE = 1e-9
@@ -62,9 +62,31 @@ def parse_threshold(text: str) -> Threshold:
     return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
 
 
-def parse_thresholds(texts: Sequence[str]) -> tuple[Threshold, ...]:
-    """Every threshold once; the paper's three where none is given. Raises :class:`UsageError` for one that cannot be read."""
-    return tuple(dict.fromkeys(map(parse_threshold, texts))) or DEFAULT_THRESHOLDS
+def parse_thresholds(texts: Sequence[str], metrics: Sequence[str] = ()) -> tuple[Threshold, ...]:
+    """Every threshold once; the paper's three where none is given.
+
+    ``metrics`` names the measures that they cut; the default ones are P@1 and others that end at 1 as well.
+
+    Raises :class:`UsageError` for a threshold that cannot be read, and for one that no score of a measure reaches.
+    """
+    thresholds = tuple(dict.fromkeys(map(parse_threshold, texts))) or DEFAULT_THRESHOLDS
+    for measure in map(parse_measure, metrics or ("P_1",)):
+        for threshold in thresholds:
+            refuse_unreachable(measure, threshold)
+    return thresholds
+
+
+def refuse_unreachable(measure: Measure, threshold: Threshold) -> None:
+    """Raises :class:`UsageError` where no score of the measure is so high: then every answer would count as incorrect."""
+    highest = highest_score(measure)
+    if highest is None:
+        return
+    reached = threshold.holds(highest) if threshold.operator == ">" else threshold.value <= highest + TOLERANCE
+    if not reached:
+        raise UsageError(
+            "threshold-too-high", f"no score of {measure} is {threshold}: the highest is {highest:g}",
+            f"write a threshold such as '>=0.5' or '={highest:g}'",
+        )  # fmt: skip
 
 
 def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[Threshold]:

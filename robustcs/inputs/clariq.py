@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.numbers import whole_number
-from robustcs.inputs.records import filled_lines
+from robustcs.inputs.records import decimal_number, filled_lines
 from robustcs.inputs.runs import Run, read_run
 
 StrPath = str | os.PathLike[str]
@@ -209,25 +209,28 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
     numbers: list[tuple[int, float]] = []
     for line, text in filled_lines(path):
         match = _QUOTED_LINE.fullmatch(text.strip())
-        try:
-            rank = whole_number(match[3], _LAST_RANK) if match else None
-            if match is None or rank is None:
-                raise ValueError
-            numbers.append((rank, float(match[4])))
-        except ValueError:
+        rank = whole_number(match[3], _LAST_RANK) if match else None
+        if match is None or rank is None:
             problems.add(line, "not a line of a run of texts", 'write: context_id 0 "question" rank score tag', "bad-line")
             continue
+        score = decimal_number(match[4])
+        if score is None:
+            problems.add(line, f"score {match[4]!r} is not a number", "write a decimal number", "not-a-number")
+            continue
+        numbers.append((rank, score))
         asked = match[2].strip()
         turns.append(match[1])
         questions.append(exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"')
     problems.raise_if_any()
     codes = pa.array(turns, pa.string()).dictionary_encode()
+    with np.errstate(over="ignore"):
+        scores = np.array([score for _, score in numbers]).astype(np.float32)
     run = Run(
         name=name,
         turns=tuple(codes.dictionary.to_pylist()),
         turn_codes=codes.indices.to_numpy(),
         documents=pa.array(questions, pa.string()),
-        scores=np.array([score for _, score in numbers], dtype=np.float32),
+        scores=scores,
         ranks=np.array([rank for rank, _ in numbers], dtype=np.int64) if ranks else None,
     )
     return QuestionRun(run, sum(question.startswith('"') for question in questions), texts=True)

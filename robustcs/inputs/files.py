@@ -1,6 +1,8 @@
 """Opening input files: compression by content, line endings, byte order marks, lengths that fit into memory, checksums.
 
-Nothing else in robustcs opens an input file for reading.
+Nothing else in robustcs opens an input file for reading. Files are read more than once: to tell their kind, for their rows and
+for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named pipe) is kept in a temporary file by the first
+reading, for the life of the process.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ import json
 import lzma
 import os
 import re
+import shutil
+import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from threading import Lock
+from typing import Any, BinaryIO, cast
 
 from robustcs.errors import InputError, input_error
 
@@ -37,24 +43,27 @@ _ESCAPED = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     """Open ``path`` for reading, decompressed; gzip, bz2, xz and zstd are told by their first bytes, not by suffix.
 
-    Raises :class:`InputError` when the file is absent, a folder, or may not be read.
+    Raises :class:`InputError` when the file is absent, a folder or a device, or may not be read.
     """
-    path = Path(path)
     try:
-        with path.open("rb") as raw:
+        with _open_raw(path) as raw:
             head = raw.read(6)
         kind = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+        if kind is None:
+            return _open_raw(path)
+        # a spooled file is no path, and no stream that would have to be closed
+        spool = _spooled(path)
+        source = Path(path) if spool is None else spool.reader()
         if kind == "gzip":
-            return gzip.open(path, "rb")  # type: ignore[return-value]
+            return cast(BinaryIO, gzip.open(source, "rb"))
         if kind == "bz2":
-            return bz2.open(path, "rb")  # type: ignore[return-value]
+            return cast(BinaryIO, bz2.open(source, "rb"))
         if kind == "xz":
-            return lzma.open(path, "rb")  # type: ignore[return-value]
-        if kind == "zstd":
-            import pyarrow as pa
+            return cast(BinaryIO, lzma.open(source, "rb"))
+        import pyarrow as pa
 
-            return io.BufferedReader(pa.CompressedInputStream(pa.OSFile(os.fspath(path)), "zstd"))
-        return path.open("rb")
+        native = pa.OSFile(os.fspath(source)) if isinstance(source, Path) else pa.PythonFile(source, "r")
+        return cast(BinaryIO, io.BufferedReader(pa.CompressedInputStream(native, "zstd")))
     except (FileNotFoundError, NotADirectoryError):
         raise input_error(path, None, "no such file", "check the path", "no-such-file") from None
     except IsADirectoryError:
@@ -64,6 +73,93 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     except ValueError:
         # a NUL character, which TOML and Python can put into a path
         raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
+
+
+# ---------------------------------------------------------------- what can be read only once
+
+
+class _Spool:
+    """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends."""
+
+    def __init__(self, source: BinaryIO):
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
+        shutil.copyfileobj(source, self._file, 1 << 20)
+        self._file.flush()
+
+    def reader(self) -> io.BufferedReader:
+        """The bytes from their beginning; readers do not disturb each other."""
+        return io.BufferedReader(_SpoolReader(self._file.fileno()), 1 << 16)
+
+
+class _SpoolReader(io.RawIOBase):
+    """Reads the file of a spool with a position of its own; closing it leaves the spool open."""
+
+    def __init__(self, number: int):
+        self._number = number
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: os.fstat(self._number).st_size}[whence]
+        self._place = max(start + offset, 0)
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:
+        data = os.pread(self._number, len(buffer), self._place)
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+
+_SPOOLS: dict[tuple[str, int, int], _Spool] = {}
+_SPOOLING = Lock()
+
+
+def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
+    """The spool of what cannot be read twice, filled by the first call; None for a regular file.
+
+    Raises :class:`InputError` for a device, whose bytes may never end, and where there is no room for a spool.
+    """
+    found = os.stat(path)
+    # not every system opens a redirected file anew under such a name
+    descriptor = os.fspath(path).startswith(("/dev/stdin", "/dev/fd/"))
+    if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and not descriptor):
+        return None
+    # /dev/stdin and /dev/fd/0 are one pipe
+    key = (os.path.realpath(path), found.st_dev, found.st_ino)
+    with _SPOOLING:
+        if key not in _SPOOLS:
+            try:
+                with Path(path).open("rb") as source:
+                    if stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not _ends(source, path)):
+                        raise input_error(path, None, "this is a device", "name a file or a pipe", "is-a-device")
+                    _SPOOLS[key] = _Spool(source)
+            except (FileNotFoundError, PermissionError):
+                raise
+            except OSError as error:
+                raise input_error(
+                    path, None, f"cannot be read as a pipe ({error.strerror})", "write it to a file and name that", "bad-pipe"
+                ) from error
+        return _SPOOLS[key]
+
+
+def _ends(source: BinaryIO, path: str | os.PathLike[str]) -> bool:
+    """Whether a character device has an end: a terminal, where somebody types, and the empty one."""
+    return source.isatty() or os.path.samefile(path, os.devnull)
+
+
+def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """The bytes as they stand there, from their beginning."""
+    spool = _spooled(path)
+    return Path(path).open("rb") if spool is None else spool.reader()
+
+
+# ---------------------------------------------------------------- lines and whole files
 
 
 @contextmanager
@@ -221,8 +317,8 @@ def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the file as it stands on disk (compressed files are not unpacked), in hexadecimal."""
+    """SHA-256 of the file as it stands on disk (compressed files are not unpacked), or of a pipe's bytes, in hexadecimal."""
     import hashlib  # loads OpenSSL, which most callers of this module do not need
 
-    with Path(path).open("rb") as stream:
+    with _open_raw(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
@@ -26,6 +28,8 @@ StrPath = str | os.PathLike[str]
 
 #: Names under which a turn id stands, in a JSON object or in the header of a table; the first that is there counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn")
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 Shape = Literal["json", "jsonl", "table"]
 
@@ -134,11 +138,13 @@ def looks_like(line: str) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return decimal_number(cell) is not None
+
+
+def decimal_number(cell: str) -> float | None:
+    """The finite number that the text writes in ASCII; None for all else that Python would read: ``nan``, ``inf``, ``1_0``."""
+    value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
+    return value if math.isfinite(value) else None
 
 
 class ByTurn(Generic[T]):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from typing import TYPE_CHECKING
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import text_lines
+from robustcs.inputs.records import decimal_number
 from robustcs.inputs.turns import turn_sort_key
 
 if TYPE_CHECKING:
@@ -47,11 +47,8 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
             )
             continue
         measure, turn, cell = cells
-        try:
-            value = float(cell)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or "_" in cell:
+        value = decimal_number(cell)
+        if value is None:
             problems.add(number, f"value {cell!r} is not a number", "write a decimal number", "not-a-number")
             continue
         earlier = lines.setdefault((measure, turn), number)

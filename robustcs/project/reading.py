@@ -93,7 +93,7 @@ def _key_lines(text: str) -> dict[tuple[str, ...], int]:
         except (ValueError, RecursionError):
             continue  # inside a value of several lines
         path = () if opens_table else table
-        while isinstance(nested, dict) and nested:
+        while isinstance(nested, dict) and nested and len(path) < _DEEPEST:
             key, nested = next(iter(nested.items()))
             path = (*path, key)
         table = path if opens_table else table

@@ -65,11 +65,11 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     order = ("original", "qr", "human")
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
     names = [part.name for part in parts]
-    texts = workspace.texts
     broken = _breakdowns(workspace)
     tops = _tops(workspace)
     answers, gold = _answers(project)
     scored = list(dict.fromkeys(turn for result in broken for turn in result.turns["turn"]))
+    texts = workspace.texts_of(scored, broken[0].evaluated.basis) if broken else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold)
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
@@ -106,7 +106,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
 def _breakdowns(workspace: Workspace) -> list[Breakdown]:
     """The bins of rankings (or given scores) and of answers, as far as the inputs allow."""
     project = workspace.project
-    thresholds = parse_thresholds(project.thresholds)
+    thresholds = parse_thresholds(project.thresholds, project.metrics)
     found = []
     for of_answers in (False, True):
         metrics = measures(project, of_answers) or (DEFAULT_ANSWER_METRICS if of_answers else ())

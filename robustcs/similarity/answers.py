@@ -8,7 +8,7 @@ from typing import Literal
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import Measure, parse_measure
-from robustcs.evaluation.thresholds import Threshold, parse_threshold
+from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
 from robustcs.similarity.rankings import RBO_PERSISTENCE
 
 _TOP = re.compile(r"(overlap|jaccard)_([1-9][0-9]{0,6})")
@@ -47,6 +47,7 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
         return AnswerMeasure(text, "answer_jaccard")
     if found := _CORRECT.fullmatch(text):
         measure, threshold = parse_measure(found[1]), parse_threshold(found[2])
+        refuse_unreachable(measure, threshold)
         return AnswerMeasure(f"{measure}{threshold}", "correct", measure=measure, threshold=threshold)
     try:
         measure = parse_measure(text)

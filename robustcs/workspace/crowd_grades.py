@@ -10,12 +10,15 @@ from robustcs.analyses.crowd import Crowd, GradesPart, Judgments, build_pool, cr
 from robustcs.analyses.crowd_grades import aggregate, exclude_workers, qrels_by_criterion
 from robustcs.analyses.result import Evaluated
 from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import CrowdFiles
 from robustcs.reports.present.words import counted
@@ -71,7 +74,7 @@ def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> Evaluat
     measures = parse_measures(metrics or DEFAULT_METRICS)
     for qrels in criteria.values() if rankings else ():
         notes += sampling_notes(measures, qrels.grades)
-    evaluated = _evaluated(policy, criteria, rankings, notes)
+    evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
     result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
     converted = {one.run.name for one in mapped}
     return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
@@ -135,22 +138,28 @@ def _runs(
 
 
 def _evaluated(
-    policy: EvaluationPolicy, criteria: Mapping[str, Qrels], rankings: Sequence[Ranking], notes: Sequence[str]
+    policy: EvaluationPolicy,
+    criteria: Mapping[str, Qrels],
+    files: Mapping[str, Path],
+    rankings: Sequence[Ranking],
+    notes: Sequence[str],
 ) -> Evaluated:
     told = [*notes, *(note for ranking in rankings for note in ranking.notes)]
     judged = {turn for qrels in criteria.values() for turn in qrels.turns}
     if not (judged and rankings):
         turns = judged or {turn for ranking in rankings for turn in ranking.turns}
         return Evaluated(policy, "texts", len(turns), 0, tuple(told))
+    expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", _judged_item(criteria))
+    answered = []
     for ranking in rankings:
-        lacking = len(judged - set(ranking.turns))
-        if lacking == len(judged):
-            raise UsageError(
-                "no-common-turns", f"{ranking.name} answers none of the {len(judged)} judged turns",
-                f"check the turn ids: the judgments have {min(judged)!r}",
-            )  # fmt: skip
-        if lacking:
-            told.append(f"{ranking.name} answers {len(judged) - lacking} of {len(judged)} judged turns")
-    missing = {turn for ranking in rankings for turn in judged - set(ranking.turns)}
-    count = len(judged - missing) if policy.missing == "drop" else len(judged)
-    return Evaluated(policy, "runs", count, len(missing), tuple(dict.fromkeys(told)))
+        file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
+        known = any(not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values())
+        # turns that nobody judged are many here, where only some turns have a question
+        answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
+    counts = count_turns(expected, answered, policy.missing)
+    told = list(dict.fromkeys([*told, *counts.notes]))
+    return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told))
+
+
+def _judged_item(criteria: Mapping[str, Qrels]) -> str:
+    return next((str(qrels.documents[0].as_py()) for qrels in criteria.values() if len(qrels)), "")

@@ -90,8 +90,6 @@ class Experiment(Result):
 
 def holes_of(workspace: Workspace, names: Sequence[str], metrics: Sequence[str], evaluated: Evaluated) -> Unjudged:
     """Table 13: what nobody judged in the top :data:`DEPTH` of the runs, over the turns of ``evaluated``."""
-    import numpy as np
-
     from robustcs.analyses.holes import grades_by_pair, judged_run, only_turns
     from robustcs.analyses.unjudged import Settings, ranks_of_pairs, unjudged
     from robustcs.inputs.qrels import read_qrels
@@ -100,10 +98,10 @@ def holes_of(workspace: Workspace, names: Sequence[str], metrics: Sequence[str],
     names = list(dict.fromkeys(names))
     measures = parse_measures(metrics)
     ranks = ranks_of_pairs(measures, "cutoff")
-    runs = workspace.per_run(workspace.system_files(names), lambda ranking: judged_run(ranking, qrels, DEPTH, ranks))
-    if evaluated.turns < len(runs[0].matrix.turns):
-        answered = ~np.any([run.matrix.missing for run in runs], axis=0)
-        runs = [only_turns(run, answered) for run in runs]
+    files = workspace.system_files(names)
+    runs = workspace.per_run(files, lambda ranking: judged_run(ranking, qrels, DEPTH, ranks))
+    turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True)
+    runs = [only_turns(run, turns.counted) for run in runs]
     later = grades_by_pair(read_qrels(project.new_judgments)) if project.new_judgments else None
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
-import pyarrow as pa
+from pathlib import Path
 
 from robustcs.analyses.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.analyses.result import Evaluated
@@ -14,11 +12,9 @@ from robustcs.analyses.unjudged import Settings, Unjudged, ranks_of_pairs, unjud
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.documents import as_documents
-from robustcs.evaluation.matrix import no_judged_passage
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.trec_eval import sampling_notes
-from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.project import Project
 from robustcs.workspace import DEFAULT_METRICS, Workspace, parse_measures
@@ -63,13 +59,14 @@ def find_unjudged(
 
     # a depth of the policy counts documents, so passages are ranked without it
     policy = replace(project.policy, depth=None) if documents else project.policy
-    runs = workspace.per_run(workspace.system_files(list(project.systems)), build, policy)
+    files = workspace.system_files(list(project.systems))
+    runs = workspace.per_run(files, build, policy)
     later = None
     if project.new_judgments is not None:
         new = read_qrels(project.new_judgments)
         workspace.remember("new judgments", project.new_judgments, len(new))
         later = grades_by_pair(new)
-    counted, evaluated = _evaluated(workspace, project, runs, notes)
+    counted, evaluated = _evaluated(workspace, files, runs, notes)
     top = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
     return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, top, groups), later)
 
@@ -96,32 +93,13 @@ def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
 
 
 def _evaluated(
-    workspace: Workspace, project: Project, runs: Sequence[JudgedRun], notes: Sequence[str]
+    workspace: Workspace, files: Sequence[tuple[str, Path]], runs: Sequence[JudgedRun], notes: Sequence[str]
 ) -> tuple[Sequence[JudgedRun], Evaluated]:
     """The runs on the turns that count by the policy, and what a reader should know about them."""
     told = [*notes, *workspace.qrels.notes, *(note for run in runs for note in run.matrix.notes)]
-    extra = max(run.matrix.extra_turns for run in runs)
-    if extra:
-        told.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")
-    turns = runs[0].matrix.turns
-    for run in runs:
-        lacking = [turn for turn, lacks in zip(turns, run.matrix.missing, strict=True) if lacks]
-        if len(lacking) == len(turns):
-            raise UsageError(
-                "no-common-turns", f"{run.name} answers none of the {len(turns)} judged turns",
-                f"check the turn ids: the qrels have {turns[0]!r}",
-            )  # fmt: skip
-        if lacking:
-            some = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
-            told.append(f"{run.name} lacks {len(lacking)} turn{'s' * (len(lacking) != 1)}: {some}")
-        if no_judged_passage(run.matrix):
-            passages = are_passage_ids(pa.array([passage for _, passage in run.holes], pa.string()))
-            advice = "its ids look like passages DOC-N, which --documents reads as documents DOC"
-            told.append(f"no passage of {run.name} is judged: {advice if passages else 'are its ids those of the qrels?'}")
-    missing = np.any([run.matrix.missing for run in runs], axis=0)
-    if project.policy.missing == "drop" and missing.any():
-        if missing.all():
-            raise UsageError("no-turns", "no turn is answered by all runs", "check that their turn ids agree")
-        runs = [only_turns(run, ~missing) for run in runs]
-    count = len(runs[0].matrix.turns)
-    return runs, Evaluated(project.policy, "runs", count, int(missing.sum()), tuple(dict.fromkeys(told)))
+    turns = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in runs], holes=True)
+    if not turns.counted.all():
+        runs = [only_turns(run, turns.counted) for run in runs]
+    notes = tuple(dict.fromkeys([*told, *turns.notes]))
+    policy = workspace.project.policy
+    return runs, Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), notes)

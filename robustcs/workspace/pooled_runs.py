@@ -18,6 +18,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool
 from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
 from robustcs.workspace import Workspace, parse_measures
@@ -43,7 +44,8 @@ class Pooled:
 def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -> Pooled:
     """Read all runs, and the new judgments of ``files``, which join the qrels one after the other.
 
-    Raises :class:`InputError` for contradictions where ``rule`` is ``fail``, :class:`UsageError` where no turn is answered.
+    Raises :class:`InputError` for contradictions where ``rule`` is ``fail`` and for runs that have nothing to do with the
+    judgments, :class:`UsageError` where no turn is left.
     """
     old = workspace.qrels
     measures, notes = _measures(workspace.project.metrics)
@@ -52,9 +54,10 @@ def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)
     builder = PoolBuilder(old.turns, merge.qrels)
-    runs = workspace.per_run(workspace.system_files(list(workspace.project.systems)), builder.collect)
+    files_of_runs = workspace.system_files(list(workspace.project.systems))
+    runs = workspace.per_run(files_of_runs, builder.collect)
     pool = builder.build(runs)
-    evaluated, counted = _evaluated(workspace, pool, merge, notes)
+    evaluated, counted = _evaluated(workspace, files_of_runs, pool, merge, notes)
     return Pooled(pool, merge, measures, evaluated, counted)
 
 
@@ -99,7 +102,7 @@ def _read_new(workspace: Workspace, files: Sequence[str]) -> list[Qrels]:
 
 
 def _evaluated(
-    workspace: Workspace, pool: RunPool, merge: Merge, notes: Sequence[str]
+    workspace: Workspace, files: Sequence[tuple[str, Path]], pool: RunPool, merge: Merge, notes: Sequence[str]
 ) -> tuple[Evaluated, npt.NDArray[np.bool_]]:
     """Which turns count, bool[T], and what a reader should know about them."""
     policy = workspace.project.policy
@@ -110,31 +113,16 @@ def _evaluated(
             f"the new judgments judge {added} turn{'s' * (added != 1)} that had no judgment: part of the merged qrels, but"
             " not of the scores, which go over the same turns before and after"
         )
-    if pool.extra_turns:
-        notes.append(f"{pool.extra_turns} turn{'s' * (pool.extra_turns != 1)} of the runs without judgments left out")
-    missing = pool.missing
-    if pool.names and missing.all():
-        raise UsageError(
-            "no-common-turns", f"no run answers any of the {len(pool.turns)} judged turns",
-            f"check the turn ids: the qrels have {pool.turns[0]!r}",
-        )  # fmt: skip
     grades = pool.grades(merge.qrels)
-    for name, lacks, places in zip(pool.names, missing, pool.places, strict=True):
-        turns = [turn for turn, lacking in zip(pool.turns, lacks, strict=True) if lacking]
-        if len(turns) == len(pool.turns):
-            notes.append(f"{name} answers none of the judged turns: are its turn ids those of the qrels?")
-        elif not (grades[places] > UNJUDGED).any():
-            notes.append(f"no passage of {name} is judged: are its passage ids those of the qrels?")
-        if turns:
-            some = ", ".join(turns[:5]) + (" …" if len(turns) > 5 else "")
-            notes.append(f"{name} lacks {len(turns)} turn{'s' * (len(turns) != 1)}: {some}")
-    lacking = missing.any(axis=0)
-    counted = np.full(len(pool.turns), True)
-    if policy.missing == "drop":
-        counted &= ~lacking
-    if not counted.any():
-        raise UsageError("no-turns", "no turn is answered by all runs", "check that their turn ids agree")
-    return Evaluated(policy, "runs", int(counted.sum()), int(lacking.sum()), tuple(dict.fromkeys(notes))), counted
+    answered = [
+        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
+        for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
+    ]
+    expected = Expected(pool.turns, passage=merge.qrels.documents[0].as_py())
+    turns = count_turns(expected, answered, policy.missing)
+    notes = list(dict.fromkeys([*notes, *turns.notes]))
+    evaluated = Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
+    return evaluated, turns.counted
 
 
 def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:

@@ -17,7 +17,16 @@ from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import (
+    Expected,
+    answered_by_run,
+    answered_by_turns,
+    count_turns,
+    expected_of,
+    lacks_note,
+    some_of,
+    union_of_turns,
+)
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
@@ -26,6 +35,7 @@ from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.workspace import DEFAULT_ANSWER_METRICS, DEFAULT_METRICS, Workspace, parse_measures
+from robustcs.workspace.workspace import Scored, align
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,23 +62,22 @@ def read_question_pairs(
     choose: Choose = (lambda names: (names[0], correct)) if isinstance(correct, Threshold) else correct
     reader = _Reader(workspace, choose)
     pairs = reader.pairs(answers)
-    missing = reader.missing
-    if missing:
-        reader.notes.append(f"{_turns(missing)} not answered by all: {_some(missing)}")
+    missing = set().union(*reader.missing.values())
+    reader.notes += [lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()]
     turns = len(set().union(*(pair.answers.index for pair in pairs)))
     notes = tuple(dict.fromkeys(reader.notes))
     return pairs, Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes)
 
 
 class _Reader:
-    """Reads what is there, once; ``missing`` collects the turns that QR or Human does not answer."""
+    """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
     def __init__(self, workspace: Workspace, choose: Choose):
         self.workspace = workspace
         self.project = workspace.project
         self.choose = choose
         self.notes: list[str] = []
-        self.missing: set[str] = set()
+        self.missing: dict[str, set[str]] = {}
         self._pairs: dict[str, RankingPair] = {}
         self.basis: Basis = "runs"
         self.human, self.rewriters = self._formulations()
@@ -114,9 +123,11 @@ class _Reader:
         def build(ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
             return ranking, grade_matrix(ranking, qrels) if qrels else None
 
-        built = self.workspace.per_run([(part.name, part.run) for part in self.parts if part.run], build)
+        files = [(part.name, part.run) for part in self.parts if part.run]
+        built = self.workspace.per_run(files, build)
         for ranking, _ in built:
             self.notes += ranking.notes
+        union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
         return {part.name: one for part, one in zip(self.parts, built, strict=True)}
 
     @cached_property
@@ -153,39 +164,47 @@ class _Reader:
         if self.basis == "answers":
             if self.project.gold is None:
                 return None
-            frames = self._answer_scores(self._wanted(DEFAULT_ANSWER_METRICS, measures))
+            scored = self._answer_scores(self._wanted(DEFAULT_ANSWER_METRICS, measures))
         elif self.with_runs and self.project.qrels:
-            wanted = self._wanted(DEFAULT_METRICS, measures)
-            matrices = {name: matrix for name, (_, matrix) in self.runs.items() if matrix is not None}
-            self.notes += [*self.workspace.qrels.notes, *sampling_notes(wanted, self.workspace.qrels.grades)]
-            for matrix in matrices.values():
-                self.missing |= {turn for turn, lacks in zip(matrix.turns, matrix.missing, strict=True) if lacks}
-            frames = {name: evaluate(matrix, wanted, self.project.policy) for name, matrix in matrices.items()}
+            scored = self._run_scores(self._wanted(DEFAULT_METRICS, measures))
         elif all(part.scores for part in self.parts):
-            frames = self._score_files(measures)
+            scored = self._score_files(measures)
         else:
             return None
-        turns = sorted(set().union(*(frame.index for frame in frames.values())), key=turn_sort_key)
-        for frame in frames.values():
-            self.missing |= set(turns) - set(frame.index)
-        if self.project.policy.missing == "drop":
-            turns = [turn for turn in turns if turn not in self.missing]
-        return {name: frame.reindex(turns, fill_value=0.0) for name, frame in frames.items()}
+        frames, expected, answered, notes = scored
+        turns = count_turns(expected, answered, self.project.policy.missing)
+        self.notes += notes
+        for name, lacking in turns.missing.items():
+            self.missing.setdefault(name, set()).update(lacking)
+        return {part.name: frame[turns.counted] for part, frame in zip(self.parts, frames, strict=True)}
+
+    def _run_scores(self, measures: Sequence[Measure]) -> Scored:
+        qrels = self.workspace.qrels
+        matrices = [(part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None]
+        answered = [answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run]
+        frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
+        notes = [*qrels.notes, *sampling_notes(measures, qrels.grades)]
+        return frames, expected_of(qrels), answered, notes
 
     def _wanted(self, defaults: Sequence[str], measures: Sequence[Measure]) -> list[Measure]:
         return list(dict.fromkeys([*parse_measures(self.project.metrics or defaults), *measures]))
 
-    def _answer_scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
+    def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
         assert self.project.gold is not None
         gold = read_gold_answers(self.project.gold)
         self.workspace.remember("gold answers", self.project.gold, len(gold))
         names = [measure.name for measure in measures]
-        return {name: answer_scores(answers, gold)[0][names] for name, answers in self.predicted.items()}
+        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
+        frames = [answer_scores(self.predicted[part.name], gold)[0][names] for part in self.parts]
+        files = [(part.name, part.answers) for part in self.parts if part.answers]
+        answered = [answered_by_turns(name, path, self.predicted[name], expected) for name, path in files]
+        return frames, expected, answered, []
 
-    def _score_files(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
+    def _score_files(self, measures: Sequence[Measure]) -> Scored:
         files = [(f"{part.name} scores", part.scores) for part in self.parts if part.scores]
         asked = self._wanted(DEFAULT_METRICS, measures) if self.project.metrics or measures else []
-        return dict(zip([part.name for part in self.parts], self.workspace.score_files(files, asked), strict=True))
+        frames = self.workspace.score_files(files, asked)
+        return align([part.name for part in self.parts], [path for _, path in files], frames)
 
     # ------------------------------------------------------------ the pairs
 
@@ -222,10 +241,14 @@ class _Reader:
     ) -> QuestionPairs:
         import pandas as pd
 
-        texts = self.workspace.texts
+        values = dict(self._values(one, part, scores) for one in wanted)
+        if scores is not None:
+            texts = self.workspace.texts_of(scores[self.human.name].index, self.basis)
+        else:
+            known = set().union(*(series.index for series in values.values()))
+            texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
         ours, theirs = texts[part.name], texts[self.human.name]
         turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
-        values = dict(self._values(one, part, scores) for one in wanted)
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
         without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
         if without_text:
@@ -321,7 +344,8 @@ class _Reader:
             values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
         series = pd.Series(values, list(pair.turns))
         unanswered = series.index[pair.lengths[:, 0] == 0]
-        self.missing |= set(unanswered)
+        if len(unanswered):
+            self.missing.setdefault(part.name, set()).update(unanswered)
         return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series
 
 
@@ -330,4 +354,4 @@ def _turns(turns: set[str] | pd.Index) -> str:
 
 
 def _some(turns: set[str] | pd.Index) -> str:
-    return ", ".join(sorted(turns, key=turn_sort_key)[:5]) + (" …" if len(turns) > 5 else "")
+    return some_of(sorted(turns, key=turn_sort_key))

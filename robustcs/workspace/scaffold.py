@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -37,6 +37,7 @@ Found = Mapping[Kind | Literal["unrelated"], list[str]]
 def find_inputs(folder: Path) -> dict[Kind | Literal["unrelated"], list[str]]:
     """Kind → files of that kind below ``folder``, as relative paths in alphabetical order; hidden ones are left out.
 
+    Pipes, sockets and devices are never opened: reading one may wait for ever, or take what somebody else waits for.
     Runs whose first turns do not stand in the qrels, such as those of another collection in a subfolder, are ``unrelated``.
     """
     found: dict[Kind | Literal["unrelated"], list[str]] = {}
@@ -52,13 +53,12 @@ def find_inputs(folder: Path) -> dict[Kind | Literal["unrelated"], list[str]]:
             if name.startswith(".") or name == CONFIG_NAME or count > _MOST_FILES:
                 continue
             path = Path(directory) / name
-            kind = kind_of(path)
+            kind = kind_of(path) if path.is_file() else None
             if kind == "texts" and re.search("answer|predict", path.relative_to(folder).as_posix().lower()):
                 kind = "answers"  # {turn: text} may be either
             if kind:
                 found.setdefault(kind, []).append(path.relative_to(folder).as_posix())
-    qrels = _chosen_qrels(found.get("qrels", []))
-    judged = _turns(folder / qrels) if qrels else set()
+    judged = judged_turns(folder, found)
     unrelated = [path for path in found.get("run", []) if judged and judged.isdisjoint(first_cells(folder / path))]
     if unrelated:
         found["run"] = [path for path in found["run"] if path not in unrelated]
@@ -71,9 +71,11 @@ def _chosen_qrels(judgments: list[str]) -> str | None:
     return next((path for path in judgments if "qrel" in Path(path).name.lower()), judgments[0] if judgments else None)
 
 
-def _turns(qrels: Path) -> set[str]:
+def judged_turns(folder: Path, found: Found) -> set[str]:
+    """The turns of the qrels that :func:`write_config` will name; none where there are no readable ones."""
+    qrels = _chosen_qrels(found.get("qrels", []))
     try:
-        return set(read_qrels(qrels).turns)
+        return set(read_qrels(folder / qrels).turns) if qrels else set()
     except InputError:
         return set()
 
@@ -183,24 +185,30 @@ def _one_per_role(paths: list[str]) -> dict[str, str]:
     return {role: files[0] for role, files in by_role.items()}
 
 
-def find_texts(folder: Path, paths: list[str]) -> dict[Role, str]:
+def find_texts(folder: Path, paths: list[str], judged: Collection[str] = ()) -> dict[Role, str]:
     """Role → ``FILE`` or ``FILE:COLUMN`` with texts of that formulation, read to be sure.
 
-    A file with several formulations, such as CAsT topics, comes before files that are named after a role: it belongs to the
-    collection and not to somebody's model. For a rewriter the file must be looked at: names do not say whose texts they are.
+    For Original and Human the file counts that has the texts of most ``judged`` turns (of most turns, where none are judged): a
+    turn without both is lost to whatever asks what needed rewriting. Of equal ones, and for a rewriter, whose texts must be
+    those that its run answered, a file with several formulations, such as CAsT topics, comes before files that are named after
+    a role. For a rewriter the file must be looked at: names do not say whose texts they are.
     """
     texts: dict[Role, str] = {}
     for role, columns in _COLUMNS.items():
         tried = [(path, column) for column in columns for path in paths] + [
             (path, None) for path in paths if role_of(path) == role
         ]
+        most = 0
         for path, column in tried:
             try:
-                read_texts(folder / path, role, column)
+                turns = read_texts(folder / path, role, column).keys()
             except InputError:
                 continue
-            texts[role] = path if column is None else f"{path}:{column}"
-            break
+            count = len(turns & set(judged)) if judged else len(turns)
+            if role not in texts or count > most:
+                texts[role], most = path if column is None else f"{path}:{column}", count
+            if role == "qr" or most == len(judged):
+                break
     return texts
 
 

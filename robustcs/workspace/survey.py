@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robustcs.errors import InputError, Problem
-from robustcs.evaluation.matrix import GradeMatrix
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.paraphrases import read_paraphrases
@@ -19,6 +22,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_texts
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.project import Project, TextSource
 from robustcs.workspace import Workspace
 from robustcs.workspace.open_questions import changed_texts, turns_in_words
@@ -35,8 +39,8 @@ class Survey:
         One entry per file: role, path, rows, problem (None where it is fine).
     problems
         Everything wrong, file by file.
-    matrices
-        Grade matrices of the runs that could be read and joined.
+    matrices, runs
+        Grade matrices of the runs that could be read and joined, and what they have of the judged turns.
     texts
         Name of a formulation or of a set of further questions → turn → text.
     answered
@@ -51,11 +55,15 @@ class Survey:
         self.problems: list[Problem] = []
         self.uncounted = 0
         self.matrices: list[GradeMatrix] = []
+        self.runs: list[Answered] = []
         self.texts: dict[str, dict[str, str]] = {}
         self.answered: dict[str, frozenset[str]] = {}
         self.notes: list[str] = []
         project = workspace.project
+        self._orders: dict[str, dict[str, int]] = {}
         self.qrels: Qrels | None = self._read("qrels", project.qrels, read_qrels) if project.qrels else None
+        if self.qrels and project.qrels:
+            workspace.remember("qrels", project.qrels, len(self.qrels))
         for name, run in workspace.track(project.systems.items(), "reading runs", len(project.systems)):
             self._run(workspace, name, run)
         for key, part in project.formulations.items():
@@ -64,8 +72,13 @@ class Survey:
                 known = self.texts.setdefault(part.name, {})
                 for turn, text in (read or {}).items():
                     known.setdefault(turn, text)
+                if self.qrels and read:
+                    expected = expected_of(self.qrels)
+                    told = strangers(expected, [answered_by_turns("", source.path, read, expected)])
+                    self.notes += [f"{key} texts: {problem.found}; {problem.advice}" for problem in told]
             if part.scores:
                 self._read(f"{key} scores", part.scores, read_scores)
+        self._other_rankings(project)
         self._further_texts(project)
         self._unanswered(project)
         self._answers(project)
@@ -110,13 +123,35 @@ class Survey:
         if run is None:
             return
         self.answered[name] = frozenset(run.turns)
+        ranking = rank_run(run, workspace.project.policy)
+        if any(name == part.name and part.role != "original" for part in workspace.project.formulations.values()):
+            self._orders[name] = _orders(ranking)
         if self.qrels is None:
             return
-        self.matrices += workspace.matrices([(name, path)])
+        matrix = grade_matrix(ranking, self.qrels)
+        self.matrices.append(matrix)
+        self.runs.append(answered_by_run(name, path, matrix))
+        workspace.remember(name, path, len(run))
         if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
             self.notes.append(
                 f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
             )
+
+    def _other_rankings(self, project: Project) -> None:
+        """Equal questions get equal rankings: where they do not, the rewriter's run answered other texts."""
+        human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
+        for part in project.formulations.values():
+            if part.role != "qr" or not {part.name, human} <= self._orders.keys():
+                continue
+            ours, theirs = self.texts.get(part.name, {}), self.texts.get(human, {})
+            first, second = self._orders[part.name], self._orders[human]
+            same = [turn for turn in ours if ours[turn] == theirs.get(turn) and turn in first and turn in second]
+            other = [turn for turn in same if first[turn] != second[turn]]
+            if other:
+                self.notes.append(
+                    f"{part.name} has the text of Human for {len(same)} turn{'s' * (len(same) != 1)}, but another ranking for"
+                    f" {turns_in_words(sorted(other, key=turn_sort_key))}: did its run answer these texts?"
+                )
 
     def _further_texts(self, project: Project) -> None:
         """The sets of ``[texts]`` and ``[raw_texts]``."""
@@ -158,3 +193,12 @@ class Survey:
         passages = self._read("collection (judged)", path, partial(read_passages, wanted=judged))
         if passages is not None and len(passages) < len(judged):
             self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")
+
+
+def _orders(ranking: Ranking) -> dict[str, int]:
+    """A number for the passages of every turn and their order."""
+    pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
+    return {
+        turn: hash(tuple(ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()))
+        for turn, start, end in pieces
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,12 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.analyses.bins import Formulations
 from robustcs.analyses.groups import ORIGINAL_REWRITTEN
 from robustcs.analyses.result import Basis, Evaluated
-from robustcs.errors import UsageError
+from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.answers import answer_scores
-from robustcs.evaluation.matrix import GradeMatrix, grade_matrix, no_judged_passage
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.trec_eval import is_averaged, sampling_notes
+from robustcs.evaluation.turns import (
+    Answered,
+    Expected,
+    Turns,
+    answered_by_run,
+    answered_by_turns,
+    count_turns,
+    expected_of,
+    strangers,
+    union_of_turns,
+)
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
@@ -42,8 +54,8 @@ T = TypeVar("T")
 #: Shows progress over an iterable: (items, what is being done) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
-#: Per formulation: scores by turn, and the turns its file lacks; notes.
-Scored = tuple[list["pd.DataFrame"], list[set[str]], list[str]]
+#: Scores by turn of every file, the turns that were expected of the files, what they have of them, and notes.
+Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
 
 
 class Workspace:
@@ -58,6 +70,7 @@ class Workspace:
         self.jobs = jobs
         self.track = track
         self.inputs: list[dict[str, Any]] = []
+        self._text_files: list[tuple[Path, dict[str, str]]] = []
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
         """Note a file that was read, with its checksum."""
@@ -111,8 +124,22 @@ class Workspace:
             for source in formulation.rewrites:
                 read = read_texts(source.path, formulation.role, source.column)
                 self.remember(f"{key} texts", source.path, len(read))
+                self._text_files.append((source.path, read))
                 for turn, text in read.items():
                     known.setdefault(turn, text)
+        return texts
+
+    def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
+        """:attr:`texts`, where they are joined with ``turns``: those of the qrels (or runs), of scores or of answers.
+
+        Raises :class:`InputError` for every file that has a text of none of them.
+        """
+        texts = self.texts
+        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
+        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
+        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in self._text_files])
+        if problems:
+            raise InputError(list(dict.fromkeys(problems)))
         return texts
 
     @cached_property
@@ -160,28 +187,26 @@ class Workspace:
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
                 raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
-        frames, missing, notes = self._from_runs(names, self.system_files(names), measures)
-        frames, lacking = self._common_turns(names, frames, missing, notes)
-        return dict(zip(names, frames, strict=True)), self._evaluated("runs", frames[0], lacking, notes)
+        frames, evaluated = self._common_turns("runs", self._from_runs(names, self.system_files(names), measures))
+        return dict(zip(names, frames, strict=True)), evaluated
 
-    def _common_turns(
-        self, names: Sequence[str], frames: list[pd.DataFrame], missing: Sequence[set[str]], notes: list[str]
-    ) -> tuple[list[pd.DataFrame], set[str]]:
-        """The frames by the policy for missing turns, and those turns; ``notes`` says who lacks which."""
-        turns = list(frames[0].index)
-        for name, lacks in zip(names, missing, strict=True):
-            if lacks:
-                some = ", ".join(sorted(lacks, key=turns.index)[:5]) + (" …" if len(lacks) > 5 else "")
-                notes.append(f"{name} lacks {len(lacks)} turn{'s' * (len(lacks) != 1)}: {some}")
-        lacking = set().union(*missing)
-        if lacking and self.project.policy.missing == "drop":
-            if len(lacking) == len(turns):
-                raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
-            frames = [frame.drop(index=list(lacking)) for frame in frames]
-        return frames, lacking
+    def count_turns(
+        self, names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix], holes: bool = False
+    ) -> Turns:
+        """Which judged turns count, by the project's policy, and which run lacks which; see :mod:`robustcs.evaluation.turns`.
 
-    def _evaluated(self, basis: Basis, frame: pd.DataFrame, lacking: set[str], notes: Sequence[str]) -> Evaluated:
-        return Evaluated(self.project.policy, basis, len(frame), len(lacking), tuple(dict.fromkeys(notes)))
+        Raises :class:`InputError` for runs that have nothing to do with the qrels.
+        """
+        answered = _answered(names, files, matrices)
+        return count_turns(expected_of(self.qrels), answered, self.project.policy.missing, holes=holes)
+
+    def _common_turns(self, basis: Basis, scored: Scored) -> tuple[list[pd.DataFrame], Evaluated]:
+        """The frames on the turns that count."""
+        frames, expected, answered, notes = scored
+        turns = count_turns(expected, answered, self.project.policy.missing)
+        notes = list(dict.fromkeys([*notes, *turns.notes]))
+        evaluated = Evaluated(self.project.policy, basis, int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
+        return [frame[turns.counted] for frame in frames], evaluated
 
     # ------------------------------------------------------------ scores of the three formulations
 
@@ -218,22 +243,21 @@ class Workspace:
         if basis == "runs":
             files = [(_key(part), part.run) for part in parts if part.run]
             measures = parse_measures(metrics or DEFAULT_METRICS)
-            frames, missing, notes = self._from_runs([part.name for part in parts], files, measures)
+            scored = self._from_runs([part.name for part in parts], files, measures)
         elif basis == "scores":
             files = [(_key(part), part.scores) for part in parts if part.scores]
-            frames, missing, notes = _align(self.score_files(files, parse_measures(metrics)))
+            frames = self.score_files(files, parse_measures(metrics))
+            scored = align([part.name for part in parts], [path for _, path in files], frames)
         else:
-            frames, missing, notes = self._from_answers(parts, metrics or DEFAULT_ANSWER_METRICS)
-        names = [part.name for part in parts]
-        frames, lacking = self._common_turns(names, frames, missing, notes)
+            scored = self._from_answers(parts, metrics or DEFAULT_ANSWER_METRICS)
+        frames, evaluated = self._common_turns(basis, scored)
         scores = dict(zip([(part.role, part.name) for part in parts], frames, strict=True))
         formulations = Formulations(
             original=scores["original", "original"],
             rewriters={name: frame for (role, name), frame in scores.items() if role == "qr"},
             human=scores["human", "human"],
         )
-        notes += _swapped(formulations)
-        return formulations, self._evaluated(basis, frames[0], lacking, notes)
+        return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
 
     def _three_formulations(self, basis: Basis) -> list[Formulation]:
         """Original, the rewriters, Human; all of them have a file for the basis."""
@@ -277,23 +301,8 @@ class Workspace:
         matrices = self.matrices(files)
         notes = [note for matrix in matrices for note in matrix.notes] + list(self.qrels.notes)
         notes += sampling_notes(measures, self.qrels.grades)
-        extra = max(matrix.extra_turns for matrix in matrices)
-        if extra:
-            notes.append(f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out")
-        if all(matrix.missing.all() for matrix in matrices):
-            raise UsageError(
-                "no-common-turns", f"no run answers any of the {len(self.qrels.turns)} judged turns",
-                f"check the turn ids: the qrels have {self.qrels.turns[0]!r}",
-            )  # fmt: skip
-        for name, matrix in zip(names, matrices, strict=True):
-            if matrix.missing.all():
-                notes.append(f"{name} answers none of the judged turns: are its turn ids those of the qrels?")
-            elif no_judged_passage(matrix):
-                notes.append(f"no passage of {name} is judged: are its passage ids those of the qrels?")
-        missing = [
-            {turn for turn, lacks in zip(matrix.turns, matrix.missing, strict=True) if lacks} for matrix in matrices
-        ]
-        return [evaluate(matrix, measures, self.project.policy) for matrix in matrices], missing, notes
+        frames = [evaluate(matrix, measures, self.project.policy) for matrix in matrices]
+        return frames, expected_of(self.qrels), _answered(names, files, matrices), notes
 
     def score_files(self, files: Sequence[tuple[str, Path]], measures: Sequence[Measure]) -> list[pd.DataFrame]:
         """Per-turn scores of every (role, file), without turns that lack one; each file with the turns that it has.
@@ -325,22 +334,18 @@ class Workspace:
         gold = read_gold_answers(self.project.gold)
         self.remember("gold answers", self.project.gold, len(gold))
         names = [measure.name for measure in parse_measures(metrics)]
-        frames, missing, notes = [], [], []
+        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
+        frames, answered, notes = [], [], []
         for part in parts:
             assert part.answers is not None
             predicted = read_predicted_answers(part.answers)
             self.remember(f"{_key(part)} answers", part.answers, len(predicted))
             frame, unmatched = answer_scores(predicted, gold)
-            if unmatched.missing == len(gold):
-                raise UsageError(
-                    "no-common-turns", f"{part.answers} answers none of the {len(gold)} gold turns",
-                    f"check the turn ids: the gold answers have {next(iter(gold))!r}",
-                )  # fmt: skip
             if unmatched.extra:
                 notes.append(f"{unmatched.extra} answers of {part.name} to turns without gold answers left out")
             frames.append(frame[names])
-            missing.append(set(gold) - set(predicted))
-        return frames, missing, notes
+            answered.append(answered_by_turns(part.name, part.answers, predicted, expected))
+        return frames, expected, answered, notes
 
 
 def _key(part: Formulation) -> str:
@@ -360,16 +365,23 @@ def parse_measures(names: Sequence[str]) -> list[Measure]:
     return measures
 
 
-def _align(frames: Sequence[pd.DataFrame]) -> Scored:
-    """Join per-turn files by turn id, never by row: the union of their turns, 0 where a file lacks one."""
-    turns = sorted(set().union(*(frame.index for frame in frames)), key=turn_sort_key)
-    if not any(set(frames[0].index) & set(frame.index) for frame in frames[1:]):
-        raise UsageError(
-            "no-common-turns", "the score files have no turn in common",
-            f"check their turn ids: {frames[0].index[0]!r} and {frames[1].index[0]!r}",
-        )  # fmt: skip
-    missing = [set(turns) - set(frame.index) for frame in frames]
-    return [frame.reindex(turns, fill_value=0.0).rename_axis("turn") for frame in frames], missing, []
+def _answered(
+    names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix]
+) -> list[Answered]:
+    return [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
+
+
+def align(names: Sequence[str], paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> Scored:
+    """Join per-turn scores by turn id, never by row: the union of their turns, 0 where a file lacks one.
+
+    Raises :class:`InputError` for a file that shares no turn with the others.
+    """
+    own = [list(frame.index) for frame in frames]
+    expected = union_of_turns(list(zip(paths, own, strict=True)), "the scores")
+    files = zip(names, paths, own, strict=True)
+    answered = [answered_by_turns(name, path, turns, expected) for name, path, turns in files]
+    turns = list(expected.turns)
+    return [frame.reindex(turns, fill_value=0.0).rename_axis("turn") for frame in frames], expected, answered, []
 
 
 def _swapped(scores: Formulations) -> list[str]:

@@ -62,7 +62,7 @@ def formulations(*triples: tuple[float, float, float], name: str = "qr", metric:
 
 def published_bins(counts: list[int], unchanged: list[int]) -> pd.DataFrame:
     frame = pd.DataFrame([[int(mark) for mark in bin_] for bin_ in BINS], columns=["original", "qr", "human"])
-    return frame.assign(count=counts, unchanged=pd.array(unchanged, dtype="Int64"))
+    return frame.assign(count=counts, unchanged=pd.array(unchanged, dtype="Int64"), unknown=pd.array([0] * 8, dtype="Int64"))
 
 
 def counts(result: Breakdown, metric: str, threshold: str, column: str = "count") -> list[int]:
@@ -204,7 +204,8 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
 
     bins = ["".join(str(int(holds(score))) for score in triple) for triple in triples]
     copied = [
-        turn in original_texts and original_texts[turn].strip() == human_texts.get(turn, "").strip() for turn in turns
+        original_texts[turn].strip() == human_texts[turn].strip() if turn in original_texts and turn in human_texts else None
+        for turn in turns
     ]
     assert result.turns["bin"].tolist() == bins
     assert result.turns["turn"].tolist() == turns
@@ -213,8 +214,12 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
     if known:
         unchanged = Counter(bin_ for bin_, same in zip(bins, copied, strict=True) if same)
         assert result.bins["unchanged"].tolist() == [unchanged[bin_] for bin_ in BINS]
+        unknown = Counter(bin_ for bin_, same in zip(bins, copied, strict=True) if same is None)
+        assert result.bins["unknown"].tolist() == [unknown[bin_] for bin_ in BINS]
+        assert len(result.evaluated.notes) == (None in copied)
     else:
-        assert result.bins["unchanged"].isna().all()
+        assert result.bins["unchanged"].isna().all() and result.bins["unknown"].isna().all()
+        assert result.evaluated.notes == ()
 
     causes = Counter("qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in bins)
     assert result.attribution["count"].tolist() == [causes[cause] for cause in ("qa", "qr", "correct")]
@@ -222,7 +227,7 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
     assert result.attribution["share"].sum() == pytest.approx(1)
 
     rows = result.answerable.set_index("turns")
-    for kind, counted in (("all", bins), ("rewritten", [b for b, same in zip(bins, copied, strict=True) if not same])):
+    for kind, counted in (("all", bins), ("rewritten", [b for b, same in zip(bins, copied, strict=True) if same is False])):
         if kind == "rewritten" and not known:
             assert kind not in rows.index
             continue
@@ -263,13 +268,13 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
     turns = result.turns[(result.turns["metric"] == "m") & (result.turns["threshold"] == "=1")]
     assert turns["bin"].tolist() == ["001", "011", "011", "011"]
     assert turns["qr_text"].fillna("-").tolist() == ["from t5", "-", "-", "from bart"]
-    assert turns["unchanged"].tolist() == [True, False, True, False]
+    assert turns["unchanged"].tolist() == [True, pd.NA, True, pd.NA]
 
 
 def test_columns_of_the_contract() -> None:
     tables = breakdown(formulations((0, 0, 1)), evaluated(1)).tables
     for name, columns in {
-        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged"],
+        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown"],
         "attribution": ["rewriter", "metric", "threshold", "cause", "count", "share", "ci_low", "ci_high"],
         "answerable": ["rewriter", "metric", "threshold", "turns", "answered", "answerable", "share", "ci_low", "ci_high"],
         "turns": ["rewriter", "turn", "metric", "threshold", "original", "qr", "human", "bin", "cause", "unchanged",
@@ -278,12 +283,46 @@ def test_columns_of_the_contract() -> None:
         assert list(tables[name].columns) == columns
 
 
-def test_turns_without_a_text_count_as_rewritten() -> None:
+def test_of_turns_without_a_text_it_is_unknown_whether_they_were_rewritten() -> None:
     turns = pd.Index(["1_1", "1_2", "1_3"])
     texts = {"original": {"1_1": " Why? ", "1_2": "Why?"}, "human": {"1_1": "Why?", "1_3": "Why?"}}
-    assert unchanged_turns(turns, texts).tolist() == [True, False, False]
+    assert unchanged_turns(turns, texts).tolist() == [True, pd.NA, pd.NA]
     assert unchanged_turns(turns, {"human": {"1_1": "Why?"}}) is None
     assert unchanged_turns(turns, {}) is None
+
+
+def test_what_is_unknown_is_no_part_of_the_shares_among_rewritten_turns_and_is_told() -> None:
+    """Four turns that Human answers: unchanged, rewritten, and two that lack a text; the Original answers all but one."""
+    scores = formulations((1, 1, 1), (0, 1, 1), (1, 1, 1), (1, 1, 1))
+    texts = {"original": {"1_1": "a", "1_2": "b", "1_3": "c"}, "human": {"1_1": "a", "1_2": "d", "1_4": "e"}}
+    result = breakdown(scores, evaluated(4), [Threshold("=", 1.0)], texts)
+    rows = result.answerable.set_index("turns")
+    assert rows.loc["all", ["answered", "answerable"]].tolist() == [3, 4]
+    assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [0, 1]
+    assert result.evaluated.notes == (
+        "whether 2 turns needed rewriting is unknown: no Original or no Human text of 1_3, 1_4;"
+        " left out of shares among rewritten turns",
+    )
+
+
+def test_human_texts_without_first_turns(shared_data: Path) -> None:
+    """CAsT 2019, P@1 at level 1: among rewritten turns the Original answers 31 of 90, not 47 of 106."""
+    folder = shared_data / "cast2019"
+    qrels, policy = read_qrels(folder / "qrels.txt.gz"), EvaluationPolicy()
+    frames = [
+        evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
+                 [parse_measure("P_1")], policy)
+        for name in ("raw", "cv", "oracle")
+    ]  # fmt: skip
+    texts = {
+        "original": read_texts(folder / "qrqa" / "Human.tsv", "original", "original"),
+        "human": read_texts(folder / "runs" / "rewrites_cv.jsonl", "human"),
+    }
+    result = breakdown(Formulations(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173), [Threshold("=", 1.0)], texts)
+    rows = result.answerable.set_index("turns")
+    assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [31, 90]
+    assert result.bins["unknown"].sum() == 20
+    assert result.evaluated.notes[0].startswith("whether 20 turns needed rewriting is unknown: ")
 
 
 def test_the_bootstrap_is_seeded() -> None:

@@ -9,11 +9,12 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.analyses.judging import Worklist, find_holes, judging_worklist, reach, with_grades
-from robustcs.errors import UsageError
+from robustcs.analyses.judging import Holes, Worklist, find_holes, judging_worklist, reach, with_grades
+from robustcs.errors import InputError
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
-from robustcs.inputs.qrels import read_qrels
+from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 
@@ -42,7 +43,13 @@ def plan(
         (folder / name).write_text("".join(lines))
         ranking = rank_run(read_run(folder / name, name), policy)
         systems[name] = find_holes(ranking, judged, reach(measures, top))
-    return judging_worklist(systems, comparisons, measures, policy, top, max_grade)
+    turns = turns_of(systems, folder, judged, policy)
+    return judging_worklist(systems, comparisons, measures, policy, top, max_grade, turns)
+
+
+def turns_of(systems: Mapping[str, Holes], folder: Path, qrels: Qrels, policy: EvaluationPolicy) -> Turns:
+    answered = [answered_by_run(name, folder / name, system.matrix) for name, system in systems.items()]
+    return count_turns(expected_of(qrels), answered, policy.missing, holes=True)
 
 
 def brute_force(
@@ -172,7 +179,7 @@ def test_grades_given_so_far(tmp_path: Path) -> None:
 
 
 def test_runs_of_another_collection(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the runs answer none of the judged turns"):
+    with pytest.raises(InputError, match="a: none of its turns is in the qrels: it has turns like '7', the qrels like '1_1'"):
         plan(tmp_path, {"a": {"7": ["x"]}}, QRELS, [], ["P_1"])
 
 
@@ -185,7 +192,8 @@ def test_the_holes_of_cast_2020(shared_data: Path) -> None:
         name: find_holes(rank_run(read_run(folder / "runs" / f"bert_{name}.trec.gz", name), policy), qrels, 3)
         for name in ("raw", "auto", "manual")
     }
-    result = judging_worklist(systems, [("manual", "raw"), ("manual", "auto")], measures, policy, 3, 4)
+    turns = turns_of(systems, folder, qrels, policy)
+    result = judging_worklist(systems, [("manual", "raw"), ("manual", "auto")], measures, policy, 3, 4, turns)
     assert len(result.pairs) == len(set(result.pairs)) == 273
     found = result.worklist["found_by"].str.split(", ").explode().value_counts()
     assert found.to_dict() == {"raw": 238, "auto": 36, "manual": 17}

@@ -146,11 +146,15 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
         ((*qrels, *runs, *new, "--rates", "0=1"), "--rates says what --what-if draws; add --what-if 1000"),
         ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
          f"{demo / 'qrels.txt'} is a file that is read; choose another name for the output"),
-        ((*qrels, *new, "--run", f"a={other}"),
-         "no run answers any of the 70 judged turns; check the turn ids: the qrels have '1_1'"),
     ):  # fmt: skip
         assert fail(capsys, *arguments) == (2, f"robustcs: {message}\n")
     assert (demo / "qrels.txt").read_bytes() == before
+    other_passages = tmp_path / "passages.trec"
+    other_passages.write_text("1_1 Q0 MARCO_1 1 1.0 x\n", encoding="utf-8")
+    for file, found in ((other, "turns is in the qrels: it has turns like '77_1', the qrels like '1_1'"),
+                        (other_passages, "passages is judged: it has passages like 'MARCO_1', the qrels like ")):  # fmt: skip
+        code, err = fail(capsys, *qrels, *new, *runs, "--run", f"b={file}")
+        assert code == 3 and err.startswith(f"{file}: none of its {found}")
 
 
 def test_help_keeps_the_examples_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:

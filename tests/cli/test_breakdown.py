@@ -45,7 +45,7 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert list(result["tables"]) == ["bins", "attribution", "answerable", "tests", "headroom", "turns"]
     columns = {name: list(rows[0]) for name, rows in result["tables"].items()}
     assert columns == {
-        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged"],
+        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown"],
         "attribution": ["rewriter", "metric", "threshold", "cause", "count", "share", "ci_low", "ci_high"],
         "answerable": [
             "rewriter", "metric", "threshold", "turns", "answered", "answerable", "share", "ci_low", "ci_high"
@@ -137,7 +137,8 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     assert list(rows[0]) == list(expected[0])
     assert [float(row["ci_low"]) for row in rows] == [row["ci_low"] for row in expected]
     answer = in_demo("breakdown --format csv")
-    assert answer.out.startswith("rewriter,metric,threshold,original,qr,human,count,unchanged\nqr,P_1,=1,0,0,0,13,3\n")
+    columns = "rewriter,metric,threshold,original,qr,human,count,unchanged,unknown"
+    assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0\n")
     assert answer.err == (
         "csv holds one table, here bins; the others with --table: attribution, answerable, tests, headroom, turns\n"
     )

@@ -32,7 +32,7 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
         {"formulation": name, "texts": 70, "without": 0, "extra": 0, "unanswered": 0, "unchanged": unchanged}
         for name, unchanged in (("original", 70), ("qr", 7), ("human", 19))
     ]
-    assert result["notes"] == ["raw_2 lacks 4_4"]
+    assert result["notes"] == ["raw_2 lacks 1 turn: 4_4"]
     assert result["policy"]["missing_turns"] == 1
 
 
@@ -84,7 +84,7 @@ def test_further_texts_are_files_like_others(in_copy: Command, tmp_path: Path) -
     assert texts["m"] == {"texts": 3, "without": 68, "extra": 1, "unanswered": 3, "unchanged": 0}
     assert texts["raw_1"] == {"texts": 2, "without": 68, "extra": 0, "unanswered": 0, "unchanged": 0}
     assert result["notes"] == [
-        "raw_2 lacks 4_4",
+        "raw_2 lacks 1 turn: 4_4",
         "no formulation has a text of 1 turn (99_1) of m",
         "two systems with texts are named qr: robustcs retrieve needs different names",
         "no run answers 3 turns (1_1, 1_2, 99_1) of m: robustcs retrieve does",

@@ -150,7 +150,14 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run([*texts, "--y", "overlap_10"]) == 2
     assert "not all of Human and the rewriters have a run" in capfd.readouterr().err
     (tmp_path / "s.txt").write_text("overlap 7_1 0.5\n")
-    assert run([*texts, "--scores", "answers=s.txt"]) == 2
+    assert run([*texts, "--scores", "answers=s.txt"]) == 3
+    assert capfd.readouterr().err == (
+        "h.json: none of its turns is in the scores: it has turns like '1_1', the scores like '7_1'; check that they belong"
+        " together\n"
+    )
+    (tmp_path / "q.json").write_text('{"1_3": "c"}')
+    (tmp_path / "s.txt").write_text("overlap 1_2 0.5\noverlap 1_3 0.5\n")
+    assert run(["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=q.json", "--scores", "answers=s.txt"]) == 2
     assert "no turn has texts of qr and human and something about their answers" in capfd.readouterr().err
 
 

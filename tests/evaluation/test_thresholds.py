@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold, parse_thresholds
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,25 @@ def test_holds_is_elementwise() -> None:
 )
 def test_thresholds_that_say_the_same_of_a_measure_stand_once(measure: str, asked: list[str], kept: list[str]) -> None:
     assert [str(one) for one in distinct_thresholds(measure, list(map(parse_threshold, asked)))] == kept
+
+
+@pytest.mark.parametrize(
+    ("threshold", "metric", "reached"),
+    [
+        (">=1.5", "P_1", False), ("1.5", "P_1", False), ("=2", "map", False), (">1", "ndcg", False), (">1", "nDCG@3", False),
+        (">=1.01", "f1", False), ("=1.5", "Rprec", False), (">=2", "set_F", False), (">0.99", "P_1", True), (">=1", "em", True),
+        ("=1", "iprec_at_recall_0.10", True), (">=5", "utility", True), (">1", "G", True), ("=1.0000000001", "P_1", True),
+    ],
+)  # fmt: skip
+def test_a_threshold_that_no_score_reaches_is_refused(threshold: str, metric: str, reached: bool) -> None:
+    if reached:
+        assert parse_thresholds([threshold], [metric]) == (parse_threshold(threshold),)
+        return
+    with pytest.raises(UsageError, match="^no score of .* is .*: the highest is 1; write a threshold such as"):
+        parse_thresholds([">0", threshold], ["utility", metric])
+
+
+def test_the_default_measures_end_at_1() -> None:
+    assert parse_thresholds([]) == DEFAULT_THRESHOLDS
+    with pytest.raises(UsageError, match="no score of P_1 is >=1.5: the highest is 1"):
+        parse_thresholds([">=1.5"])

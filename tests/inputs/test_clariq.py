@@ -92,6 +92,12 @@ def test_bad_runs_of_texts(tmp_path: Path) -> None:
     assert problem(read_question_run, path, "r", BANK).splitlines() == [
         f'F:{line}: not a line of a run of texts; write: context_id 0 "question" rank score tag' for line in (2, 3)
     ]
+    strange = ("nan", "1_0", "inf", "-Infinity", "1e999", "0x1", "١", "first")
+    path = written(tmp_path, "".join(f'1 0 "a" 0 {score} x\n' for score in strange) + '1 0 "a" 1_0 1 x\n')
+    assert problem(read_question_run, path, "r", BANK).splitlines() == [
+        *(f"F:{line}: score {score!r} is not a number; write a decimal number" for line, score in enumerate(strange, 1)),
+        'F:9: not a line of a run of texts; write: context_id 0 "question" rank score tag',
+    ]
     assert problem(read_question_run, path, "r", None) == (
         "F:1: the questions are texts; name the question bank with --questions FILE"
     )

@@ -112,6 +112,8 @@ def test_a_refused_file_is_named_with_what_to_do(tmp_path: Path, monkeypatch: py
     def refuse(*_: object) -> None:
         raise PermissionError
 
+    (tmp_path / "secret").touch()
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError) as error:
         open_binary("secret")

@@ -30,6 +30,7 @@ def write_hostile_project(folder: Path) -> Path:
         lines += [f"[formulations.{json.dumps(key)}]", f'run = "{role}.run"', f'rewrites = "{role}.jsonl:query"']
     lines += ["[runs]", f'{json.dumps("</script><script>touched=1</script>")} = "human.run"']
     judged = [f"{turn} 0 {documents[number]} {number % 4}" for number, turn in enumerate(ids)]
+    judged.append(f"{ids[0]} 0 {documents[3]} 0")  # that every run has: one without any would be refused
     (folder / "qrels.txt").write_text("\n".join(judged) + "\n", encoding="utf-8")
     with (folder / "collection.jsonl").open("w", encoding="utf-8") as file:
         for document, text in zip(documents, HOSTILE, strict=True):

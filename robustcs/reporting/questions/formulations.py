@@ -42,8 +42,9 @@ def _answers(project: Project) -> Project:
 
 def _blame(workspace: Workspace, metrics: Sequence[str] = ()) -> Answer:
     scores, evaluated = workspace.formulation_scores(metrics)
-    thresholds = parse_thresholds(workspace.project.thresholds)
-    result = breakdown(scores, evaluated, thresholds, workspace.texts, workspace.project.seed)
+    thresholds = parse_thresholds(workspace.project.thresholds, workspace.project.metrics)
+    texts = workspace.texts_of(scores.turns, evaluated.basis)
+    result = breakdown(scores, evaluated, thresholds, texts, workspace.project.seed)
     swept = sweep(scores.graded(), evaluated)
     shown = present_sweep(swept)
     blocks: list[Block] = [*present_squares(result)]
@@ -51,7 +52,7 @@ def _blame(workspace: Workspace, metrics: Sequence[str] = ()) -> Answer:
     blocks += present_breakdown(result)
     blocks += [replace(block, slug=f"sweep-{block.slug}") for block in shown if isinstance(block, Table)]
     blocks += _turns_to_read(result)
-    return Answer(finding(result), _READING, tuple(blocks), evaluated, {"breakdown": result, "sweep": swept})
+    return Answer(finding(result), _READING, tuple(blocks), result.evaluated, {"breakdown": result, "sweep": swept})
 
 
 def _turns_to_read(result: Breakdown) -> list[Block]:

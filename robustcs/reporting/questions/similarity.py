@@ -33,7 +33,8 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    thresholds = parse_thresholds(workspace.project.thresholds)
+    project = workspace.project
+    thresholds = parse_thresholds(project.thresholds, project.metrics)
 
     def headline(names: Sequence[str]) -> tuple[str, Threshold]:
         """Correct means the same as in the breakdown's findings."""

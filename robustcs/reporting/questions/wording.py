@@ -42,7 +42,8 @@ def _robustness(workspace: Workspace) -> Answer:
     names = [name for group in project.groups.values() for name in (group.baseline, *group.sets)]
     check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_METRICS)
-    result = robustness(project.groups, scores, evaluated, texts=workspace.texts.get("human"), seed=project.seed)
+    texts = workspace.texts_of(scores[names[0]].index).get("human")
+    result = robustness(project.groups, scores, evaluated, texts=texts, seed=project.seed)
     blocks = figures_first(present_robustness(result))
     return Answer(robustness_findings(result), _READING, blocks, result.evaluated, {"robustness": result})
 

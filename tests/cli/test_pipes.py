@@ -1,0 +1,86 @@
+"""Inputs from a shell's pipes count like the files that they come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="this machine has no bash")
+ENVIRONMENT = {**os.environ, "ROBUSTCS": f"{sys.executable} {ROOT / 'cli.py'}", "NO_COLOR": "1"}
+
+
+def bash(folder: Path, command: str) -> Any:
+    """The JSON that ``command`` prints, without the names of its inputs; ``$ROBUSTCS`` is the program."""
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for entry in found["inputs"]:
+        del entry["path"]
+    found["notes"] = sorted(note for note in found["notes"] if "comment lines" not in note)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("piped", "plain"),
+    [
+        ("--qrels <(cat qrels.txt)", ""),
+        ("--qrels /dev/stdin < <(cat qrels.txt)", ""),
+        ("--qrels /dev/stdin < qrels.txt", ""),
+        ("--human <(cat runs/stem_human.trec) --qr stem=<(cat runs/stem_qr.trec)", "--qr stem=runs/stem_qr.trec"),
+        ("--rewrites human=<(cat manual.tsv) --rewrites original=<(cat raw.tsv)",
+         "--rewrites human=manual.tsv --rewrites original=raw.tsv"),
+    ],
+)  # fmt: skip
+def test_breakdown(demo: Path, tmp_path: Path, piped: str, plain: str) -> None:
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    turns = [(f"{topic['number']}_{turn['number']}", turn) for topic in json.loads((folder / "topics.json").read_text())
+             for turn in topic["turn"]]  # fmt: skip
+    for name, field in (("raw", "raw_utterance"), ("manual", "manual_rewritten_utterance")):
+        (folder / f"{name}.tsv").write_text("".join(f"{turn}\t{entry[field]}\n" for turn, entry in turns))
+    given = bash(folder, f"$ROBUSTCS breakdown --format json {piped}")
+    assert given == bash(folder, f"$ROBUSTCS breakdown --format json {plain}")
+
+
+@pytest.mark.parametrize("compress", ["gzip", "bzip2", "xz"])
+def test_compressed_pipes(demo: Path, compress: str) -> None:
+    if shutil.which(compress) is None:
+        pytest.skip(f"this machine has no {compress}")
+    given = bash(demo, f"$ROBUSTCS unjudged --format json --qrels <({compress} -c qrels.txt)"
+                       f" --human <({compress} -c runs/stem_human.trec)")  # fmt: skip
+    assert given["tables"] == bash(demo, "$ROBUSTCS unjudged --format json")["tables"]
+
+
+def test_scores(tmp_path: Path) -> None:
+    roles = ("original", "qr", "human")
+    for number, role in enumerate(roles):
+        lines = [f"P_1\t{topic}_{turn}\t{(topic * turn + number) % 3 / 2}\n" for topic in range(9) for turn in range(9)]
+        (tmp_path / role).write_text("".join(lines))
+    given, plain = (
+        bash(tmp_path, "$ROBUSTCS breakdown --format json " + " ".join(f"--scores {role}={form % role}" for role in roles))
+        for form in ("<(cat %s)", "%s")
+    )
+    assert given == plain
+    assert given["policy"]["turns"] == 81
+
+
+def test_a_project_file_and_new_judgments(demo: Path, tmp_path: Path) -> None:
+    config = (demo / "robustcs.toml").read_text()
+    for line in ('qrels = "', 'new_judgments = "'):
+        config = config.replace(line, f"{line}{demo}/")
+    runs = " ".join(f"--run {name}={demo}/runs/{name}.trec" for name in ("plain_qr", "plain_human"))
+    (tmp_path / "small.toml").write_text(config.partition("[formulations")[0])
+    command = f"$ROBUSTCS augment --format json {runs}"
+    given = bash(tmp_path, f"{command} --config <(cat small.toml) --new-judgments <(cat {demo}/new_judgments.txt)")
+    plain = bash(tmp_path, f"{command} --config small.toml --new-judgments {demo}/new_judgments.txt")
+    assert given["tables"]["measures"] == plain["tables"]["measures"]
+    assert given["tables"]["ranking"] == plain["tables"]["ranking"]
