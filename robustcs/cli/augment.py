@@ -53,10 +53,12 @@ def augment(
     from robustcs.analyses.leave_one_out import leave_one_out as leave_out
     from robustcs.analyses.whatif import given_rates, observed_rates, parse_rates
     from robustcs.analyses.whatif import what_if as draw
-    from robustcs.cli.output import emit, refuse_inputs
+    from robustcs.cli.output import check_outputs, emit
     from robustcs.cli.progress import track
     from robustcs.errors import UsageError
     from robustcs.evaluation.augmentation import qrels_text
+    from robustcs.inputs.qrels import IRDS_PREFIX
+    from robustcs.protected import protect
     from robustcs.reports.files import write_text
     from robustcs.reports.present.augment import present_augmentation
     from robustcs.workspace import Workspace
@@ -75,9 +77,8 @@ def augment(
     workspace = Workspace(project, options.jobs, track)
     if what_if or leave_one_out or not write_qrels:
         workspace.require_runs()
-    given_files = [*files, *map(str, project.systems.values()), *([str(project.qrels)] if project.qrels else [])]
-    if write_qrels:
-        refuse_inputs([write_qrels], given_files)
+    protect(path for path in files if not path.startswith(IRDS_PREFIX))
+    check_outputs([*options.output, *([write_qrels] if write_qrels else [])])
 
     pooled = pool_runs(workspace, files, rule)  # type: ignore[arg-type]
     pool, merge, counted = pooled.pool, pooled.merge, pooled.counted

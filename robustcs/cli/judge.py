@@ -65,6 +65,7 @@ def judge(
     from robustcs.cli.progress import track
     from robustcs.errors import UsageError
     from robustcs.judging.session import Scale
+    from robustcs.protected import protect
     from robustcs.workspace import Workspace
 
     listing = list_ or bool(options.format or options.output or options.table)
@@ -76,6 +77,8 @@ def judge(
     workspace = Workspace(project, options.jobs, track)
     scale = Scale(workspace.qrels, max_grade or _highest(workspace))
     path = Path(judgments)
+    protect([path], growing=True)
+    protect([import_] if import_ else [])
     worklist = _worklist(workspace, top, scale.max_grade)
     if listing:
         _list(worklist, workspace, path, scale, options)

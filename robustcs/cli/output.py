@@ -39,7 +39,7 @@ def emit(
     unknown suffix, before anything is written.
     """
     tables = _chosen(result.tables, options.table)
-    refuse_inputs(options.output, [entry["path"] for entry in inputs])
+    check_outputs(options.output)
     kinds = [(target, _kind(target, options.format, blocks, command)) for target in options.output or ("-",)]
     for target, kind in kinds:
         if kind == "figure":
@@ -55,16 +55,14 @@ def emit(
             _tell(f"wrote {target}")
 
 
-def refuse_inputs(targets: Sequence[str], inputs: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for an output that is one of the inputs, or the project file: inputs are never changed."""
-    from robustcs.project import CONFIG_NAME
+def check_outputs(targets: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for an output without a name, or that is an input, before anything is written."""
+    from robustcs.protected import refuse_protected
 
-    read = set(map(os.path.realpath, inputs))
     for target in targets:
         if not target:
             raise UsageError("no-output", "an output without a name", "name a file, or - for stdout")
-        if os.path.realpath(target) in read or (Path(target).name == CONFIG_NAME and Path(target).exists()):
-            raise UsageError("overwrites-input", f"{target} is a file that is read", "choose another name for the output")
+        refuse_protected(target)
 
 
 def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) -> str:

@@ -51,11 +51,11 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     ``inputs`` is the folder of the project file.
     """
     from robustcs.cli.progress import track
+    from robustcs.errors import OutputError
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import STORE, write_report
     from robustcs.reporting.store import Store
-    from robustcs.reports.files import OutputError
-
+    
     if folder.exists() and not folder.is_dir():
         raise OutputError(folder / "report.html", "its folder would have the name of a file", "choose another name")
     store = Store(folder / STORE, fresh)

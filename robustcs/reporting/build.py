@@ -14,7 +14,7 @@ from typing import Any
 
 from robustcs import __version__
 from robustcs.errors import UsageError
-from robustcs.project import Project
+from robustcs.project import Project, protect_inputs
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.parts import only
@@ -61,6 +61,7 @@ def make_report(
 
     Raises :class:`UsageError` where nothing could be asked, and :class:`InputError` for a broken file.
     """
+    protect_inputs(project)
     store = store or Store(None)
     names = Names(folder)
     answers: list[tuple[Question, dict[str, Any]]] = []
