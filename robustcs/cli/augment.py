@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, shared_options
+from robustcs.cli.options import MOST, Options, shared_options
 from robustcs.cli.retrieved import load_project_with_runs
+from robustcs.cli.terminal import tell
 
 
 @click.command(short_help="What changes once more passages are judged?")
@@ -22,7 +23,7 @@ from robustcs.cli.retrieved import load_project_with_runs
               help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as observed at each rank).")
 @click.option("--leave-one-out", is_flag=True,
               help="Withdraw, run by run, the judgments that it alone contributed, and score it again.")
-@click.option("--pool-depth", type=click.IntRange(min=1), default=10, show_default=True, metavar="K",
+@click.option("--pool-depth", type=click.IntRange(1, MOST), default=10, show_default=True, metavar="K",
               help="For --what-if and --leave-one-out the pool is the top K of every run.")
 @shared_options
 def augment(
@@ -94,5 +95,5 @@ def augment(
     result = Augmentation(pooled.evaluated, change, draws, left, pool_depth)
     if write_qrels:
         write_text(write_qrels, qrels_text(merge.qrels))
-        click.echo(f"wrote {write_qrels}", err=True)
+        tell(f"wrote {write_qrels}")
     emit("augment", result, present_augmentation(result), workspace.inputs, options)

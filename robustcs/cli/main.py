@@ -27,7 +27,7 @@ from robustcs.cli.report import report
 from robustcs.cli.retrieve import retrieve
 from robustcs.cli.robustness import robustness
 from robustcs.cli.sweep import sweep
-from robustcs.cli.terminal import usable_width
+from robustcs.cli.terminal import tell, usable_width
 from robustcs.cli.testsets import testsets
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.cli.unjudged import unjudged
@@ -98,10 +98,10 @@ def _run(arguments: list[str], show: bool) -> int:
         error.show()
         return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
-        click.echo("robustcs: interrupted", err=True)
+        tell("robustcs: interrupted")
         return ExitCode.INTERRUPTED
     except Terminated:
-        click.echo("robustcs: terminated", err=True)
+        tell("robustcs: terminated")
         return ExitCode.TERMINATED
     except (BrokenPipeError, SystemExit):
         # the reader of our output has seen enough (click exits then, and only then); keep the interpreter from complaining
@@ -111,24 +111,19 @@ def _run(arguments: list[str], show: bool) -> int:
         if show:
             traceback.print_exc()
         prefix = "" if isinstance(error, InputError) else "robustcs: "
-        click.echo(f"{prefix}{_harmless(str(error))}", err=True)
+        tell(f"{prefix}{error}")
         return error.exit_code
     except OSError as error:
         if show:
             traceback.print_exc()
-        click.echo(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True)
+        tell(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "))
         return ExitCode.BAD_INPUT
     except MemoryError:
-        click.echo("robustcs: not enough memory; --depth K keeps only the top K of every turn", err=True)
+        tell("robustcs: not enough memory; --depth K keeps only the top K of every turn")
         return ExitCode.BAD_INPUT
     except Exception as error:
         if show:
             traceback.print_exc()
-        click.echo(f"robustcs: {_harmless(unforeseen(error, arguments))}", err=True)
+        tell(f"robustcs: {unforeseen(error, arguments)}")
         return ExitCode.UNFORESEEN
     return ExitCode.DONE
-
-
-def _harmless(message: str) -> str:
-    """Texts of input files stand in messages: control characters other than line ends are made visible."""
-    return "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in message)

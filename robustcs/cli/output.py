@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs import __version__
+from robustcs.cli.terminal import is_terminal, tell
 from robustcs.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def emit(
     inputs: Sequence[dict[str, Any]],
     options: Options,
 ) -> None:
-    """Write a result to every ``--output``, or to the terminal.
+    """Write a result to every ``--output``, or to the terminal, which no text of an input may steer.
 
     The form is ``--format``, else the one of the output's suffix, else a table. Figures are written where the suffix is one
     of :data:`FIGURE_SUFFIXES`. Raises :class:`UsageError` for a table or figure that the result does not have and for an
@@ -40,19 +41,23 @@ def emit(
     """
     tables = _chosen(result.tables, options.table)
     check_outputs(options.output)
+    from robustcs.reports.text import json_visible, visible
+
     kinds = [(target, _kind(target, options.format, blocks, command)) for target in options.output or ("-",)]
     for target, kind in kinds:
         if kind == "figure":
             _write_figure(target, blocks)
             continue
         text = _render(kind, command, result, tables, _shown(blocks, tables, options.table), inputs, target)
+        if kind in ("csv", "raw-csv", "json") and is_terminal(target):
+            text = json_visible(text) if kind == "json" else visible(text)
         if target == "-":
             click.echo(text, nl=False)
         else:
             from robustcs.reports.files import write_text
 
             write_text(target, text)
-            _tell(f"wrote {target}")
+            tell(f"wrote {target}")
 
 
 def check_outputs(targets: Sequence[str]) -> None:
@@ -123,13 +128,13 @@ def _render(
         from robustcs.reports.data import to_json
 
         return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
-    if kind == "csv":
+    if kind in ("csv", "raw-csv"):
         from robustcs.reports.data import to_csv
 
         first, *others = tables
         if others:
-            _tell(f"csv holds one table, here {first}; the others with --table: {', '.join(others)}")
-        return to_csv(tables[first])
+            tell(f"csv holds one table, here {first}; the others with --table: {', '.join(others)}")
+        return to_csv(tables[first], raw=kind == "raw-csv")
     if kind == "latex":
         from robustcs.reports.latex import render_latex
 
@@ -164,8 +169,4 @@ def _write_figure(target: str, blocks: Sequence[Block]) -> None:
     figures: list[Figure] = [block for block in blocks if isinstance(block, Figure)]
     figure: matplotlib.figure.Figure = figures[0].draw()
     save_figure(figure, target)
-    _tell(f"wrote {target}")
-
-
-def _tell(message: str) -> None:
-    click.echo(message, err=True)
+    tell(f"wrote {target}")

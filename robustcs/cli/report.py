@@ -9,6 +9,7 @@ import click
 
 from robustcs.cli.options import Options, load_project, shared_options
 from robustcs.cli.retrieved import answered
+from robustcs.cli.terminal import harmless, tell
 
 if TYPE_CHECKING:
     from robustcs.project import Project
@@ -61,15 +62,15 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     store = Store(folder / STORE, fresh)
     made = make_report(
         project, folder=inputs, command=command, jobs=jobs, track=track,
-        tell=lambda message: click.echo(f"· {message}", err=True), store=store,
+        tell=lambda message: tell(f"· {message}"), store=store,
     )  # fmt: skip
     written = write_report(folder, made.files)
     for note in made.document.notes:
         if note.startswith("Left out: "):
-            click.echo(note, err=True)
-    click.echo(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed", err=True)
+            tell(note)
+    tell(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed")
     for name in ("report.html", "report.pdf"):
-        click.echo(f"wrote {folder / name}")
+        click.echo(harmless(f"wrote {folder / name}"))
 
 
 def _command(options: Options) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robustcs.cli.options import Options, load_project, shared_options
-from robustcs.cli.retrieved import tell
+from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
     from robustcs.project import Project
@@ -71,7 +71,7 @@ def retrieve(options: Options, explain: str | None, import_: bool, dry_run: bool
         return
     if import_:
         for name, path, turns in import_runs(workspace):
-            click.echo(f"{name}: {turns} turns noted in {path}", err=True)
+            tell(f"{name}: {turns} turns noted in {path}")
         return
     retrieval = Retrieval(workspace, tell)
     if explain:

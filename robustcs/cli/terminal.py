@@ -6,6 +6,8 @@ import os
 import stat
 import sys
 
+import click
+
 #: Nobody's terminal is wider; tables do not get wider than their texts in any case.
 _WIDEST = 10_000
 
@@ -37,3 +39,17 @@ def is_terminal(target: str) -> bool:
         return os.isatty(device)
     finally:
         os.close(device)
+
+
+def tell(message: str) -> None:
+    """One line for people, on stderr."""
+    click.echo(harmless(message), err=True)
+
+
+def harmless(message: str) -> str:
+    """Texts and names of input files stand in messages: control characters other than line ends are made visible."""
+    return "".join(char if char == "\n" or char.isprintable() else _escape(char) for char in message)
+
+
+def _escape(char: str) -> str:
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"

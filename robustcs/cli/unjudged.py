@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, shared_options
+from robustcs.cli.options import MOST, Options, shared_options
 from robustcs.cli.retrieved import load_project_with_runs
 
 
@@ -12,7 +12,7 @@ from robustcs.cli.retrieved import load_project_with_runs
 @click.option("--scope", type=click.Choice(["cutoff", "run"]), default="cutoff", show_default=True,
               help="Which unjudged passages could get a grade: those inside the measure's cut-off, or all of the run.")
 @click.option("--new-judgments", metavar="FILE", help="Judgments made since: the grades that the unjudged passages got.")
-@click.option("--max-grade", type=click.IntRange(min=0), metavar="N",
+@click.option("--max-grade", type=click.IntRange(0, MOST), metavar="N",
               help="Highest grade that an unjudged passage could get (default: the highest in the qrels).")
 @click.option("--documents", is_flag=True,
               help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first passage of"
