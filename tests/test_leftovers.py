@@ -23,6 +23,12 @@ def name(pid: int, age: int = 10, host: str = "") -> str:
     return f".robustcs-{host or leftovers._host()}-{pid}-{int(time.time()) - age}-0123456789abcdef.tmp"
 
 
+def interrupted(folder: Path) -> None:
+    with temporary(folder) as path:
+        path.write_text("x")
+        raise KeyboardInterrupt
+
+
 def test_a_temporary_is_removed_whatever_it_is(tmp_path: Path) -> None:
     with temporary(tmp_path) as path:
         path.write_text("x")
@@ -31,9 +37,8 @@ def test_a_temporary_is_removed_whatever_it_is(tmp_path: Path) -> None:
         (path / "deep" / "x").write_text("x")
     with temporary(tmp_path):
         pass
-    with pytest.raises(KeyboardInterrupt), temporary(tmp_path) as path:
-        path.write_text("x")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(tmp_path)
     assert os.listdir(tmp_path) == []
 
 
