@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,18 @@ def test_special_files_are_written_directly(tmp_path: Path, capfdbinary: pytest.
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys; from robustcs.reports.files import write_text\n"
+        "if sys.argv[2:]: os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_text(sys.argv[1] + '/table.csv', 'new')"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    (tmp_path / "table.csv").write_text("old")
+    assert subprocess.run([*command, "killed"]).returncode == -9
+    (left,) = set(os.listdir(tmp_path)) - {"table.csv"}
+    assert left.startswith(".robustcs-") and (tmp_path / "table.csv").read_text() == "old"
+    assert subprocess.run(command).returncode == 0
+    assert os.listdir(tmp_path) == ["table.csv"] and (tmp_path / "table.csv").read_text() == "new"
