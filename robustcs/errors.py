@@ -6,6 +6,7 @@ The command line prints exactly that and no traceback; a caller of the Python AP
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +18,10 @@ MAX_PROBLEMS = 20
 #: Characters of what was found that a message repeats: a cell of a file can hold millions.
 _LONGEST = 1000
 
+FULL_ADVICE = "make room, or write elsewhere"
+#: No space on the disk, in the user's share of it, or under the limit of a file's size.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 class ExitCode(IntEnum):
     """What the process returns, the same for every command."""
@@ -25,7 +30,13 @@ class ExitCode(IntEnum):
     USAGE = 2
     BAD_INPUT = 3
     NOT_INSTALLED = 4
+    UNFORESEEN = 70
     INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class Terminated(BaseException):
+    """SIGTERM: the program ends as after Ctrl-C. Like KeyboardInterrupt it is no Exception, so that nobody swallows it."""
 
 
 class RobustcsError(Exception):
@@ -58,6 +69,31 @@ class NotInstalledError(RobustcsError):
     """Something optional is needed; ``advice`` is the exact install command."""
 
     exit_code = ExitCode.NOT_INSTALLED
+
+
+class OutputError(RobustcsError):
+    """An output file could not be written; nothing of it was left behind."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, path: str | os.PathLike[str], reason: str, advice: str = ""):
+        self.path = path
+        super().__init__("not-written", f"{os.fspath(path)}: not written, {reason}", advice)
+
+
+def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> OutputError:
+    """The :class:`OutputError` of what the operating system says when ``path`` is written."""
+    if isinstance(error, FileNotFoundError):
+        return OutputError(path, "its folder does not exist", "make the folder first")
+    if isinstance(error, FileExistsError):
+        return OutputError(path, "its folder would have the name of a file", "choose another name")
+    if isinstance(error, NotADirectoryError):
+        return OutputError(path, "a part of its path is a file, not a folder", "check the path")
+    if isinstance(error, PermissionError):
+        return OutputError(path, "its folder may not be written to", "check the permissions")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    full = isinstance(error, OSError) and error.errno in _FULL
+    return OutputError(path, reason[:1].lower() + reason[1:], FULL_ADVICE if full else "")
 
 
 @dataclass(frozen=True)

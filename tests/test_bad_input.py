@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -289,7 +289,8 @@ CASES = [
          "robustcs: folder: not written, this is a folder; name a file"),
     Case("output through a file", f"{RUNS} --output qrels.txt/out.json", 3,
          "robustcs: qrels.txt/out.json: not written, a part of its path is a file, not a folder; check the path"),
-    Case("disk full", f"{RUNS} --output /dev/full", 3, "robustcs: /dev/full: not written, no space left on device"),
+    Case("disk full", f"{RUNS} --output /dev/full", 3,
+         "robustcs: /dev/full: not written, no space left on device; make room, or write elsewhere"),
     Case("figure into no folder", f"{SWEEP} --output gone/out.png", 3,
          "robustcs: gone/out.png: not written, its folder does not exist; make the folder first"),
     Case("no figure", f"{RUNS} --output out.json --output out.png", 2,
@@ -419,12 +420,17 @@ def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.Captu
 
 
 def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    opened = os.open
+
+    def refuse(path: str, flags: int, *mode: int) -> int:
+        if flags & os.O_EXCL:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *mode)
 
     before = write(folder, {})
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)  # permissions do not stop the administrator who may run this
-    assert run(shlex.split(f"{RUNS} --output out.json")) == 3
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)  # permissions do not stop the administrator who may run this
+        assert run(shlex.split(f"{RUNS} --output out.json")) == 3
     assert capfd.readouterr().err == (
         "robustcs: out.json: not written, its folder may not be written to; check the permissions\n"
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import Options, load_project, only_given, shared_options
+from robustcs.cli.options import MOST, Options, load_project, only_given, shared_options
+from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.command(short_help="How far do annotators agree, on snippets or on ratings?")
 @click.argument("files", nargs=-1, metavar="[FILE...]")
 @click.option("--reference", multiple=True, metavar="FILE", help="Snippets chosen by experts, to compare the others with.")
-@click.option("--majority", type=click.IntRange(min=1), metavar="N",
+@click.option("--majority", type=click.IntRange(1, MOST), metavar="N",
               help="How many annotators make a majority (default: more than half of those of the text or item).")
 @click.option("--min-agreement", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Ratings: an item is kept where at least this share of its pairs of ratings are the same (default 0.4).")
@@ -83,7 +84,7 @@ def agreement(
     if not html or options.output or options.format:
         emit("agreement", result, blocks, workspace.inputs, options)
     if chosen.snippets and chosen.ratings:
-        click.echo("the ratings of [agreement] are another question: name their files to see them", err=True)
+        tell("the ratings of [agreement] are another question: name their files to see them")
 
 
 def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
@@ -130,4 +131,4 @@ def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: W
     evaluated = result.evaluated
     document = Document("Agreement of annotators", tuple(blocks), evaluated.policy_line, evaluated.notes, inputs)
     write_text(path, render_html(document))
-    click.echo(f"wrote {path}", err=True)
+    tell(f"wrote {path}")

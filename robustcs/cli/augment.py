@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, shared_options
+from robustcs.cli.options import MOST, Options, shared_options
 from robustcs.cli.retrieved import load_project_with_runs
+from robustcs.cli.terminal import tell
 
 
 @click.command(short_help="What changes once more passages are judged?")
@@ -22,7 +23,7 @@ from robustcs.cli.retrieved import load_project_with_runs
               help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as observed at each rank).")
 @click.option("--leave-one-out", is_flag=True,
               help="Withdraw, run by run, the judgments that it alone contributed, and score it again.")
-@click.option("--pool-depth", type=click.IntRange(min=1), default=10, show_default=True, metavar="K",
+@click.option("--pool-depth", type=click.IntRange(1, MOST), default=10, show_default=True, metavar="K",
               help="For --what-if and --leave-one-out the pool is the top K of every run.")
 @shared_options
 def augment(
@@ -53,10 +54,12 @@ def augment(
     from robustcs.analyses.leave_one_out import leave_one_out as leave_out
     from robustcs.analyses.whatif import given_rates, observed_rates, parse_rates
     from robustcs.analyses.whatif import what_if as draw
-    from robustcs.cli.output import emit, refuse_inputs
+    from robustcs.cli.output import check_outputs, emit
     from robustcs.cli.progress import track
     from robustcs.errors import UsageError
     from robustcs.evaluation.augmentation import qrels_text
+    from robustcs.inputs.qrels import IRDS_PREFIX
+    from robustcs.protected import protect
     from robustcs.reports.files import write_text
     from robustcs.reports.present.augment import present_augmentation
     from robustcs.workspace import Workspace
@@ -75,9 +78,8 @@ def augment(
     workspace = Workspace(project, options.jobs, track)
     if what_if or leave_one_out or not write_qrels:
         workspace.require_runs()
-    given_files = [*files, *map(str, project.systems.values()), *([str(project.qrels)] if project.qrels else [])]
-    if write_qrels:
-        refuse_inputs([write_qrels], given_files)
+    protect(path for path in files if not path.startswith(IRDS_PREFIX))
+    check_outputs([*options.output, *([write_qrels] if write_qrels else [])])
 
     pooled = pool_runs(workspace, files, rule)  # type: ignore[arg-type]
     pool, merge, counted = pooled.pool, pooled.merge, pooled.counted
@@ -93,5 +95,5 @@ def augment(
     result = Augmentation(pooled.evaluated, change, draws, left, pool_depth)
     if write_qrels:
         write_text(write_qrels, qrels_text(merge.qrels))
-        click.echo(f"wrote {write_qrels}", err=True)
+        tell(f"wrote {write_qrels}")
     emit("augment", result, present_augmentation(result), workspace.inputs, options)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, as_path, load_project, only_given, shared_options
+from robustcs.cli.options import MOST, Options, as_path, load_project, only_given, shared_options
+from robustcs.cli.terminal import tell
 
 
 @click.command(short_help="From grades of crowd workers to qrels.")
 @click.argument("grades", required=False, metavar="[GRADES]")
 @click.option("--gold-checks", metavar="FILE", help="Grades that items are known to deserve: turn, item, criterion, grade.")
-@click.option("--tolerance", type=click.IntRange(min=0), metavar="N",
+@click.option("--tolerance", type=click.IntRange(0, MOST), metavar="N",
               help="How far a worker's grade may be from a gold check (default 1).")
 @click.option("--bank", metavar="FILE", help="JSON {id: text} of questions or responses, for runs that hold texts.")
 @click.option("--subset", metavar="FILE", help="Turns to evaluate separately: a list, or qrels or a run with them.")
@@ -77,6 +78,6 @@ def crowd(
         written = write_folder(folder, parts, overwrite)
     emit("crowd", evaluated.result, present_crowd(evaluated.result), workspace.inputs, options)
     if written:
-        click.echo(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}", err=True)
+        tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
     else:
-        click.echo("--folder DIR writes the judgments as qrels, the pool and converted runs", err=True)
+        tell("--folder DIR writes the judgments as qrels, the pool and converted runs")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from robustcs.cli.terminal import harmless
+
 
 @click.command(short_help="Write a robustcs.toml from the files in a folder.")
 @click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False))
@@ -29,4 +31,4 @@ def init(folder: str) -> None:
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder that has them")
     texts = find_texts(Path(folder), found.get("texts", []), judged_turns(Path(folder), found))
     write_text(target, write_config(found, Path(folder).resolve().name, texts))
-    click.echo(f"wrote {target}: look through it, then try robustcs check")
+    click.echo(harmless(f"wrote {target}: look through it, then try robustcs check"))

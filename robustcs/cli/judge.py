@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import Options, shared_options
+from robustcs.cli.options import MOST, Options, shared_options
 from robustcs.cli.retrieved import load_project_with_runs
+from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
     from robustcs.analyses.judging import Pair, Worklist
@@ -29,7 +30,7 @@ _JUDGMENTS = "judgments.txt"
 @click.option("--judgments", default=_JUDGMENTS, show_default=True, metavar="FILE",
               help="Qrels that the grades are added to; augment and unjudged read it as --new-judgments.")
 @click.option("--collection", metavar="FILE", help="Passages: JSONL with id and contents, or id TAB text.")
-@click.option("--top", type=click.IntRange(min=1), metavar="K",
+@click.option("--top", type=click.IntRange(1, MOST), metavar="K",
               help="Judge the unjudged passages of every top K (default: the largest cut-off of the measures, or 3).")
 @click.option("--max-grade", type=click.IntRange(1, 9), metavar="N",
               help="Highest grade of the scale (default: the highest in the qrels).")
@@ -65,6 +66,7 @@ def judge(
     from robustcs.cli.progress import track
     from robustcs.errors import UsageError
     from robustcs.judging.session import Scale
+    from robustcs.protected import protect
     from robustcs.workspace import Workspace
 
     listing = list_ or bool(options.format or options.output or options.table)
@@ -76,6 +78,8 @@ def judge(
     workspace = Workspace(project, options.jobs, track)
     scale = Scale(workspace.qrels, max_grade or _highest(workspace))
     path = Path(judgments)
+    protect([path], growing=True)
+    protect([import_] if import_ else [])
     worklist = _worklist(workspace, top, scale.max_grade)
     if listing:
         _list(worklist, workspace, path, scale, options)
@@ -161,14 +165,14 @@ def _export(worklist: Worklist, workspace: Workspace, path: Path, scale: Scale, 
     texts = workspace.texts_of(workspace.qrels.turns).get("human", {})
     passages = _passages(workspace.project, set(left["document"]))
     write_sheet(target, left, texts, passages)
-    _tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
+    tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
     without = len(left) - int(left["document"].isin(list(passages)).sum())
     if without:
         where = workspace.project.collection or "no --collection is given"
-        _tell(f"{without} of them have no text ({where}); they can be graded all the same")
+        tell(f"{without} of them have no text ({where}); they can be graded all the same")
     without = len(set(left["turn"]) - set(texts))
     if without:
-        _tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
+        tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
 
 
 def _import(worklist: Worklist, project: Project, path: Path, scale: Scale, source: Path) -> None:
@@ -182,8 +186,8 @@ def _import(worklist: Worklist, project: Project, path: Path, scale: Scale, sour
             file.append(new)
         judged = sum(pair in file.grades for pair in worklist.pairs)
     there = f", {len(grades) - len(new)} were there already" if len(new) < len(grades) else ""
-    _tell(f"added {len(new)} grades to {path}{there}; {blank} rows have none")
-    _tell(f"{judged} of {len(worklist.pairs)} passages are judged")
+    tell(f"added {len(new)} grades to {path}{there}; {blank} rows have none")
+    tell(f"{judged} of {len(worklist.pairs)} passages are judged")
 
 
 def _sit(worklist: Worklist, workspace: Workspace, path: Path, scale: Scale) -> None:
@@ -193,7 +197,7 @@ def _sit(worklist: Worklist, workspace: Workspace, path: Path, scale: Scale) -> 
 
     project = workspace.project
     if not worklist.pairs:
-        _tell("every passage in the top of these systems is judged")
+        tell("every passage in the top of these systems is judged")
         return
     texts = workspace.texts_of(workspace.qrels.turns)
     turns = set(worklist.worklist["turn"])
@@ -222,7 +226,3 @@ def _passages(project: Project, wanted: set[str]) -> dict[str, str]:
     from robustcs.inputs.collection import read_passages
 
     return read_passages(project.collection, wanted) if project.collection and wanted else {}
-
-
-def _tell(message: str) -> None:
-    click.echo(message, err=True)

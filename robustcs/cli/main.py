@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
+from types import FrameType
 
 import click
 
@@ -25,9 +27,12 @@ from robustcs.cli.report import report
 from robustcs.cli.retrieve import retrieve
 from robustcs.cli.robustness import robustness
 from robustcs.cli.sweep import sweep
+from robustcs.cli.terminal import tell, usable_width
 from robustcs.cli.testsets import testsets
+from robustcs.cli.unforeseen import unforeseen
 from robustcs.cli.unjudged import unjudged
-from robustcs.errors import ExitCode, InputError, RobustcsError, UsageError
+from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
+from robustcs.protected import protection
 
 
 class InOrder(click.Group):
@@ -44,7 +49,8 @@ def cli() -> None:
     """Robustness and error analysis for conversational search, from files on disk.
 
     In a folder with a robustcs.toml no command needs further arguments; robustcs init writes one. Exit codes: 0 done, 2 wrong
-    use, 3 bad input, 4 something optional is not installed, 130 interrupted.
+    use, 3 bad input, 4 something optional is not installed, 70 an error of the program itself, 130 interrupted, 143 ended by
+    SIGTERM.
     """
 
 
@@ -61,12 +67,28 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    sys.exit(run(sys.argv[1:]))
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
+    code = run(sys.argv[1:])
+    for number in (signal.SIGINT, signal.SIGTERM):  # what is left to do is cleaning up
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """What SIGTERM does: the work ends as after Ctrl-C, once, however often the signal comes."""
+    signal.signal(number, signal.SIG_IGN)
+    raise Terminated
 
 
 def run(arguments: list[str]) -> int:
     """The exit code of ``robustcs ARGUMENTS``; messages go to stderr."""
-    show = "--traceback" in arguments
+    usable_width()
+    with protection():
+        return _run(arguments, "--traceback" in arguments)
+
+
+def _run(arguments: list[str], show: bool) -> int:
     try:
         if any("\0" in argument for argument in arguments):  # only a Python program can give one
             raise UsageError("bad-argument", "an argument with a NUL character", "leave it out")
@@ -78,8 +100,11 @@ def run(arguments: list[str]) -> int:
         error.show()
         return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
-        click.echo("robustcs: interrupted", err=True)
+        tell("robustcs: interrupted")
         return ExitCode.INTERRUPTED
+    except Terminated:
+        tell("robustcs: terminated")
+        return ExitCode.TERMINATED
     except (BrokenPipeError, SystemExit):
         # the reader of our output has seen enough (click exits then, and only then); keep the interpreter from complaining
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,19 +113,19 @@ def run(arguments: list[str]) -> int:
         if show:
             traceback.print_exc()
         prefix = "" if isinstance(error, InputError) else "robustcs: "
-        click.echo(f"{prefix}{_harmless(str(error))}", err=True)
+        tell(f"{prefix}{error}")
         return error.exit_code
     except OSError as error:
         if show:
             traceback.print_exc()
-        click.echo(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True)
+        tell(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "))
         return ExitCode.BAD_INPUT
     except MemoryError:
-        click.echo("robustcs: not enough memory; --depth K keeps only the top K of every turn", err=True)
+        tell("robustcs: not enough memory; --depth K keeps only the top K of every turn")
         return ExitCode.BAD_INPUT
+    except Exception as error:
+        if show:
+            traceback.print_exc()
+        tell(f"robustcs: {unforeseen(error, arguments)}")
+        return ExitCode.UNFORESEEN
     return ExitCode.DONE
-
-
-def _harmless(message: str) -> str:
-    """Texts of input files stand in messages: control characters other than line ends are made visible."""
-    return "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in message)

@@ -13,7 +13,10 @@ import click
 if TYPE_CHECKING:
     from robustcs.project import Project
 
-FORMATS = ("table", "csv", "json", "latex", "markdown")
+#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
+MOST = 2**31 - 1
+
+FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
 
 @dataclass(frozen=True)
@@ -60,19 +63,21 @@ _OPTIONS = [
                  help="Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."),
     click.option("--threshold", multiple=True, metavar="EXPR",
                  help="When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a bare 0 '>0'."),
-    click.option("--relevance-level", type=click.IntRange(min=1), metavar="N",
+    click.option("--relevance-level", type=click.IntRange(1, MOST), metavar="N",
                  help="Grade from which a passage is relevant in binary measures (default 1; CAsT uses 2). nDCG uses the"
                  " grades themselves and does not change."),
     click.option("--missing", type=click.Choice(["zero", "drop"]),
                  help="A judged turn that a run lacks scores 0 (default), or is dropped from all runs."),
     click.option("--order", type=click.Choice(["score", "rank"]),
                  help="Order passages by score (default; ties by document id descending) or by the rank column."),
-    click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Evaluate only the top K of every turn."),
-    click.option("--format", type=click.Choice(FORMATS), help="Form of the output (default: by its suffix, or table)."),
+    click.option("--depth", type=click.IntRange(1, MOST), metavar="K", help="Evaluate only the top K of every turn."),
+    click.option("--format", type=click.Choice(FORMATS),
+                 help="Form of the output (default: by its suffix, or table). csv is safe in spreadsheets: texts that they"
+                 " would run as formulas get an apostrophe in front; raw-csv leaves all texts as they are."),
     click.option("--output", "-o", multiple=True, metavar="FILE", help="Write here instead of the terminal; - is stdout."),
     click.option("--table", multiple=True, metavar="NAME", help="Only this table of the result."),
     click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of everything random (default 0)."),
-    click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N",
+    click.option("--jobs", type=click.IntRange(1, MOST), default=1, metavar="N",
                  help="Runs read at the same time (default 1); memory grows with it."),
     click.option("--config", metavar="FILE", help="Project file (default: robustcs.toml in this folder)."),
     click.option("--traceback", is_flag=True, expose_value=False, help="Show where in the program an error arose."),

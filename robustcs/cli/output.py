@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs import __version__
+from robustcs.cli.terminal import is_terminal, tell
 from robustcs.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,39 +33,41 @@ def emit(
     inputs: Sequence[dict[str, Any]],
     options: Options,
 ) -> None:
-    """Write a result to every ``--output``, or to the terminal.
+    """Write a result to every ``--output``, or to the terminal, which no text of an input may steer.
 
     The form is ``--format``, else the one of the output's suffix, else a table. Figures are written where the suffix is one
     of :data:`FIGURE_SUFFIXES`. Raises :class:`UsageError` for a table or figure that the result does not have and for an
     unknown suffix, before anything is written.
     """
     tables = _chosen(result.tables, options.table)
-    refuse_inputs(options.output, [entry["path"] for entry in inputs])
+    check_outputs(options.output)
+    from robustcs.reports.text import json_visible, visible
+
     kinds = [(target, _kind(target, options.format, blocks, command)) for target in options.output or ("-",)]
     for target, kind in kinds:
         if kind == "figure":
             _write_figure(target, blocks)
             continue
         text = _render(kind, command, result, tables, _shown(blocks, tables, options.table), inputs, target)
+        if kind in ("csv", "raw-csv", "json") and is_terminal(target):
+            text = json_visible(text) if kind == "json" else visible(text)
         if target == "-":
             click.echo(text, nl=False)
         else:
             from robustcs.reports.files import write_text
 
             write_text(target, text)
-            _tell(f"wrote {target}")
+            tell(f"wrote {target}")
 
 
-def refuse_inputs(targets: Sequence[str], inputs: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for an output that is one of the inputs, or the project file: inputs are never changed."""
-    from robustcs.project import CONFIG_NAME
+def check_outputs(targets: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for an output without a name, or that is an input, before anything is written."""
+    from robustcs.protected import refuse_protected
 
-    read = set(map(os.path.realpath, inputs))
     for target in targets:
         if not target:
             raise UsageError("no-output", "an output without a name", "name a file, or - for stdout")
-        if os.path.realpath(target) in read or (Path(target).name == CONFIG_NAME and Path(target).exists()):
-            raise UsageError("overwrites-input", f"{target} is a file that is read", "choose another name for the output")
+        refuse_protected(target)
 
 
 def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) -> str:
@@ -125,13 +128,13 @@ def _render(
         from robustcs.reports.data import to_json
 
         return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
-    if kind == "csv":
+    if kind in ("csv", "raw-csv"):
         from robustcs.reports.data import to_csv
 
         first, *others = tables
         if others:
-            _tell(f"csv holds one table, here {first}; the others with --table: {', '.join(others)}")
-        return to_csv(tables[first])
+            tell(f"csv holds one table, here {first}; the others with --table: {', '.join(others)}")
+        return to_csv(tables[first], raw=kind == "raw-csv")
     if kind == "latex":
         from robustcs.reports.latex import render_latex
 
@@ -166,8 +169,4 @@ def _write_figure(target: str, blocks: Sequence[Block]) -> None:
     figures: list[Figure] = [block for block in blocks if isinstance(block, Figure)]
     figure: matplotlib.figure.Figure = figures[0].draw()
     save_figure(figure, target)
-    _tell(f"wrote {target}")
-
-
-def _tell(message: str) -> None:
-    click.echo(message, err=True)
+    tell(f"wrote {target}")

@@ -9,6 +9,7 @@ import click
 
 from robustcs.cli.options import Options, load_project, shared_options
 from robustcs.cli.retrieved import answered
+from robustcs.cli.terminal import harmless, tell
 
 if TYPE_CHECKING:
     from robustcs.project import Project
@@ -51,25 +52,25 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     ``inputs`` is the folder of the project file.
     """
     from robustcs.cli.progress import track
+    from robustcs.errors import OutputError
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import STORE, write_report
     from robustcs.reporting.store import Store
-    from robustcs.reports.files import OutputError
-
+    
     if folder.exists() and not folder.is_dir():
         raise OutputError(folder / "report.html", "its folder would have the name of a file", "choose another name")
     store = Store(folder / STORE, fresh)
     made = make_report(
         project, folder=inputs, command=command, jobs=jobs, track=track,
-        tell=lambda message: click.echo(f"· {message}", err=True), store=store,
+        tell=lambda message: tell(f"· {message}"), store=store,
     )  # fmt: skip
     written = write_report(folder, made.files)
     for note in made.document.notes:
         if note.startswith("Left out: "):
-            click.echo(note, err=True)
-    click.echo(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed", err=True)
+            tell(note)
+    tell(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed")
     for name in ("report.html", "report.pdf"):
-        click.echo(f"wrote {folder / name}")
+        click.echo(harmless(f"wrote {folder / name}"))
 
 
 def _command(options: Options) -> str:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from robustcs.cli.options import Options, load_project, shared_options
-from robustcs.cli.retrieved import tell
+from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
     from robustcs.project import Project
     from robustcs.workspace import Workspace
     from robustcs.workspace.retrieved import Retrieval
+
+_NOTHING = "nothing to do: every question has its run"
 
 
 @click.command(short_help="Answer the questions that no run answers yet.")
@@ -59,9 +61,10 @@ def retrieve(options: Options, explain: str | None, import_: bool, dry_run: bool
 
     from robustcs.cli.output import emit
     from robustcs.cli.progress import track
+    from robustcs.errors import UsageError
     from robustcs.reports.present.retrieve import present_plan
     from robustcs.workspace import Workspace
-    from robustcs.workspace.open_questions import import_runs
+    from robustcs.workspace.open_questions import import_runs, systems_of
     from robustcs.workspace.retrieved import Retrieval, plan_of
 
     project = _configured(load_project(replace(options, depth=None)), options, settings)
@@ -71,18 +74,27 @@ def retrieve(options: Options, explain: str | None, import_: bool, dry_run: bool
         return
     if import_:
         for name, path, turns in import_runs(workspace):
-            click.echo(f"{name}: {turns} turns noted in {path}", err=True)
+            tell(f"{name}: {turns} turns noted in {path}")
         return
-    retrieval = Retrieval(workspace, tell)
+    systems = systems_of(workspace)
+    if not systems:
+        raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
+    left = any(system.open for system in systems)
+    if not (left or explain or project.retrieval):
+        tell(_NOTHING)
+        return
+    retrieval = Retrieval(workspace, tell, systems)
     if explain:
         _explain(retrieval, explain, options)
         return
-    if not dry_run:
+    if left and not dry_run:
         _ = retrieval.index
     result = plan_of(retrieval)
     emit("retrieve", result, present_plan(result), workspace.inputs, options)
     if not dry_run:
         retrieval.complete()
+        if not retrieval.changed:
+            tell(_NOTHING)
 
 
 def _configured(project: Project, options: Options, settings: dict[str, object]) -> Project:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from robustcs.cli.options import Options, load_project
+from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
     from robustcs.project import Project
@@ -27,8 +26,3 @@ def answered(project: Project, options: Options) -> Project:
     from robustcs.workspace.retrieved import with_runs
 
     return with_runs(Workspace(project, options.jobs, track), tell)
-
-
-def tell(message: str) -> None:
-    """One line for people."""
-    click.echo(message, err=True)

@@ -94,7 +94,8 @@ def robustness(options: Options, group: tuple[str, ...], slices: str | None, alp
 def _retrieved(project: Project, options: Options) -> tuple[Project, Plan | None]:
     """The project with the runs that it lacks; with the plan where it is the whole experiment."""
     from robustcs.cli.progress import track
-    from robustcs.cli.retrieved import answered, tell
+    from robustcs.cli.retrieved import answered
+    from robustcs.cli.terminal import tell
     from robustcs.workspace import Workspace
     from robustcs.workspace.experiment import is_experiment, with_testsets
     from robustcs.workspace.retrieved import Retrieval, plan_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from robustcs.cli.options import Options, load_project, shared_options
+from robustcs.cli.terminal import tell
 
 
 @click.command(short_help="Draw disjoint test sets from paraphrases.")
@@ -43,6 +44,6 @@ def testsets(options: Options, paraphrases: str | None, sets: int, folder: str |
     written = write_testsets(result.sets, folder, overwrite) if folder else []
     emit("testsets", result, present_testsets(result), workspace.inputs, options)
     if written:
-        click.echo(f"wrote {len(written)} files to {folder}: {written[0].name} … {written[-1].name}", err=True)
+        tell(f"wrote {len(written)} files to {folder}: {written[0].name} … {written[-1].name}")
     else:
-        click.echo("nothing is written yet: --folder DIR writes the sets", err=True)
+        tell("nothing is written yet: --folder DIR writes the sets")

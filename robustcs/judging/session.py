@@ -9,9 +9,10 @@ from pathlib import Path
 from types import TracebackType
 
 from robustcs.analyses.judging import Pair
-from robustcs.errors import InputError, ProblemList, UsageError, input_error
+from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation
+from robustcs.protected import refuse_protected
 
 try:
     import fcntl
@@ -55,19 +56,27 @@ class JudgmentFile:
     grades
         What the file holds, in its order.
 
-    Raises :class:`InputError` as :func:`read_judgments` does, :class:`UsageError` where the file is the qrels or is in use.
+    Raises :class:`InputError` as :func:`read_judgments` does, :class:`UsageError` where the file is the qrels or another input
+    or is in use, :class:`OutputError` where it cannot be written to.
     """
 
     def __init__(self, path: Path, scale: Scale, qrels: str | os.PathLike[str] | None = None):
         self.path = path
         if path.exists() and qrels is not None and os.path.exists(qrels) and os.path.samefile(path, qrels):
             raise UsageError("same-file", f"{path} is the qrels file", "name another file with --judgments")
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        refuse_protected(path, adds=True)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except (OSError, ValueError) as error:
+            raise not_written(path, error) from None
         self._lock()
         try:
             raw = path.read_bytes()
             self.grades = _parse(path, raw, scale)
             self._repair(raw, scale)
+        except OSError as error:
+            self.close()
+            raise not_written(path, error) from None
         except BaseException:
             self.close()
             raise
@@ -85,7 +94,10 @@ class JudgmentFile:
         os.close(self._file)
 
     def append(self, graded: Sequence[tuple[Pair, int]]) -> None:
-        """Write the grades and wait until they are on the disk; on a full disk nothing of them stays."""
+        """Write the grades and wait until they are on the disk.
+
+        On a full disk nothing of them stays, and :class:`OutputError` says so; what was saved before is safe.
+        """
         self._check_in_place()
         size = os.fstat(self._file).st_size
         rest = "".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded).encode()
@@ -93,9 +105,10 @@ class JudgmentFile:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
             os.fsync(self._file)
-        except OSError:
+        except OSError as error:
             os.ftruncate(self._file, size)
-            raise
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(self.path, reason, "make room and start again; all grades before are saved") from None
         self.grades.update(graded)
 
     def take_back(self) -> None:

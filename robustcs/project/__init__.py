@@ -1,5 +1,6 @@
 """``robustcs.toml``: which files a project has, and under which policy they are evaluated."""
 
+from robustcs.project.files import input_files, protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
     ROLES,
@@ -13,9 +14,10 @@ from robustcs.project.model import (
     parse_role,
     parse_text_source,
 )
-from robustcs.project.reading import CONFIG_NAME, find_project, read_project
+from robustcs.project.reading import find_project, read_project
+from robustcs.protected import CONFIG_NAME
 
 __all__ = [
     "CONFIG_NAME", "FORMULATION_FILES", "ROLES", "AgreementFiles", "ClariqFiles", "CrowdFiles", "Formulation", "Project",
-    "Role", "TextSource", "find_project", "parse_role", "parse_text_source", "read_project",
+    "Role", "TextSource", "find_project", "input_files", "parse_role", "parse_text_source", "protect_inputs", "read_project",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
 from robustcs.inputs.qrels import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.files import protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
     AgreementFiles,
@@ -32,9 +33,9 @@ from robustcs.project.model import (
     parse_role,
     parse_text_source,
 )
+from robustcs.protected import CONFIG_NAME, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
-CONFIG_NAME = "robustcs.toml"
 #: Tables and lists inside each other; the file has three at most.
 _DEEPEST = 20
 T = TypeVar("T")
@@ -45,10 +46,11 @@ def _keys(kind: type) -> tuple[str, ...]:
 
 
 def read_project(path: str | os.PathLike[str]) -> Project:
-    """Read a ``robustcs.toml``.
+    """Read a ``robustcs.toml``; from now on neither it nor any file that it names is written to.
 
     Raises :class:`InputError` with every unknown key and wrong value of the file, each with its line.
     """
+    protect([path])
     text = read_text(path)
     problems = ProblemList(path)
     try:
@@ -66,6 +68,7 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     problems.raise_if_any()
     project = reader.project(data)
     problems.raise_if_any()
+    protect_inputs(project)
     return project
 
 

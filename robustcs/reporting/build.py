@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import platform
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any
 
 from robustcs import __version__
 from robustcs.errors import UsageError
-from robustcs.project import Project
+from robustcs.project import Project, protect_inputs
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.parts import only
@@ -24,6 +23,7 @@ from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
 from robustcs.reports.data import to_csv, to_json
+from robustcs.reports.dates import source_date
 from robustcs.reports.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
 from robustcs.reports.figures import figure_bytes, svg_file, svg_text
 from robustcs.reports.html import render_html
@@ -62,6 +62,8 @@ def make_report(
 
     Raises :class:`UsageError` where nothing could be asked, and :class:`InputError` for a broken file.
     """
+    protect_inputs(project)
+    source_date()  # a wrong one is told before the work
     store = store or Store(None)
     names = Names(folder)
     answers: list[tuple[Question, dict[str, Any]]] = []
@@ -274,8 +276,7 @@ def _head(answers: Sequence[Mapping[str, Any]]) -> str:
 def _provenance(
     project: Project, inputs: Sequence[Mapping[str, Any]], command: str
 ) -> tuple[tuple[str, str], ...]:
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    day = time.strftime("%Y-%m-%d", time.gmtime(int(epoch) if epoch.isdigit() else None))
+    day = time.strftime("%Y-%m-%d", time.gmtime(source_date()))
     libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
     rows = [("Program", f"robustcs {__version__}")]
     rows += [("Command", command)] if command else []

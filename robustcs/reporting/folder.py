@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robustcs.project import Project
+from robustcs.protected import is_protected, refuse_protected
 from robustcs.reports.files import write_bytes, write_text
 
 #: Inside a report's folder, what was computed and can be used again.
@@ -26,8 +27,11 @@ def report_folder(project: Project) -> Path:
 def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """Write what changed and its manifest; the names of the files written.
 
-    What an earlier report wrote, and this one does not have, is removed, unless somebody changed it since.
+    What an earlier report wrote, and this one does not have, is removed, unless somebody changed it since or reads it now.
+    Raises :class:`UsageError`, before anything is written, where a file of the report is an input.
     """
+    for name in (*files, MANIFEST):
+        refuse_protected(folder / name)
     written = []
     for name, data in files.items():
         if _read(folder / name) != data:
@@ -35,7 +39,8 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
             written.append(name)
     for name, checksum in _earlier(folder).items():
         old = _read(folder / name)
-        if name not in files and old is not None and hashlib.sha256(old).hexdigest() == checksum:
+        own = old is not None and hashlib.sha256(old).hexdigest() == checksum
+        if name not in files and own and not is_protected(folder / name):
             (folder / name).unlink()
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
     write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import robustcs
+from robustcs.protected import is_protected
 from robustcs.reports.files import write_text
 
 #: Packages whose numbers or drawings stand in a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy")
+
+#: The names of kept values: nothing else is ever removed.
+_KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")
 
 
 class Store:
@@ -51,7 +56,7 @@ class Store:
         if self.folder is None or not self.folder.is_dir():
             return
         for path in self.folder.glob("*.json"):
-            if path.name not in self.used:
+            if _KEPT.fullmatch(path.name) and path.name not in self.used and not is_protected(path):
                 path.unlink(missing_ok=True)
         write_text(self.folder / ".gitignore", "*\n")
 

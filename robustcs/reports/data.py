@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile('[,"\r\n]')
+_FORMULA = re.compile("'*[=+\\-@\t\r]")
+_SIGNED_NUMBER = re.compile(r"[=+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")
 
 
 def to_json(
@@ -42,15 +44,17 @@ def to_json(
     return _SURROGATE.sub("\ufffd", "{\n" + ",\n".join(parts) + "\n}\n")
 
 
-def to_csv(frame: pd.DataFrame) -> str:
+def to_csv(frame: pd.DataFrame, raw: bool = False) -> str:
     """The table as comma-separated text with a head line, line feeds as line ends and RFC 4180 quoting.
 
-    Numbers are written so that they read back as the same double; missing values are empty. Texts that start with
-    ``=``, ``+``, ``-`` or ``@`` are left as they are: this is data for programs, and a mark in front of them would
-    change the data. Whoever opens such a file in a spreadsheet should import those columns as text.
+    Numbers are written so that they read back as the same double; missing values are empty. A text that a spreadsheet would
+    run as a formula (it starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no mere number such as
+    ``-3`` or ``=1``) gets an apostrophe in front, unless ``raw``. One that starts with apostrophes before such a character gets
+    one more, so that taking one off gives every text back.
     """
-    lines = [",".join(_quoted(str(name)) for name in frame.columns)]
-    lines += map(",".join, zip(*([_field(value) for value in column] for column in _columns(frame)), strict=True))
+    cell = _quoted if raw else _guarded
+    lines = [",".join(cell(str(name)) for name in frame.columns)]
+    lines += map(",".join, zip(*([_field(value, cell) for value in column] for column in _columns(frame)), strict=True))
     # An empty line would be read as no row at all.
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
@@ -103,10 +107,14 @@ def _lines(entries: Iterable[str]) -> str:
     return f"[\n{text}\n]" if text else "[]"
 
 
-def _field(value: Any) -> str:
+def _field(value: Any, cell: Callable[[str], str]) -> str:
     if value is None:
         return ""
-    return repr(value) if isinstance(value, bool | int | float) else _quoted(str(value))
+    return repr(value) if isinstance(value, bool | int | float) else cell(str(value))
+
+
+def _guarded(text: str) -> str:
+    return _quoted(f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text)
 
 
 def _quoted(text: str) -> str:

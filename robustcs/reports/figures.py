@@ -17,6 +17,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from robustcs.errors import UsageError
+from robustcs.reports.dates import source_date
 from robustcs.reports.document import Figure as FigureBlock
 from robustcs.reports.document import Picture
 from robustcs.reports.files import write_bytes
@@ -125,6 +126,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
+    source_date()  # matplotlib stops with a traceback at a wrong one
     # None leaves out dates and versions, which would make every file different.
     metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}[kind]
     buffer = io.BytesIO()

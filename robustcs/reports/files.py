@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from robustcs.errors import ExitCode, RobustcsError, UsageError
+from robustcs.errors import OutputError, UsageError, not_written
 from robustcs.inputs.files import sha256
-
-
-class OutputError(RobustcsError):
-    """An output file could not be written; nothing of it was left behind."""
-
-    exit_code = ExitCode.BAD_INPUT
-
-    def __init__(self, path: str | os.PathLike[str], reason: str, advice: str = ""):
-        self.path = path
-        super().__init__("not-written", f"{os.fspath(path)}: not written, {reason}", advice)
+from robustcs.leftovers import temporary
+from robustcs.protected import refuse_protected
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, make_parents: bool = False) -> None:
@@ -44,7 +34,10 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
     OutputError
         Where the folder is absent (unless ``make_parents``) or closed for writing, ``path`` is a folder, or the disk is
         full.
+    UsageError
+        Where ``path`` is an input.
     """
+    refuse_protected(path)
     try:
         target = Path(os.path.realpath(path, strict=False))
         if make_parents:
@@ -58,17 +51,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
                 device.write(data)
         else:
             _replace(target, data, 0o644 & ~_umask() if mode is None else stat.S_IMODE(mode))
-    except FileNotFoundError:
-        raise OutputError(path, "its folder does not exist", "make the folder first") from None
-    except FileExistsError:
-        raise OutputError(path, "its folder would have the name of a file", "choose another name") from None
-    except NotADirectoryError:
-        raise OutputError(path, "a part of its path is a file, not a folder", "check the path") from None
-    except PermissionError:
-        raise OutputError(path, "its folder may not be written to", "check the permissions") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(path, reason[:1].lower() + reason[1:]) from None
+        raise not_written(path, error) from None
 
 
 def write_folder(
@@ -77,10 +61,13 @@ def write_folder(
     """Write ``files`` (name → content) into ``folder``, which is made where it is absent, and return their paths.
 
     A file that is there already with the same content is left alone, so that a broken-off command can be repeated.
-    Raises :class:`UsageError`, before anything is written, for one with other content unless ``overwrite``.
+    Raises :class:`UsageError`, before anything is written, for one with other content unless ``overwrite``, and for one that
+    is an input in any case.
     """
     paths = {Path(folder) / name: text for name, text in files.items()}
     todo = {path: text for path, text in paths.items() if not _holds(path, text)}
+    for path in todo:
+        refuse_protected(path)
     taken = [path for path in todo if path.exists()]
     if taken and not overwrite:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
@@ -97,18 +84,13 @@ def _holds(path: Path, text: str) -> bool:
 
 
 def _replace(target: Path, data: bytes, mode: int) -> None:
-    handle, name = tempfile.mkstemp(prefix=".robustcs-", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with temporary(target.parent) as path:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+        os.chmod(path, mode)
+        os.replace(path, target)
 
 
 def _mode(path: str | os.PathLike[str]) -> int | None:

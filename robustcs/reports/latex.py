@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from robustcs.reports.document import Block, Cards, Column, Figure, Layers, Table
-from robustcs.reports.text import anchor, breakable, head_groups, one_line, without_controls
+from robustcs.reports.text import anchor, breakable, head_groups, one_line
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -49,6 +49,11 @@ _SPECIAL = {
     "ρ": r"\ensuremath{\rho}",
     "τ": r"\ensuremath{\tau}",
     "Δ": r"\ensuremath{\Delta}",
+    "⟨": r"\ensuremath{\langle}",
+    "⟩": r"\ensuremath{\rangle}",
+    # the pictures of controls, which few fonts have
+    **{chr(0x2400 + code): rf"\ensuremath{{\langle}}U+{code:04X}\ensuremath{{\rangle}}" for code in range(0x20)},
+    "␡": r"\ensuremath{\langle}U+007F\ensuremath{\rangle}",
 }
 _CHARACTERS = re.compile("|".join(map(re.escape, _SPECIAL)))
 #: Letters and marks beyond ASCII that pdflatex knows by itself.
@@ -143,6 +148,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _text(text: str) -> str:
-    plain = breakable(one_line(without_controls(text)))
+    plain = breakable(one_line(text))
     escaped = _CHARACTERS.sub(lambda match: _SPECIAL[match[0]], plain)
     return _OTHER.sub(lambda match: rf"\otherscript{{{match[0]}}}", escaped)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -10,16 +11,24 @@ from itertools import groupby
 
 from robustcs.reports.document import Column
 
-#: C0 and C1 controls but tab and line feed, characters that change the direction of what follows, lone surrogates and
-#: the two code points that XML forbids.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+#: What the two joiners have a meaning between: letters of Arabic and Indic scripts, and parts of emoji.
+_JOINED = "[\u0600-\u109f\u1780-\u18af\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
+#: C0 and C1 controls but tab and line feed, characters that change the direction of what follows, characters without any
+#: width (two ids that differ in one look alike), lone surrogates and the two code points that XML forbids.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|[\u200c\u200d](?!{_JOINED})|(?<!{_JOINED})[\u200c\u200d]"
+    "|(?<=[!-~])[\ufe00-\ufe0f](?!\u20e3)"  # a form of an ASCII letter, which has only one but for keycaps
+)
 _SPACE = re.compile(r"\s+")
 _LONG_WORD = re.compile(r"\S{25,}")
 _PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
 
 
 def visible(text: str) -> str:
-    """``text`` with every control character replaced by a picture of it: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
+    """``text`` with every control or invisible character replaced by a picture of it: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
 
     Terminals, browsers and typesetters then show such characters instead of obeying them. Windows line ends become
     line feeds.
@@ -27,9 +36,9 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
 
 
-def without_controls(text: str) -> str:
-    """``text`` without the characters that :func:`visible` would picture."""
-    return _UNSAFE.sub("", text.replace("\r\n", "\n"))
+def json_visible(text: str) -> str:
+    """JSON with everything that :func:`visible` would picture as an escape of JSON: the same value, for terminals."""
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def one_line(text: str) -> str:

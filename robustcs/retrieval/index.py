@@ -10,11 +10,11 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from robustcs.errors import input_error
+from robustcs.errors import FULL_ADVICE, OutputError, input_error, not_written
 from robustcs.inputs.files import read_json, sha256
+from robustcs.leftovers import remove_stale, temporary
 from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
 
@@ -81,6 +81,7 @@ def ready_index(
 
     Raises :class:`InputError` also where robustcs made the index from another content of the collection than it has now.
     """
+    remove_stale(folder.parent)
     if not folder.exists() and collection is not None:
         build_index(collection, folder, heap, threads, track, tell)
     elif (folder / _ORIGIN).is_file() and collection is not None:
@@ -118,34 +119,39 @@ def build_index(
     origin: dict[str, Any] = {"collection": os.fspath(collection)}
     if collection.is_file():
         origin |= {"sha256": sha256(collection), "size": collection.stat().st_size, "mtime": _mtime(collection)}
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
-        parts, made = Path(temporary) / "passages", Path(temporary) / "index"
-        parts.mkdir()
-        written, files = write_parts(collection, parts, track)
-        command = [
-            os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
-            "-collection", "JsonCollection", "-input", os.fspath(parts), "-index", os.fspath(made),
-            "-generator", "DefaultLuceneDocumentGenerator", "-threads", str(threads), "-storeDocvectors",
-        ]  # fmt: skip
-        said = _run(command, files, written, track)
-        found = _INDEXED.search(said)
-        if found is None or "OutOfMemoryError" in said:  # one thread may fail, and the others end
-            raise java_error(said, heap)
-        indexed = int(found[1].replace(",", ""))
-        if indexed != written:
-            raise input_error(
-                collection, None, f"{written} passages, but Anserini indexed {indexed}", "report this with the collection",
-                "wrong-document-count",
-            )  # fmt: skip
-        origin |= {"documents": indexed, "pyserini": version}
-        (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
-        try:
-            made.rename(folder)
-        except OSError:
-            if not folder.exists():
-                raise
-            tell(f"{folder} was made by another process meanwhile; that one is used")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with temporary(folder.parent) as own:
+            own.mkdir(0o700)
+            parts, made = own / "passages", own / "index"
+            parts.mkdir()
+            written, files = write_parts(collection, parts, track)
+            command = [
+                os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
+                "-collection", "JsonCollection", "-input", os.fspath(parts), "-index", os.fspath(made),
+                "-generator", "DefaultLuceneDocumentGenerator", "-threads", str(threads), "-storeDocvectors",
+            ]  # fmt: skip
+            said = _run(command, files, written, track)
+            found = _INDEXED.search(said)
+            if found is None or "OutOfMemoryError" in said:  # one thread may fail, and the others end
+                full = "No space left on device"
+                raise OutputError(folder, full.lower(), FULL_ADVICE) if full in said else java_error(said, heap)
+            indexed = int(found[1].replace(",", ""))
+            if indexed != written:
+                raise input_error(
+                    collection, None, f"{written} passages, but Anserini indexed {indexed}", "report this with the collection",
+                    "wrong-document-count",
+                )  # fmt: skip
+            origin |= {"documents": indexed, "pyserini": version}
+            (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.exists():
+                    raise
+                tell(f"{folder} was made by another process meanwhile; that one is used")
+    except OSError as error:
+        raise not_written(folder, error) from None
     tell(f"indexed {indexed:,} passages")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robustcs.errors import UsageError, input_error
+from robustcs.errors import UsageError
 from robustcs.inputs.files import sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
@@ -35,12 +35,22 @@ def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
     return {turn: found[turn] for turn in texts}
 
 
-def rewrite(rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track) -> dict[str, str]:
+def rewrite(
+    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track
+) -> tuple[dict[str, str], list[str]]:
     """Turn → the question that is searched; see ``rewriter`` of :class:`~robustcs.retrieval.settings.RetrievalSettings`.
+
+    A turn for which the rewriter has nothing but white space keeps its own text; the second value lists these turns.
 
     Raises :class:`UsageError` for a table that lacks turns, :class:`InputError` for a path that is neither table nor model,
     :class:`NotInstalledError` for a model without torch and transformers.
     """
+    rewritten = _rewritten(rewriter, texts, store, track)
+    empty = [turn for turn, text in rewritten.items() if not normalised(text)]
+    return rewritten | {turn: texts[turn] for turn in empty}, empty
+
+
+def _rewritten(rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track) -> dict[str, str]:
     if rewriter is None:
         return dict(texts)
     before = history(texts)
@@ -99,10 +109,6 @@ def _generate(folder: Path, inputs: list[str], store: RankingStore, track: Track
     batches = [new[start : start + _BATCH] for start in range(0, len(new), _BATCH)]
     for batch in track(batches, f"rewriting {len(new)} turns", len(batches)):
         outputs = _outputs(model, tokenizer, batch, torch)
-        for source, target in zip(batch, outputs, strict=True):
-            if not target:
-                found = f"the model writes nothing for {source[:80]!r}"
-                raise input_error(folder, None, found, "name a rewriter", "empty-rewrite")
         store.put_rewrites(model_key, dict(zip(batch, outputs, strict=True)))
         known |= dict(zip(batch, outputs, strict=True))
     return known

@@ -16,6 +16,8 @@ MODELS = ("bm25", "ql")
 CONTEXT = ("previous", "first")
 #: In KiB. With a few MiB Java starts, and then ends the whole process without any exception.
 _LEAST_HEAP = 64 * 1024
+#: Java counts in 32 bits.
+_MOST = 2**31 - 1
 _PATHS = ("index", "folder", "store", "reranker")
 
 
@@ -70,8 +72,9 @@ class RetrievalSettings:
                 limits = f"from {low} to {high}" if high else f"from {low}"
                 raise UsageError("bad-retrieval", f"{name} is {value!r}", f"write a number {limits}")
         for name in ("fb_terms", "fb_docs", "depth", "rerank_depth"):
-            if not _number(getattr(self, name), int) or getattr(self, name) < 1:
-                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", "write a whole number from 1")
+            if not _number(getattr(self, name), int) or not 1 <= getattr(self, name) <= _MOST:
+                advice = f"write a whole number from 1 to {_MOST}"
+                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", advice)
         if not isinstance(self.rm3, bool):
             raise UsageError("bad-retrieval", f"rm3 is {self.rm3!r}", "write true or false")
         if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", self.heap):

@@ -17,7 +17,7 @@ import numpy as np
 
 from robustcs.errors import input_error
 from robustcs.retrieval.search import Ranking
-from robustcs.similarity.store import cache_folder, select, transaction
+from robustcs.similarity.store import cache_folder, not_stored, select, transaction
 
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
 FORM = 1
@@ -77,7 +77,7 @@ class RankingStore:
 
     What is written is written whole, or not at all; readers do not wait for writers (write-ahead log).
 
-    Raises :class:`InputError` where the file cannot be used or is damaged.
+    Raises :class:`OutputError` where the file cannot be used, :class:`InputError` where it is damaged.
     """
 
     def __init__(self, path: Path | None = None):
@@ -171,8 +171,10 @@ class RankingStore:
             with transaction(self.path, _prepare) as database:
                 yield database
         except (OSError, sqlite3.Error) as error:
-            advice = "delete the file, or name another one as store in [retrieval]"
-            raise input_error(self.path, None, f"the store of rankings cannot be used ({error})", advice, "bad-store") from None
+            elsewhere = "name another one as store in [retrieval]"
+            found = f"the store of rankings cannot be used ({error})"
+            damaged = input_error(self.path, None, found, f"delete the file, or {elsewhere}", "bad-store")
+            raise not_stored(self.path, error, elsewhere) or damaged from None
 
 
 def _prepare(database: sqlite3.Connection) -> None:

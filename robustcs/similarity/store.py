@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.errors import input_error
+from robustcs.errors import OutputError, input_error, not_written
+from robustcs.protected import refuse_protected
 
 Vectors = npt.NDArray[np.float32]
 
@@ -35,7 +36,7 @@ class EmbeddingStore:
     A model is known by its fingerprint and a text by the SHA-256 of its UTF-8 bytes, so another version of a model under the
     same name gets vectors of its own. What is written is written whole, or not at all.
 
-    Raises :class:`InputError` where the folder cannot be used or the file is damaged.
+    Raises :class:`OutputError` where the folder cannot be used, :class:`InputError` where the file is damaged.
     """
 
     def __init__(self, folder: Path | None = None):
@@ -66,16 +67,18 @@ class EmbeddingStore:
             with transaction(self.path, _prepare) as database:
                 yield database
         except (OSError, sqlite3.Error) as error:
-            advice = "delete the file, or name another folder in ROBUSTCS_CACHE"
-            raise input_error(self.path, None, str(error), advice, "bad-cache") from None
+            elsewhere = "name another folder in ROBUSTCS_CACHE"
+            damaged = input_error(self.path, None, str(error), f"delete the file, or {elsewhere}", "bad-cache")
+            raise not_stored(self.path, error, elsewhere) or damaged from None
 
 
 @contextmanager
 def transaction(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> Iterator[sqlite3.Connection]:
     """The SQLite file, made and prepared where it is new; committed at the end, or undone on an error.
 
-    Raises ``OSError`` and ``sqlite3.Error``, of which the caller tells in its own words.
+    Raises ``OSError`` and ``sqlite3.Error``, of which :func:`not_stored` tells, and :class:`UsageError` where it is an input.
     """
+    refuse_protected(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=60)
     try:
@@ -84,6 +87,26 @@ def transaction(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> 
             yield database
     finally:
         database.close()
+
+
+def not_stored(path: Path, error: OSError | sqlite3.Error, elsewhere: str) -> OutputError | None:
+    """The error of a store that is sound but cannot be written to, with what to do by its cause; None for a damaged one.
+
+    ``elsewhere`` says how to name another one.
+    """
+    if isinstance(error, OSError):
+        return not_written(path, error)
+    # the low byte is the kind; errors of Python's own have no code
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if kind == sqlite3.SQLITE_FULL:
+        return OutputError(path, "the disk is full", f"make room, or {elsewhere}")
+    if kind == sqlite3.SQLITE_IOERR:
+        return OutputError(path, str(error), f"check the disk and its free space, or {elsewhere}")
+    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return OutputError(path, str(error), f"check the permissions, or {elsewhere}")
+    if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return OutputError(path, "another program has been writing to it for a minute", f"wait for that one, or {elsewhere}")
+    return None
 
 
 def select(

@@ -104,7 +104,7 @@ def unanswered(systems: Sequence[System]) -> UsageError:
     """The error that names the turns without an answer where no index is configured, and the command that answers them."""
     waiting = [f"{turns_in_words(system.open)} of {system.name}" for system in systems if system.open]
     return UsageError(
-        "no-index", f"no run answers {'; '.join(waiting)}",
+        "no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named",
         "robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml",
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import (
     Expected,
     answered_by_run,

@@ -38,12 +38,13 @@ _BATCH = 64
 class Retrieval:
     """What a project's questions need, found out step by step: the index, the questions, what the store knows.
 
-    ``tell`` gets a line for people about every lasting step.
+    ``tell`` gets a line for people about every lasting step; ``changed`` says whether there was one.
     """
 
     def __init__(self, workspace: Workspace, tell: Callable[[str], None], systems: Sequence[System] | None = None):
         self.workspace = workspace
         self.tell = tell
+        self.changed = False
         self.systems = systems_of(workspace) if systems is None else list(systems)
         if workspace.project.retrieval is None:
             raise unanswered(self.systems)
@@ -75,7 +76,10 @@ class Retrieval:
         for system in self.systems:
             if system.open:
                 rewriter = self.settings.rewriter if system.raw else None
-                rewritten = rewrite(rewriter, system.texts, self.store, self.workspace.track)
+                rewritten, empty = rewrite(rewriter, system.texts, self.store, self.workspace.track)
+                if empty:
+                    kept = f"the rewriter writes nothing for {turns_in_words(empty)} of {system.name}"
+                    self.tell(f"{kept}: searched as {'they are' if len(empty) > 1 else 'it is'}")
                 found[system.name] = {turn: normalised(rewritten[turn]) for turn in system.open}
             else:
                 found[system.name] = {}
@@ -89,7 +93,7 @@ class Retrieval:
     @cached_property
     def known(self) -> set[str]:
         """The digests that the store knows deep enough, before anything is retrieved."""
-        if not self.indexed:
+        if not self.by_digest or not self.indexed:
             return set()
         return self.store.known(self.ranker, list(self.by_digest), self.settings.depth)
 
@@ -113,6 +117,7 @@ class Retrieval:
     def _retrieve(self, missing: Sequence[str]) -> None:
         if not missing:
             return
+        self.changed = True
         searcher = Searcher(self.index, self.settings, self.workspace.jobs)
         batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
         for batch in self.workspace.track(batches, f"retrieving {len(missing)} questions", len(batches)):
@@ -139,6 +144,7 @@ class Retrieval:
                 "file-exists", f"{path} is there already, and robustcs did not write it",
                 "name another folder with --folder or in [retrieval]",
             )  # fmt: skip
+        self.changed = True
         text = self._run_text(system)
         write_text(path, text, make_parents=True)
         texts = {turn: digest(text) for turn, text in system.texts.items()}

@@ -40,7 +40,8 @@ from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import Formulation, Project
+from robustcs.project import Formulation, Project, protect_inputs
+from robustcs.protected import protect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
 
 
 class Workspace:
-    """The inputs of one command.
+    """The inputs of one command; none of them is written to from now on.
 
     inputs
         One entry per file read so far: role, path, sha256 (None for ``irds:``), rows.
@@ -71,11 +72,15 @@ class Workspace:
         self.track = track
         self.inputs: list[dict[str, Any]] = []
         self._text_files: list[tuple[Path, dict[str, str]]] = []
+        protect_inputs(project)
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
         """Note a file that was read, with its checksum."""
         text = os.fspath(path)
-        digest = None if text.startswith(IRDS_PREFIX) else sha256(path)
+        digest = None
+        if not text.startswith(IRDS_PREFIX):
+            digest = sha256(path)
+            protect([path])
         self.inputs.append({"role": role, "path": text, "sha256": digest, "rows": rows})
 
     @cached_property

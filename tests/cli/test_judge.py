@@ -204,7 +204,8 @@ def test_a_bad_sheet_adds_nothing(project: Path) -> None:
          " or judge elsewhere with --export FILE"),
         (("--metric", "f1"), 2, "robustcs: f1 does not score rankings; use a measure such as ndcg_cut_3"),
         (("--run", "only=base.trec"), 2, "robustcs: no run is named 'base'; there are only"),
-        (("--judgments", "no/such/folder"), 3, "robustcs: No such file or directory: no/such/folder"),
+        (("--judgments", "no/such/folder"), 3, "robustcs: no/such/folder: not written, its folder does not exist; make the"
+         " folder first"),
     ],
 )  # fmt: skip
 def test_wrong_use(project: Path, arguments: tuple[str, ...], code: int, message: str) -> None:

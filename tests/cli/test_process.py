@@ -95,7 +95,12 @@ main()
 """
 
 
-def test_interrupted_work_leaves_nothing_behind(demo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_interrupted_work_leaves_nothing_behind(
+    demo: Path, tmp_path: Path, number: signal.Signals, code: int, word: str
+) -> None:
     arguments = ["breakdown", "--output", "out.json", "--output", "out.tex"]
     arguments += ["--qrels", str(demo / "qrels.txt"), "--original", str(demo / "runs/stem_original.trec")]
     arguments += ["--human", str(demo / "runs/stem_human.trec")]
@@ -104,10 +109,10 @@ def test_interrupted_work_leaves_nothing_behind(demo: Path, tmp_path: Path) -> N
     process = start([sys.executable, "-c", ANNOUNCED, *arguments], tmp_path)
     assert process.stderr and process.stdout
     assert process.stderr.readline() == "reading\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert [line for line in err.splitlines() if line and line != "reading"] == ["robustcs: interrupted"]
+    assert process.returncode == code
+    assert [line for line in err.splitlines() if line and line != "reading"] == [f"robustcs: {word}"]
     assert out == ""
     assert list(tmp_path.iterdir()) == []
 

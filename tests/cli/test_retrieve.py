@@ -21,6 +21,8 @@ from robustcs.retrieval import java
 from tests.conftest import ROOT
 from tests.retrieval_support import needs_pyserini, needs_transformers, project_without_runs, save_mono_t5
 
+NOTHING = "nothing to do: every question has its run\n"
+
 
 def call(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     capfd.readouterr()
@@ -146,7 +148,7 @@ def test_a_second_run_retrieves_nothing_and_changes_nothing(capfd: pytest.Captur
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (project / "retrieved").iterdir()}
     assert len(before) == 6
     code, out, err = call(capfd, "retrieve")
-    assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
+    assert (code, err) == (0, NOTHING) and max(map(len, out.splitlines())) <= 80
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in (project / "retrieved").iterdir()} == before
     assert counts(capfd, "--dry-run") == {
         "original": (70, 70, 0), "qr": (70, 70, 0), "human": (70, 70, 0), "all": (210, 210, 0),
@@ -389,28 +391,60 @@ def test_a_report_without_an_index_is_of_what_there_is(
     assert code == 0 and "(no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original; robustcs retrieve --index" in err
 
 
-def started(*arguments: object) -> subprocess.Popen[str]:
-    code = "import sys; from robustcs.cli.main import run; sys.exit(run(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={
-        **os.environ, "PYTHONPATH": str(ROOT),
-    })  # fmt: skip
+#: Tells on stderr when it has come to a moment, and waits there (or goes on with it, for Java).
+PAUSED = """
+import shutil, sys, threading, time
+import robustcs.retrieval.index as index
+import robustcs.workspace.retrieved as retrieved
+from robustcs.cli.main import main
+
+def here():
+    print("here", file=sys.stderr, flush=True)
+
+def pausing(original, how):
+    def pause(*arguments, **named):
+        if moment.pop("to come", False):
+            how()
+        return original(*arguments, **named)
+    return pause
+
+moment = {"to come": True}
+where = sys.argv.pop(1)
+if where == "indexing":  # a second after Java was started
+    index._run = pausing(index._run, lambda: threading.Timer(1, here).start())
+elif where == "removing":  # behind the rename
+    shutil.rmtree = pausing(shutil.rmtree, lambda: (here(), time.sleep(60)))
+elif where == "searching":
+    retrieved.Searcher = pausing(retrieved.Searcher, lambda: (here(), time.sleep(60)))
+main()
+"""
 
 
 @needs_pyserini
 def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
     folder = project_without_runs(demo, tmp_path)
-    before = sorted(folder.iterdir())
-    for awaited in (".index-*", "index"):  # while Java indexes, then while it searches
-        with started("retrieve", "--config", folder / "robustcs.toml") as process:
-            while not any(folder.glob(awaited)) and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate()
-        assert process.returncode == 130 and err.splitlines()[-1] == "robustcs: interrupted" and "Traceback" not in err
-        known = ("index",) if awaited == "index" else ()
-        left = [path for path in folder.iterdir() if path not in before and not path.name.startswith("store.sqlite")]
-        assert sorted(path.name for path in left) == list(known)
+    before = {path.name for path in folder.iterdir()}
+
+    def left(moment: str, number: signal.Signals, code: int, word: str) -> set[str]:
+        command = [sys.executable, "-c", PAUSED, moment, "retrieve", "--config", folder / "robustcs.toml"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        ) as process:  # fmt: skip
+            assert process.stderr is not None
+            said = list(iter(process.stderr.readline, "here\n"))
+            process.send_signal(number)
+            said += process.communicate()[1].splitlines()
+        assert process.returncode == code and not any("Traceback" in line for line in said)
+        assert not word or said[-1] == f"robustcs: {word}"
+        return {path.name for path in folder.iterdir() if not path.name.startswith("store.sqlite")} - before
+
+    (killed,) = left("indexing", signal.SIGKILL, -signal.SIGKILL, "")
+    assert killed.startswith(".robustcs-")
+    assert left("indexing", signal.SIGTERM, 143, "terminated") <= {"index"}  # Java may have been quicker
+    shutil.rmtree(folder / "index", ignore_errors=True)
+    assert left("removing", signal.SIGINT, 130, "interrupted") == {"index"}
+    assert left("searching", signal.SIGTERM, 143, "terminated") == {"index"}
     assert run(["retrieve", "--config", str(folder / "robustcs.toml")]) == 0
     assert len(list((folder / "retrieved").glob("*.trec"))) == 3
 
@@ -429,7 +463,7 @@ def test_a_reranker_orders_the_top_anew(
         turn: set(found) for turn, found in anew.items()
     }
     before = Path("runs/human.trec").read_bytes()
-    assert call(capfd, "retrieve", *options)[2] == "" and Path("runs/human.trec").read_bytes() == before
+    assert call(capfd, "retrieve", *options)[2] == NOTHING and Path("runs/human.trec").read_bytes() == before
 
 
 def ranked(run_file: Path) -> dict[str, list[str]]:
@@ -464,7 +498,7 @@ def test_cast_2020(
     assert call(capfd, "retrieve", *options)[0] == 0
     first = time.perf_counter() - started
     started = time.perf_counter()
-    assert call(capfd, "retrieve", *options)[2] == ""
+    assert call(capfd, "retrieve", *options)[2] == NOTHING
     assert first > 10 * (time.perf_counter() - started)
     measures = ("ndcg_cut_3", "recip_rank", "recall_100")
     rows = table(

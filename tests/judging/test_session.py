@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import InputError, OutputError, UsageError
 from robustcs.inputs.qrels import read_qrels
 from robustcs.judging.session import JudgmentFile, Scale, Session, read_judgments
 
@@ -212,7 +212,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, scale: Scale, monkeypat
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OutputError, match="new: not written, no space left on device; make room and start again"):
             session.grade(2)
         assert path.read_text() == "1_1 0 a 1\n"
         assert file.grades == {PAIRS[0]: 1}

@@ -76,7 +76,7 @@ def test_json_without_anything() -> None:
 
 
 def test_csv_is_exact() -> None:
-    lines = to_csv(FRAME).split("\n")
+    lines = to_csv(FRAME, raw=True).split("\n")
     assert lines[0] == "turn,score,count,found,grade,text,mixed"
     assert lines[1] == "31_1,0.30000000000000004,1,True,1,=1+1,0.5"
     assert lines[2] == "31_2,,2,False,,,2"
@@ -89,7 +89,7 @@ def test_csv_is_exact() -> None:
 @given(st.lists(st.tuples(st.text(), st.floats(allow_nan=False, allow_infinity=False)), min_size=1))
 def test_csv_and_json_read_back(rows: list[tuple[str, float]]) -> None:
     frame = pd.DataFrame(rows, columns=["text", "number"])
-    parsed = list(csv.reader(io.StringIO(to_csv(frame), newline="")))[1:]
+    parsed = list(csv.reader(io.StringIO(to_csv(frame, raw=True), newline="")))[1:]
     assert [(text, float(number)) for text, number in parsed] == rows
     table = read(to_json("x", "1", {}, [], {"t": frame}))["tables"]["t"]
     assert [(row["text"], row["number"]) for row in table] == rows

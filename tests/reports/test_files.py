@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from robustcs.errors import ExitCode
+from robustcs.errors import ExitCode, OutputError
 from robustcs.reports import files
-from robustcs.reports.files import OutputError, write_bytes, write_text
+from robustcs.reports.files import write_bytes, write_text
 
 
 def test_writes_text_as_it_is(tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     with pytest.raises(expected) as caught:
         write_text(target, "new")
     if expected is OutputError:
-        assert str(caught.value) == f"{target}: not written, no space left on device"
+        assert str(caught.value) == f"{target}: not written, no space left on device; make room, or write elsewhere"
         assert caught.value.exit_code == ExitCode.BAD_INPUT
         assert caught.value.slug == "not-written"
     assert target.read_text() == "old"
@@ -83,10 +85,10 @@ def test_a_folder_or_a_path_through_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_closed_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_: object) -> None:
+    def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)  # permissions do not bind root, under which tests may run
+    monkeypatch.setattr(files.os, "open", refuse)  # permissions do not bind root, under which tests may run
     with pytest.raises(OutputError) as caught:
         write_text(tmp_path / "x", "x")
     expected = f"{tmp_path / 'x'}: not written, its folder may not be written to; check the permissions"
@@ -116,3 +118,18 @@ def test_special_files_are_written_directly(tmp_path: Path, capfdbinary: pytest.
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys; from robustcs.reports.files import write_text\n"
+        "if sys.argv[2:]: os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_text(sys.argv[1] + '/table.csv', 'new')"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    (tmp_path / "table.csv").write_text("old")
+    assert subprocess.run([*command, "killed"]).returncode == -9
+    (left,) = set(os.listdir(tmp_path)) - {"table.csv"}
+    assert left.startswith(".robustcs-") and (tmp_path / "table.csv").read_text() == "old"
+    assert subprocess.run(command).returncode == 0
+    assert os.listdir(tmp_path) == ["table.csv"] and (tmp_path / "table.csv").read_text() == "new"

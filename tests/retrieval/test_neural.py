@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -71,13 +72,28 @@ def test_history_follows_the_conversation_and_not_the_file() -> None:
 def test_a_rewriter_from_a_folder(rewriter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = RankingStore(tmp_path / "store.sqlite")
     expected = {"1_1": "bees live", "1_2": "bees eat honey", "2_1": "bicycle chain"}
-    assert rewrite(str(rewriter), TEXTS, store, untracked) == expected
+    assert rewrite(str(rewriter), TEXTS, store, untracked) == (expected, [])
 
     def refuse(*_: object) -> None:
         raise AssertionError("loaded again")
 
     monkeypatch.setattr("robustcs.retrieval.rewriting.load_model", refuse)
-    assert rewrite(str(rewriter), TEXTS, store, untracked) == expected
+    assert rewrite(str(rewriter), TEXTS, store, untracked) == (expected, [])
+
+
+def test_a_turn_for_which_the_model_writes_nothing_keeps_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a model that knows one conversation only; what it wrote is known the second time."""
+    (tmp_path / "model").mkdir()
+    module = "robustcs.retrieval.rewriting"
+    monkeypatch.setattr(f"{module}.transformers", lambda: (SimpleNamespace(AutoModelForSeq2SeqLM=None), None))
+    monkeypatch.setattr(f"{module}.load_model", lambda *_: (None, None))
+    monkeypatch.setattr(f"{module}._outputs", lambda *parts: ["bicycle chain" * (text == "chain ?") for text in parts[2]])
+    store = RankingStore(tmp_path / "store.sqlite")
+    texts = {"1_1": "bees live", "1_2": "they eat", "2_1": "chain ?"}
+    for _ in range(2):
+        rewritten, empty = rewrite(str(tmp_path / "model"), texts, store, untracked)
+        assert rewritten == {"1_1": "bees live", "1_2": "they eat", "2_1": "bicycle chain"}
+        assert empty == ["1_1", "1_2"]
 
 
 @needs_transformers

@@ -1,0 +1,55 @@
+"""What goes to a terminal must not steer it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+import click
+
+#: Nobody's terminal is wider; tables do not get wider than their texts in any case.
+_WIDEST = 10_000
+
+
+def usable_width() -> None:
+    """Make ``COLUMNS`` and ``LINES``, which several libraries read, numbers that can be used, or unset them."""
+    for name in ("COLUMNS", "LINES"):
+        text = os.environ.get(name)
+        if text is None:
+            continue
+        digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
+        if not digits:
+            del os.environ[name]
+        elif len(digits) > 4:
+            os.environ[name] = str(_WIDEST)
+
+
+def is_terminal(target: str) -> bool:
+    """Would a text written to ``target`` (``-`` is stdout) be seen on a terminal?"""
+    if target == "-":
+        return sys.stdout.isatty()
+    try:
+        if not stat.S_ISCHR(os.stat(target).st_mode):  # opening and closing a pipe would end it for its reader
+            return False
+        device = os.open(target, os.O_WRONLY | os.O_NOCTTY)
+    except (OSError, ValueError):
+        return False
+    try:
+        return os.isatty(device)
+    finally:
+        os.close(device)
+
+
+def tell(message: str) -> None:
+    """One line for people, on stderr."""
+    click.echo(harmless(message), err=True)
+
+
+def harmless(message: str) -> str:
+    """Texts and names of input files stand in messages: control characters other than line ends are made visible."""
+    return "".join(char if char == "\n" or char.isprintable() else _escape(char) for char in message)
+
+
+def _escape(char: str) -> str:
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"

@@ -1,0 +1,71 @@
+"""Inputs are known by every name that they have."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from robustcs.errors import UsageError
+from robustcs.protected import is_protected, protect, protection, refuse_protected
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("data").mkdir()
+    Path("qrels.txt").write_text("1_1 0 a 1\n")
+    with protection():
+        protect(["qrels.txt", tmp_path / "absent.txt", "data"])
+        yield tmp_path
+
+
+def test_other_names_of_an_input(folder: Path) -> None:
+    Path("link").symlink_to("qrels.txt")
+    Path("sub/link").symlink_to(Path("..") / "link")
+    os.link("qrels.txt", "hard")
+    Path("elsewhere").symlink_to("data")
+    names = ["qrels.txt", "./sub/../qrels.txt", str(folder / "qrels.txt"), "link", "sub/link", "hard", "absent.txt",
+             "sub/../absent.txt", "data/new.txt", "elsewhere/deep/new.txt"]  # fmt: skip
+    for name in names:
+        with pytest.raises(UsageError) as error:
+            refuse_protected(name)
+        assert str(error.value) == f"{name} is a file that is read; choose another name for the output"
+    for name in ("other.txt", "qrels.txt/below", "sub", "sub/qrels.txt", "/dev/null", "a\0b", ""):
+        refuse_protected(name)
+
+
+def test_an_input_that_another_program_replaced_stays_one(folder: Path) -> None:
+    Path("new").write_text("")
+    os.replace("new", "qrels.txt")
+    assert is_protected("qrels.txt") and not is_protected("new")
+
+
+def test_a_project_file_is_known_by_its_name(folder: Path) -> None:
+    assert not is_protected("sub/robustcs.toml")
+    Path("sub/robustcs.toml").write_text("")
+    Path("config").symlink_to("sub/robustcs.toml")
+    assert is_protected("sub/robustcs.toml") and is_protected("config")
+
+
+def test_judgments_that_grow_are_added_to_and_not_overwritten(folder: Path) -> None:
+    protect(["judgments.txt"], growing=True)
+    refuse_protected("judgments.txt", adds=True)
+    for name, adds in (("judgments.txt", False), ("qrels.txt", True)):
+        with pytest.raises(UsageError):
+            refuse_protected(name, adds)
+    protect(["judgments.txt"])  # also the qrels
+    assert is_protected("judgments.txt", adds=True)
+
+
+def test_a_terminal_that_is_read_and_written_is_no_input(folder: Path) -> None:
+    protect(["/dev/null"])
+    assert not is_protected("/dev/null")
+
+
+def test_every_command_starts_anew(folder: Path) -> None:
+    with protection():
+        assert not is_protected("qrels.txt")
+    assert is_protected("qrels.txt")
