@@ -14,6 +14,8 @@ from enum import IntEnum
 
 #: Problems of one file that are kept; past it only their number is reported.
 MAX_PROBLEMS = 20
+#: Characters of a message's part that are shown; ids, cells and keys of input files stand in them, however long those are.
+_LONGEST = 600
 
 
 class ExitCode(IntEnum):
@@ -41,7 +43,7 @@ class RobustcsError(Exception):
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
-        return f"{self.found}; {self.advice}" if self.advice else self.found
+        return "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 
 class UsageError(RobustcsError):
@@ -66,7 +68,14 @@ class Problem:
 
     def __str__(self) -> str:
         place = os.fspath(self.path) if self.line is None else f"{os.fspath(self.path)}:{self.line}"
-        return f"{place}: {self.found}; {self.advice}" if self.advice else f"{place}: {self.found}"
+        return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+
+
+def _one_line(text: str) -> str:
+    """``text`` with its line ends made visible and, where it is longer than anybody reads, without its middle."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
 
 
 def _without_line(problem: Problem) -> Problem:

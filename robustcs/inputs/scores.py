@@ -51,7 +51,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
             value = float(cell)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value) or "_" in cell:
+        if not math.isfinite(value) or "_" in cell or not cell.isascii():
             problems.add(number, f"value {cell!r} is not a number", "write a decimal number", "not-a-number")
             continue
         earlier = lines.setdefault((measure, turn), number)
