@@ -1,5 +1,6 @@
 # make demo   report on the demo collection, into reports/demo
 # make test   the whole test suite
+# make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
 # Each makes its own environment in .venv with the versions of constraints.txt; only Python 3.11+, pip and make are needed.
 
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 # also for the environment in which pip builds this package
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check lint lock clean
+.PHONY: demo test fuzz check lint lock clean
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
@@ -17,6 +18,10 @@ demo: $(VENV)/core
 
 test: $(VENV)/dev $(VENV)/optional
 	$(BIN)/python -m pytest
+
+# what it finds goes to tests/fuzz/corpus, where the suite tries it from then on
+fuzz: $(VENV)/dev
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-10800} $(BIN)/python -m pytest -s tests/fuzz
 
 check: lint test
 

@@ -15,8 +15,8 @@ from enum import IntEnum
 
 #: Problems of one file that are kept; past it only their number is reported.
 MAX_PROBLEMS = 20
-#: Characters of what was found that a message repeats: a cell of a file can hold millions.
-_LONGEST = 1000
+#: Characters of a message's part that are shown; ids, cells and keys of input files stand in them, however long those are.
+_LONGEST = 600
 
 FULL_ADVICE = "make room, or write elsewhere"
 #: No space on the disk, in the user's share of it, or under the limit of a file's size.
@@ -49,16 +49,12 @@ class RobustcsError(Exception):
 
     def __init__(self, slug: str, found: str, advice: str = ""):
         self.slug = slug
-        self.found = _cut(found)
+        self.found = found
         self.advice = advice
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
-        return f"{self.found}; {self.advice}" if self.advice else self.found
-
-
-def _cut(found: str) -> str:
-    return found if len(found) <= _LONGEST else f"{found[:_LONGEST]} … ({len(found):,} characters)"
+        return "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 
 class UsageError(RobustcsError):
@@ -108,7 +104,14 @@ class Problem:
 
     def __str__(self) -> str:
         place = os.fspath(self.path) if self.line is None else f"{os.fspath(self.path)}:{self.line}"
-        return f"{place}: {_cut(self.found)}; {self.advice}" if self.advice else f"{place}: {_cut(self.found)}"
+        return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+
+
+def _one_line(text: str) -> str:
+    """``text`` with its line ends made visible and, where it is longer than anybody reads, without its middle."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
 
 
 def _without_line(problem: Problem) -> Problem:

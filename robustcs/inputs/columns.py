@@ -167,18 +167,15 @@ def _read_regular(chunk: bytes, layout: Layout, schema: pa.Schema, header: bool,
     return table.cast(schema)
 
 
-def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, list[bytes]]]:
-    """(line number, cells) of every row of a piece; blank lines, comments and the header are passed over."""
+def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, bytes]]:
+    """(line number, line) of every row of a piece; blank lines, comments and the header are passed over."""
     for number, line in enumerate(chunk.split(b"\n"), first_line):
-        if line.startswith(b"#"):
+        if line.startswith(b"#") or not line.strip():
             continue
-        cells = line.split()
-        if not cells:
-            continue
-        if header:
+        if header and b"\r" not in line.strip():
             header = False
             continue
-        yield number, cells
+        yield number, line.strip()
 
 
 def _read_lines(
@@ -187,7 +184,13 @@ def _read_lines(
     """The reference reader: line by line, every malformed line into ``problems``."""
     values: list[list[Any]] = [[] for _ in layout.fields]
     expected = len(layout.columns)
-    for number, cells in _rows(chunk, header, first_line):
+    for number, line in _rows(chunk, header, first_line):
+        if b"\r" in line:
+            # rows of another system's line ends would vanish in the tag of this one
+            found = "a carriage return inside the line"
+            problems.add(number, found, "save the file with usual line ends", "old-line-ends")
+            continue
+        cells = line.split()
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             problems.add(
                 number,

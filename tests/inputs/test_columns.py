@@ -288,3 +288,18 @@ def test_a_line_of_columns_is_not_longer_than_a_piece(scratch: Path) -> None:
     with pytest.raises(InputError) as error:
         read_columns(scratch, RUN)
     assert str(error.value) == f"{scratch}:2: this line is longer than 1 MiB; check that this is the right file"
+
+
+def test_a_carriage_return_inside_a_line_hides_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\r1_1 Q0 d3 3 7.5 t\n1_2 Q0 d1 1 9.5 t\r\n")
+    with pytest.raises(InputError) as error:
+        read_columns(path, RUN)
+    assert str(error.value) == f"{path}:2: a carriage return inside the line; save the file with usual line ends"
+
+
+def test_a_carriage_return_inside_the_header_hides_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"query_id Q0 docno rank score tag\r1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\n")
+    with pytest.raises(InputError, match=":1: a carriage return inside the line"):
+        read_columns(path, RUN)

@@ -79,3 +79,8 @@ def test_authors_overlap_file_has_every_turn(shared_data: Path) -> None:
     frame = read_scores(shared_data / "cast2019" / "qrqa" / "answer_overlap_r1000.txt")
     assert frame.shape == (479, 1)
     assert frame["overlap_1000"].between(0, 1).all()
+
+
+def test_digits_of_other_scripts_are_no_number_here_either(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=":1: value '１' is not a number"):
+        read_scores(write(tmp_path, "P_1 31_1 １\n"))

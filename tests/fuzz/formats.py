@@ -1,0 +1,128 @@
+"""Every format that robustcs reads: its reader, its valid examples, and what a plain parser would read from the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from robustcs.errors import ProblemList
+from robustcs.inputs.annotations import read_annotations
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.columns import Field, Layout, read_columns
+from robustcs.inputs.crowd import read_bank, read_gold_checks, read_grades, read_turn_list
+from robustcs.inputs.files import read_json, read_text
+from robustcs.inputs.kinds import first_cells, kind_of
+from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
+from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.preferences import read_preferences
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.ratings import read_ratings
+from robustcs.inputs.rows import columns_of, read_rows
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.slices import read_slices
+from robustcs.inputs.texts import read_texts
+from robustcs.judging.session import Scale, read_judgments
+from robustcs.judging.sheet import read_sheet
+from robustcs.project import read_project
+from tests.fuzz import examples as make
+from tests.fuzz import oracle
+
+_ONE = np.zeros(1, dtype=np.int32)
+_SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, pa.array(["judged"]), _ONE, np.ones(1, dtype=np.int16)), 3)
+_WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
+_WANTED = frozenset(f"d{place}" for place in range(4))
+_BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
+_PAIRS = Layout("file of pairs", ("name", "value"), (Field("name", 0, "label"), Field("value", 1, "real")), True, lambda _: "")
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read and what valid ones look like.
+
+    ``expected`` reads the bytes the plain slow way and raises ``ValueError`` where they mean nothing; ``found`` says the same
+    of the reader's value. ``readers`` are the public functions of the program that this format tries.
+    """
+
+    read: Callable[[Path], Any]
+    examples: tuple[Callable[[Random], str], ...]
+    readers: tuple[Callable[..., Any], ...]
+    expected: Callable[[bytes], Any] | None = None
+    found: Callable[[Any], Any] = lambda value: value
+
+
+def _format(
+    reader: Callable[..., Any], *examples: Callable[[Random], str], expected: Callable[[bytes], Any] | None = None,
+    found: Callable[[Any], Any] = lambda value: value, **options: Any,
+) -> Format:  # fmt: skip
+    return Format(partial(reader, **options), examples, (reader,), expected, found)
+
+
+def _rows(path: Path) -> Any:
+    problems = ProblemList(path)
+    columns, rows = read_rows(path, problems)
+    read = columns, list(rows)
+    problems.raise_if_any()
+    return read
+
+
+def _told_apart(path: Path) -> Any:
+    return kind_of(path), first_cells(path)
+
+
+_TABLES = (make.ratings, make.grades, make.gold_checks, make.snippets_csv, make.snippets_jsonl)
+_TEXTS = (make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard)
+_ALL = tuple(example for name, example in vars(make).items() if name in make.EXAMPLES)
+
+FORMATS: dict[str, Format] = {
+    "run": _format(read_run, make.run, expected=oracle.run, found=oracle.of_run),
+    "run-by-rank": _format(read_run, make.run, ranks=True, expected=oracle.run_by_rank, found=oracle.of_run),
+    "qrels": _format(read_qrels, make.qrels, expected=oracle.qrels, found=oracle.of_qrels),
+    "scores": _format(read_scores, make.scores, expected=oracle.scores, found=oracle.of_scores),
+    "columns": _format(read_columns, make.needs, layout=_PAIRS),
+    "texts": _format(read_texts, *_TEXTS, role="qr", expected=oracle.texts),
+    "texts-human": _format(read_texts, *_TEXTS, role="human"),
+    "texts-column": _format(read_texts, make.texts_cast, role="original", column="raw_utterance"),
+    "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad),
+    "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl),
+    "paraphrases": _format(read_paraphrases, make.paraphrases),
+    "collection": _format(read_passages, make.collection, wanted=_WANTED),
+    "slices": _format(read_slices, make.slices),
+    "annotations": _format(read_annotations, make.snippets_jsonl, make.snippets_csv),
+    "ratings": _format(read_ratings, make.ratings),
+    "ratings-of-turns": _format(read_ratings, make.ratings, turns=True),
+    "grades": _format(read_grades, make.grades, make.judgments_regin, make.ratings),
+    "gold-checks": _format(read_gold_checks, make.gold_checks),
+    "bank": _format(read_bank, make.bank),
+    "turn-list": _format(read_turn_list, make.turn_list, make.qrels, make.run),
+    "mixed-initiative": _format(read_mixed_initiative, make.mixed_initiative),
+    "clariq-topics": _format(read_topics, make.topics),
+    "question-bank": _format(read_question_bank, make.question_bank),
+    "needs": _format(read_needs, make.needs, expected=oracle.needs),
+    "question-run": _format(read_question_run, make.question_run, name="x", bank=_BANK, ranks=True,
+                            expected=oracle.question_run, found=oracle.of_question_run),  # fmt: skip
+    "evaluation": _format(read_evaluation, make.evaluation),
+    "performance": _format(read_performance, make.performance),
+    "conversations": _format(read_conversations, make.conversations),
+    "preferences": _format(read_preferences, make.preferences),
+    "rows": Format(_rows, _TABLES, (read_rows,)),
+    "columns-of": _format(columns_of, *_TABLES),
+    "json": _format(read_json, make.texts_object, make.answers),
+    "text": _format(read_text, make.turn_list),
+    "kind": Format(_told_apart, _ALL, (kind_of, first_cells)),
+    "clariq-json": _format(is_json, make.performance, make.run),
+    "crowd-json": _format(is_mixed_initiative, make.mixed_initiative, make.run),
+    "sheet": _format(read_sheet, make.sheet, scale=_SCALE, worklist=_WORKLIST, known={("31_1", "d9"): 1}),
+    "judgments": _format(read_judgments, make.judgments, scale=_SCALE),
+    "project": _format(read_project, make.project),
+}
