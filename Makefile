@@ -23,7 +23,7 @@ demo: $(VENV)/core
 	SOURCE_DATE_EPOCH=1795219200 $(BIN)/robustcs demo
 
 test: $(VENV)/dev $(VENV)/optional
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: lint test
 
