@@ -2,22 +2,29 @@
 # make test   the whole test suite
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
-# Each makes its own environment in .venv with the versions of constraints.txt; only Python 3.11+, pip and make are needed.
+# make audit  known vulnerabilities of the locked versions, where the network can be reached
+# make lock   the lock files anew, with the newest versions that setup.cfg and optional.in allow
+# Each makes its own environment in .venv with the versions of the lock files, which pip checks by their hashes; only
+# Python 3.11+, pip and make are needed. Nothing is fetched once the environment stands.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# also for the environment in which pip builds this package
-INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz check lint lock clean
+# Each package stands in one lock file only: build.txt (setuptools, which builds this package and what comes as source),
+# constraints.txt (what robustcs needs), dev.txt (what its tests add), optional.txt (what the tests of optional parts add).
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+INSTALL := $(PIP) --no-build-isolation
+LOCKED := $(INSTALL) --require-hashes
+
+.PHONY: demo test fuzz check lint audit lock clean
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
 	SOURCE_DATE_EPOCH=1795219200 $(BIN)/robustcs demo
 
 test: $(VENV)/dev $(VENV)/optional
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # what it finds goes to tests/fuzz/corpus, where the suite tries it from then on
 fuzz: $(VENV)/dev
@@ -29,31 +36,49 @@ lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+audit: $(VENV)/dev
+	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt
+
 $(VENV)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/core: $(VENV)/python setup.cfg constraints.txt
+$(VENV)/core: $(VENV)/python setup.cfg setup.py build.txt constraints.txt
+	$(LOCKED) -r build.txt
+	$(LOCKED) -r constraints.txt
 	$(INSTALL) --editable .
 	touch $@
 
-$(VENV)/dev: $(VENV)/python setup.cfg constraints.txt
-	$(INSTALL) --editable '.[dev]'
-	touch $(VENV)/core $@
+$(VENV)/dev: $(VENV)/core dev.txt
+	$(LOCKED) -r dev.txt
+	touch $@
 
 # sentence encoders and retrieval; their tests skip, with the reason, where these packages cannot be had
 $(VENV)/optional: $(VENV)/dev optional.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r optional.txt \
+	$(LOCKED) -r optional.txt \
 		|| echo 'optional packages not installed for this Python: the tests that need them skip'
 	touch $@
 
-# the newest versions that setup.cfg allows, for whoever maintains the lock
+# One lock serves every Python from 3.11 on, and every platform.
+COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --upgrade --custom-compile-command 'make lock'
+# what the files before already hold, so that no package stands twice
+beside = $(foreach file,$(1),--constraint $(file) $$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' $(file)))
+# requirements of optional.in that its tests do without
+LARGE := tensorflow libclang cython lightgbm nmslib onnxruntime pyyaml sentencepiece spacy transformers
+
 lock:
 	rm -rf .venv-lock
 	$(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]' 'setuptools>=77'
-	.venv-lock/bin/python -m pip freeze --all --exclude robustcs --exclude pip > constraints.txt
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	printf '%s\n' 'setuptools >=77,<82  # tensorflow-hub imports its pkg_resources' > .venv-lock/build.in
+	printf '%s\n' pip > .venv-lock/venv
+	printf '%s\n' $(LARGE) > .venv-lock/large
+	$(COMPILE) --no-annotate --output-file build.txt .venv-lock/build.in
+	$(COMPILE) $(call beside,build.txt) --output-file constraints.txt setup.cfg
+	$(COMPILE) $(call beside,build.txt constraints.txt) --excludes .venv-lock/venv --extra dev --output-file dev.txt setup.cfg
+	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt) --excludes .venv-lock/large --output-file optional.txt optional.in
 	rm -rf .venv-lock build robustcs.egg-info
 
 clean:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,6 +14,15 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def load(path: Path) -> ModuleType:
+    """A script that is in no package, as a module."""
+    spec = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -15,20 +13,12 @@ from robustcs.analyses.groups import Group
 from robustcs.cli.main import cli
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import read_project
-from tests.conftest import ROOT
+from tests.conftest import ROOT, load
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_update", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-UPDATE = _load(ROOT / "docs" / "update.py")
+UPDATE = load(ROOT / "docs" / "update.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = [
     (page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))

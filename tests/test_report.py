@@ -16,7 +16,7 @@ import pytest
 
 from robustcs.cli.demo import demo as demo_command
 from robustcs.cli.main import run
-from robustcs.errors import UsageError
+from robustcs.errors import InputError, UsageError
 from robustcs.project import Project, read_project
 from robustcs.reporting.build import Report, make_report
 from robustcs.reporting.codec import decode, encode
@@ -381,5 +381,5 @@ def test_ids_of_turns_in_addresses_are_safe_and_differ() -> None:
 def test_the_demo_names_page_and_pdf(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
     demo_command.main(["--config", "robustcs.toml", "--output", "shown"], standalone_mode=False)
     assert capfd.readouterr().out.splitlines() == ["wrote shown/report.html", "wrote shown/report.pdf"]
-    with pytest.raises(UsageError, match=r"^fixtures/robustcs.toml is not here; "):
-        demo_command.main([], standalone_mode=False)
+    with pytest.raises(InputError, match=r"^no\.toml: "):
+        demo_command.main(["--config", "no.toml"], standalone_mode=False)

@@ -6,17 +6,36 @@ from pathlib import Path
 
 import click
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+#: Where the demo collection is: in an installed package, in a checkout (setup.py copies the one into the other).
+_COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
+
 
 @click.command(short_help="The report on the demo collection.")
 @click.option("--output", "-o", default="reports/demo", show_default=True, metavar="FOLDER", help="Where to write it.")
-@click.option("--config", default="fixtures/robustcs.toml", show_default=True, metavar="FILE",
-              help="The demo's project file, which comes with a checkout of robustcs.")  # fmt: skip
-def demo(output: str, config: str) -> None:
-    """The report on the demo collection: ten conversations with holes in the judgments and rewrites that go wrong."""
+@click.option("--config", metavar="FILE", show_default="the collection that comes with robustcs",
+              help="The project file of the demo.")  # fmt: skip
+def demo(output: str, config: str | None) -> None:
+    """The report on the demo collection: ten conversations with holes in the judgments and rewrites that go wrong.
+
+    The collection comes with robustcs and is only read; its folder is told, and every command can be tried on it.
+    """
     from robustcs.cli.report import make
-    from robustcs.errors import UsageError
     from robustcs.project import read_project
 
-    if not Path(config).is_file():
-        raise UsageError("no-demo", f"{config} is not here", "run this in a checkout of robustcs, or name it with --config")
-    make(read_project(config), Path(output), Path(config).parent, "robustcs demo", jobs=1)
+    file = Path(config) if config else collection() / "robustcs.toml"
+    make(read_project(file), Path(output), file.parent, "robustcs demo", jobs=1)
+    click.echo(f"the collection is in {file.parent}", err=True)
+
+
+def collection() -> Path:
+    """The folder of the demo collection that comes with robustcs. Raises :class:`UsageError` where it does not."""
+    from robustcs.errors import UsageError
+
+    for folder in _COLLECTIONS:
+        if (folder / "robustcs.toml").is_file():
+            return folder
+    raise UsageError(
+        "no-demo", "the demo collection is not in this installation of robustcs",
+        "install robustcs from its wheel, or name the project file of a copy with --config",
+    )  # fmt: skip

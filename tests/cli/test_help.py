@@ -25,9 +25,9 @@ def commands(group: click.Group = cli, name: str = "") -> dict[str, click.Comman
 
 @pytest.mark.parametrize("name", commands())
 def test_help_is_quick_and_complete(in_demo: Command, name: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()  # of this process alone, whatever else the machine does
     out = in_demo(f"{name} --help").out
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert out.startswith(f"Usage: robustcs {name} ")
     assert "\\b" not in out and "Examples: robustcs" not in out  # examples stand on lines of their own
     for parameter in commands()[name].params:

@@ -106,10 +106,10 @@ def test_a_hundred_thousand_rows_take_seconds() -> None:
     rows = 100_000
     frame = pd.DataFrame({"turn": [f"{n}_1" for n in range(rows)], "bin": ["×✓✓"] * rows})
     frame = frame.assign(**{name: rng.random(rows) for name in ("original", "qr", "human")})
-    start = time.perf_counter()
+    start = time.process_time()  # of this process alone, whatever else the machine does
     text = to_json("breakdown", "0.1", {}, [], {"turns": frame})
     table = to_csv(frame)
-    assert time.perf_counter() - start < 5  # a third of it where nothing else runs
+    assert time.process_time() - start < 5
     assert len(read(text)["tables"]["turns"]) == rows
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(table)), frame, check_exact=True)
 
