@@ -128,7 +128,8 @@ class _Reader:
         built = self.workspace.per_run(files, build)
         for ranking, _ in built:
             self.notes += ranking.notes
-        union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
+        if qrels is None:  # else they are held against the qrels
+            union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
         return {part.name: one for part, one in zip(self.parts, built, strict=True)}
 
     @cached_property
