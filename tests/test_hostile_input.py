@@ -273,3 +273,13 @@ def test_a_report_of_measures_without_bounds(call: Call) -> None:
     code, _ = call("report --qrels qrels.txt --original run.trec --qr deep.trec --human run.trec --metric infAP -o out")
     assert code == 0
     assert "infAP" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_names_that_a_terminal_gave_in_another_encoding(call: Call) -> None:
+    odd = "caf\udce9"  # how Python has a byte that is not UTF-8
+    Path(f"{odd}.tsv").write_text(TEXTS)
+    assert call(f"diversity --source {odd}.tsv --target texts.tsv -o out.json")[0] == 0
+    assert json.loads(Path("out.json").read_text())["tables"]["bleu"][0]["source"] == "caf?.tsv"
+    for option in ("--run", "--qr"):
+        message = f"robustcs: the name {odd!r} is not UTF-8; write it in UTF-8"
+        assert call(f"correlate {FORMULATIONS} {option} {odd}=run.trec") == (2, message)

@@ -90,6 +90,8 @@ def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
     comments, header = 0, False
     for chunk, line, skip in _pieces(path):
         header = header or skip
+        if tables and chunk.isspace():
+            continue
         found = len(_COMMENT.findall(chunk)) if b"#" in chunk else 0
         comments += found
         table = _read_regular(chunk, layout, schema, skip, bool(found)) if not problems.total else None

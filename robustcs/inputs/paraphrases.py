@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.records import LONGEST_OF_TURN
 from robustcs.inputs.rows import csv_rows
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
@@ -57,6 +58,9 @@ def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase
         elif not manual or not raw:
             column = COLUMNS[1] if not manual else COLUMNS[2]
             problems.add(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+        elif max(len(manual), len(raw)) > LONGEST_OF_TURN:
+            found_text = f"turn {turn}: a text of {max(len(manual), len(raw)):,} characters"
+            problems.add(line, found_text, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
         else:
             found.setdefault(turn, []).append(Paraphrase(turn, manual, raw, line))
     problems.raise_if_any()

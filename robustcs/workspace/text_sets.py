@@ -59,7 +59,9 @@ def _short_names(texts: Sequence[str]) -> dict[str, str]:
     """Each ``FILE[:FIELD]`` without its folder, or as it is where two would have the same name."""
     short = {text: text.rpartition("/")[2] for text in texts}
     several = len(set(short.values())) < len(short)
-    return {text: text for text in texts} if several else short
+    names = {text: text for text in texts} if several else short
+    # a file may have any bytes as its name, a text set in a table may not
+    return {text: name.encode("utf-8", "replace").decode() for text, name in names.items()}
 
 
 def _read(workspace: Workspace, text: str, side: str) -> dict[str, tuple[str, ...]]:

@@ -134,3 +134,9 @@ def test_rates_that_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_rates(text)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("grade", ["9" * 5000, "1001", "-1001"])
+def test_rates_of_grades_that_no_qrels_have(grade: str) -> None:
+    with pytest.raises(UsageError, match="--rates has"):
+        parse_rates(f"0=.5,{grade}=.5")

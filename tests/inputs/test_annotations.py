@@ -157,3 +157,27 @@ def test_sentences_and_paragraphs_are_not_pooled(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="are two tasks"):
         join_annotations([(both, read_annotations(both)[0])])
     assert len(join_annotations(read[:1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"Input.passage_id": r"['\ud800']"}, "no passage id; complete the row or leave it out"),
+        ({"Input.passage_id": "[" * 2000}, "no passage id; complete the row or leave it out"),
+        ({"Input.passage_id": f"[{'-' * 2_000_000}1]"}, "no passage id; complete the row or leave it out"),
+        ({"Answer.taskAnswers": "[" * 100_000}, "is no literal; write JSON, as MTurk does"),
+        ({"Answer.taskAnswers": f"[{{'t': {{'entities': [{{'startOffset': 0, 'endOffset': 0x{'f' * 6000}}}]}}}}]"},
+         "a snippet without start and end; give both as whole numbers"),
+    ],
+)  # fmt: skip
+def test_literals_without_end(tmp_path: Path, changed: dict[str, str], message: str) -> None:
+    path = write_csv(tmp_path / "file", [mturk("w1", json.dumps(answer((4, 9))), **changed)])
+    with pytest.raises(InputError) as caught:
+        read_annotations(path)
+    assert str(caught.value).startswith(f"{path}:2: ") and message in str(caught.value)
+
+
+def test_a_text_longer_than_the_csv_module_allows(tmp_path: Path) -> None:
+    text = "word " * 100_000
+    path = write_csv(tmp_path / "file", [mturk("w1", json.dumps(answer((0, 4))), **{"Input.passage": text})])
+    assert next(iter(read_annotations(path)[0].values())).text == text

@@ -80,3 +80,9 @@ def test_files_of_another_kind(tmp_path: Path) -> None:
         read_passages(write(tmp_path / "empty", "\n\n"), {"a"})
     with pytest.raises(InputError, match="it looks like a run, which --run"):
         read_passages(write(tmp_path / "run", "1_1 Q0 d 1 2.5 tag\n"), {"a"})
+
+
+def test_half_a_character_is_a_question_mark_as_in_an_index(tmp_path: Path) -> None:
+    path = tmp_path / "collection.jsonl"
+    path.write_text('{"id": "a", "contents": "x\\ud83d"}\n{"id": "b", "contents": "\\ud83d\\ude00"}\n')
+    assert read_passages(path, {"a", "b"}) == {"a": "x?", "b": "\U0001f600"}

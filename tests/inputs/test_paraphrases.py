@@ -95,3 +95,12 @@ def test_reads_what_a_csv_writer_wrote(tmp_path_factory: pytest.TempPathFactory,
     found = [row for turn in read_paraphrases(path).values() for row in turn]
     expected = [(f"{topic}_{depth}", " ".join(manual.split()), " ".join(raw.split())) for topic, depth, manual, raw in rows]
     assert [(row.turn, row.manual, row.raw) for row in sorted(found, key=lambda row: row.line)] == expected
+
+
+def test_a_text_as_long_as_a_book_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a,{'b ' * 200_000}\n")
+    assert len(read_paraphrases(path)["1_1"][0].raw) == 399_999
+    path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,{'b' * 1_000_001},a\n")
+    with pytest.raises(InputError, match="file.csv:2: turn 1_1: a text of 1,000,001 characters; it may have 1,000,000"):
+        read_paraphrases(path)

@@ -386,3 +386,26 @@ def test_problems_are_bounded(tmp_path: Path) -> None:
         read_texts(path, "qr")
     assert len(caught.value.problems) == MAX_PROBLEMS
     assert str(caught.value).endswith(f"… and {50 - MAX_PROBLEMS} more problems")
+
+
+@pytest.mark.parametrize("number", ["-" + "9" * 4300, '"a"', "[]"])
+def test_places_of_canard_that_are_no_numbers(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('[{"QuAC_dialog_id": "C", "Question_no": ' + number + ', "Question": "a", "Rewrite": "b"}]')
+    with pytest.raises(InputError, match="entry 1 of the list is not a CANARD question"):
+        read_texts(path, "human")
+
+
+def test_what_is_not_read_may_have_half_a_character(tmp_path: Path) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_text('{"id": "1_1", "text": "a", "response": "\\ud83d"}\n')
+    assert read_texts(path, "human") == {"1_1": "a"}
+    path.write_text('[{"number": 1, "turn": [{"number": 1, "raw_utterance": "a", "passage": "\\ud83d"}]}]')
+    assert read_texts(path, "original") == {"1_1": "a"}
+
+
+def test_nesting_that_json_reads_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('{"1_1": "a", "1_2": ' + "[" * 900 + "]" * 900 + "}")
+    with pytest.raises(InputError, match=r"turn 1_2: \[\[.* is not a text"):
+        read_texts(path, "human")

@@ -35,7 +35,7 @@ def test_read_back(sets: pd.DataFrame, tmp_path: Path) -> None:
         assert [json.loads(line)["input"][:-1] for line in lines] == list(part["history"])
 
 
-@pytest.mark.parametrize("turn", ["31_4", "132_1-3", "007_2", "C_a_1_q#2"])
+@pytest.mark.parametrize("turn", ["31_4", "132_1-3", "007_2", "C_a_1_q#2", "7" * 5000 + "_1"])
 def test_any_turn_id_survives(turn: str, tmp_path: Path) -> None:
     sets = draw_testsets({turn: (Paraphrase(turn, 'say "a"', "b", 2),)}, 1, seed=0).sets
     write_testsets(sets, tmp_path)

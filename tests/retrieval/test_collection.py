@@ -83,3 +83,15 @@ def test_not_a_collection(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InputError):
         write_parts(path, tmp_path, untracked)
+
+
+def test_an_id_with_half_a_character_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"id": "\\ud800", "contents": "x"}\n{"id": "a", "contents": ' + "[" * 100_000 + "}\n")
+    (tmp_path / "parts").mkdir()
+    with pytest.raises(InputError) as error:
+        write_parts(path, tmp_path / "parts", untracked)
+    assert str(error.value).split("\n") == [
+        f"{path}:1: passage id '\\ud800' has half a character; write UTF-8",
+        f"{path}:2: not JSON (nested too deeply); write one JSON object a line",
+    ]

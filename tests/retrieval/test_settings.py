@@ -44,3 +44,15 @@ def test_only_what_the_model_uses_is_in_the_key() -> None:
     assert in_words(RetrievalSettings(Path("i"), model="ql", rm3=True).parameters()) == (
         "query likelihood mu=1000 + RM3 (10 terms, 10 passages, weight 0.5)"
     )
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 10**400])
+@pytest.mark.parametrize("name", ["k1", "b", "mu", "original_query_weight"])
+def test_numbers_that_no_ranker_can_use(name: str, value: float) -> None:
+    with pytest.raises(UsageError, match=f"{name} is .*; write a number from 0"):
+        RetrievalSettings(**{"index": "x", name: value})
+
+
+def test_a_heap_of_thousands_of_digits() -> None:
+    with pytest.raises(UsageError, match="heap '999.*; write a size as Java does"):
+        RetrievalSettings(index="x", heap="9" * 5000 + "g")
