@@ -103,6 +103,9 @@ def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
     if not whole.num_rows:
         found_text = "the file is empty" if not tables else "the file has no rows"
         raise input_error(path, None, found_text, f"a {layout.what} has lines of: {' '.join(layout.columns)}", "empty")
+    if whole[0][0].as_py().startswith(("{", "[")):
+        # words and numbers of a text can stand where columns would
+        raise input_error(path, 1, f"JSON, not a {layout.what}", f"write lines of: {' '.join(layout.columns)}", "not-columns")
     tables.clear()
     return Columns(whole.combine_chunks(), comments, header)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -303,3 +304,11 @@ def test_a_carriage_return_inside_the_header_hides_no_row(tmp_path: Path) -> Non
     path.write_bytes(b"query_id Q0 docno rank score tag\r1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\n")
     with pytest.raises(InputError, match=":1: a carriage return inside the line"):
         read_columns(path, RUN)
+
+
+def test_json_is_no_table_even_where_its_words_fit(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text('{"id": "d1", "contents": "Text 7 of bread"}\n')
+    with pytest.raises(InputError) as error:
+        read_columns(path, replace(RUN, fields=RUN.fields[:3]))
+    assert str(error.value) == f"{path}:1: JSON, not a run; write lines of: turn Q0 document rank score tag"

@@ -1,0 +1,182 @@
+"""What must not matter: the order of lines and columns, line ends, compression, threads, the environment. No number changes."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from robustcs.cli.main import run
+
+#: Command lines on the demo collection.
+COMMANDS = (
+    "breakdown", "breakdown --metric f1", "sweep --metric ndcg_cut_3", "correlate", "unjudged --scope run", "augment",
+    "augment --leave-one-out", "augment --what-if 20", "robustness", "clariq", "agreement",
+    "agreement annotations/ratings.csv", "crowd", "diversity", "testsets", "judge", "passages",
+)  # fmt: skip
+#: Command → table → rows.
+Tables = dict[str, dict[str, list[Any]]]
+Change = Callable[[Path, bytes], bytes]
+
+
+def tables(folder: Path, *options: str) -> Tables:
+    """All tables of all commands on the project in ``folder``."""
+    found: Tables = {}
+    with contextlib.chdir(folder):
+        for command in COMMANDS:
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = run([*shlex.split(command), "--format", "json", *options])
+            assert code == 0, f"{command}: {err.getvalue()}"
+            found[command] = json.loads(out.getvalue())["tables"]
+    return found
+
+
+#: Drawn at random in the order of the file, until that order is taken out of them.
+DRAWN_IN_FILE_ORDER = ("ci_low", "ci_high")
+DRAWING_COMMANDS = ("augment --what-if 20",)
+
+
+def without_draws(found: Tables) -> Tables:
+    """The tables without what is drawn in the order of the file."""
+    return {
+        command: {name: [{key: row[key] for key in row if key not in DRAWN_IN_FILE_ORDER} for row in rows]
+                  for name, rows in parts.items()}
+        for command, parts in found.items() if command not in DRAWING_COMMANDS
+    }  # fmt: skip
+
+
+def different(one: Tables, other: Tables) -> list[str]:
+    """The tables that differ, whatever the order of their rows, with the first rows in which they do."""
+    assert one.keys() == other.keys()
+    found = []
+    for command in one:
+        assert one[command].keys() == other[command].keys()
+        for name, rows in one[command].items():
+            ours, theirs = (sorted(some, key=_sort_key) for some in (rows, other[command][name]))
+            if len(ours) != len(theirs):
+                found.append(f"{command}, {name}: {len(ours)} rows and {len(theirs)}")
+            pair = next((pair for pair in zip(ours, theirs, strict=False) if not _same(*pair)), None)
+            if pair:
+                found.append(f"{command}, {name}: {pair[0]} and {pair[1]}")
+    return found
+
+
+def _sort_key(row: dict[str, Any]) -> str:
+    # the last bits of a sum may depend on its order
+    return json.dumps({name: round(value, 9) if isinstance(value, float) else value for name, value in row.items()})
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+    return bool(one == other)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
+    target = tmp_path_factory.mktemp("metamorphic") / "demo"
+    shutil.copytree(demo, target, ignore=shutil.ignore_patterns("*.py", "*.md"))
+    return target
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> Tables:
+    return tables(folder)
+
+
+# ---------------------------------------------------------------- changes that mean nothing
+
+
+def _headed(path: Path) -> bool:
+    return path.suffix in (".tsv", ".csv")
+
+
+def shuffled(path: Path, data: bytes) -> bytes:
+    """The lines in another order, below a header; not where their order decides: which paraphrase is drawn, which of two
+    equally similar annotators counts."""
+    if path.suffix in (".json", ".toml") or path.name in ("paraphrases.csv", "workers.jsonl", "experts.jsonl"):
+        return data
+    lines = data.splitlines(keepends=True)
+    head = lines[: _headed(path)]
+    return b"".join(head + Random(7).sample(lines[len(head) :], len(lines) - len(head)))
+
+
+def other_line_ends(path: Path, data: bytes) -> bytes:
+    return data.replace(b"\n", b"\r\n")
+
+
+def packed(path: Path, data: bytes) -> bytes:
+    return data if path.suffix == ".toml" else gzip.compress(data)
+
+
+def marked(path: Path, data: bytes) -> bytes:
+    """A byte order mark in front, and more white space between columns."""
+    return b"\xef\xbb\xbf" + (data.replace(b" ", b" \t ") if path.suffix in (".trec", ".txt") else data)
+
+
+def other_columns(path: Path, data: bytes) -> bytes:
+    """Columns and fields the other way round, where their names stand in the file."""
+    text = data.decode()
+    if path.suffix == ".jsonl":
+        records = [json.loads(line) for line in text.splitlines()]
+        return "".join(json.dumps(dict(reversed(record.items()))) + "\n" for record in records).encode()
+    if path.suffix == ".tsv":
+        return "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in text.splitlines()).encode()
+    if path.suffix == ".csv":
+        out = io.StringIO()
+        csv.writer(out).writerows(list(reversed(row)) for row in csv.reader(io.StringIO(text)))
+        return out.getvalue().encode()
+    return data
+
+
+@pytest.mark.parametrize("change", [shuffled, other_line_ends, packed, marked, other_columns])
+def test_other_forms_of_the_files(change: Change, folder: Path, plain: Tables, tmp_path: Path) -> None:
+    copy = tmp_path / "demo"
+    shutil.copytree(folder, copy)
+    changed = 0
+    for path in copy.rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            path.write_bytes(change(path, data))
+            changed += path.read_bytes() != data
+    assert changed >= 5
+    other = tables(copy)
+    if change is shuffled:
+        plain, other = without_draws(plain), without_draws(other)
+    assert different(plain, other) == []
+
+
+def test_threads(folder: Path, plain: Tables) -> None:
+    assert different(plain, tables(folder, "--jobs", "3")) == []
+
+
+def test_environment(folder: Path, plain: Tables) -> None:
+    """Locale, seed of hashes, time zone and working in UTF-8 or not, all changed at once."""
+    environment = {
+        **os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHASHSEED": "4242",
+        "TZ": "Pacific/Kiritimati", "COLUMNS": "37", "PYTHONPATH": str(Path(__file__).parent.parent),
+    }  # fmt: skip
+    program = "import json, pathlib, sys; from tests.test_metamorphic import tables;" \
+              " print(json.dumps(tables(pathlib.Path(sys.argv[1]))))"  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], env=environment, capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert different(plain, json.loads(done.stdout)) == []
