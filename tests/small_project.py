@@ -188,6 +188,8 @@ FOREIGN = ("run", "texts")
 #: (kind, how) of what is sound after all.
 SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     ("diversity", "texts", "paraphrases in its place"),
+    # whatever is asked can be answered; no judgments say which turns there are
+    ("retrieve", "texts", "foreign ids"),
     # a folder without a project file, or with one that says nothing, is a folder without a project
     *(("project", how) for how in ("empty", "blank", "missing", "a folder")),
     # one object {turn: text} holds texts, or one answer for every turn
@@ -198,7 +200,5 @@ SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     # these may be TREC runs, and judging may begin with no file or an empty one
     ("mixed-initiative run", "run in its place"), *(("judgments", how) for how in ("empty", "blank", "missing")),
 }  # fmt: skip
-#: (kind, how) whose answer is being mended.
-NOT_YET = {("run", "foreign ids"), ("texts", "foreign ids"), ("texts", "nested")}
 #: What files are tried with that the project names: the same readers meet everything else on the command line.
 FEW = ("binary", "missing")
