@@ -19,6 +19,7 @@ import click
 import pytest
 
 from robustcs.cli.main import cli, run
+from robustcs.reporting.folder import STORE
 from tests.small_project import (
     BROKEN,
     FEW,
@@ -93,7 +94,9 @@ def opened_by(folder: Path, command: str, line: str) -> set[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and os.access(path, os.R_OK)}
+    """All files, but for the finished sections that a report keeps for its next start."""
+    files = [path for path in sorted(folder.rglob("*")) if STORE not in path.parts and path.is_file()]
+    return {str(path): path.read_bytes() for path in files if os.access(path, os.R_OK)}
 
 
 def breakages(name: str) -> Iterator[tuple[str, bytes | None]]:
