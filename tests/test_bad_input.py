@@ -246,8 +246,8 @@ CASES = [
          "robustcs: ndcg_cut_3 leaves the range 0 to 1; sweep a measure such as ndcg_cut_3",
          {"qr.eval": SCORES.replace("0.5", "5")}),
     Case("relevance level 0", f"{RUNS} --relevance-level 0", 2,
-         "Error: Invalid value for '--relevance-level': 0 is not in the range x>=1."),
-    Case("depth 0", f"{RUNS} --depth 0", 2, "Error: Invalid value for '--depth': 0 is not in the range x>=1."),
+         "Error: Invalid value for '--relevance-level': 0 is not in the range 1<=x<=2147483647."),
+    Case("depth 0", f"{RUNS} --depth 0", 2, "Error: Invalid value for '--depth': 0 is not in the range 1<=x<=2147483647."),
     Case("ir_datasets not installed", f"{RUNS} --qrels irds:trec-cast/v1/2020/judged", 4,
          "robustcs: irds:trec-cast/v1/2020/judged needs ir_datasets; pip install ir_datasets"),
     # ---- robustcs.toml

@@ -23,6 +23,7 @@ TEXTS = "id\tquery\n1_1\tWhat is a throat?\n1_2\tAnd its cancer?\n"
 LONG = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
 NESTED = "nested too deeply"
+TOO_DEEP = f":1: not TOML of a project ({NESTED}, more than 20 levels); check this line"
 DIGITS = "a number of thousands of digits"
 HALF = "half a character (a lone surrogate); write UTF-8"
 SYSTEMS = "--qrels qrels.txt --run a=run.trec --run b=short.trec"
@@ -226,12 +227,12 @@ def test_zeros_without_end(call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {LONG}", f": not TOML ({DIGITS}); check the file"),
+        (f"seed = {LONG}", f":1: not TOML ({DIGITS}); check this line"),
         (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller one"),
         ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller one"),
-        (f"metrics = {DEEP}", f": not TOML of a project ({NESTED}); check the file"),
-        (f"metrics = {'[' * 300}{']' * 300}", f": not TOML of a project ({NESTED}); check the file"),
-        (f"runs.{'.'.join('a' * 5000)} = 1", f": not TOML of a project ({NESTED}); check the file"),
+        (f"metrics = {DEEP}", TOO_DEEP),
+        (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
+        (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
         ('name = "x"\nqrels = "a\\u0000b"', ":2: qrels has a NUL character; no file can have this name; write another text"),
         ('[crowd.runs]\na = "a\\u0000b"', ":2: a has a NUL character; no file can have this name; write another text"),
         ('[runs]\n"a\\u0000b" = "run.trec"', ":2: a name has a NUL character; write another one"),
@@ -248,10 +249,12 @@ def test_an_argument_that_only_a_program_can_give(call: Call, command: str) -> N
     assert call(command) == (2, "robustcs: an argument with a NUL character; leave it out")
 
 
-@pytest.mark.parametrize("level", ["3000000000", "9" * 20])
+@pytest.mark.parametrize(("level", "in_file"), [(2**31 - 1, False), (3_000_000_000, True), (2**63 - 1, True)])
 @pytest.mark.parametrize("measure", ["Rprec", "infAP", "P_1"])
-def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: str) -> None:
-    code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --relevance-level {level} -o out.json")
+def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: int, in_file: bool) -> None:
+    Path("robustcs.toml").write_text(f"[policy]\nrelevance_level = {level}\n" if in_file else "")
+    option = "" if in_file else f"--relevance-level {level}"
+    code, _ = call(f"unjudged {SYSTEMS} --metric {measure} {option} -o out.json")
     assert code == 0
     scores = [row["score"] for row in json.loads(Path("out.json").read_text())["tables"]["bounds"]]
     assert scores == [0, 0]
@@ -269,7 +272,7 @@ def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
 
 
 def test_a_report_of_measures_without_bounds(call: Call) -> None:
-    Path("deep.trec").write_text("".join(f"1_{turn} Q0 x{i} {i} {100 - i} t\n" for turn in (1, 2) for i in range(60)))
+    Path("deep.trec").write_text("".join(f"1_{turn} Q0 d{i} {i} {100 - i} t\n" for turn in (1, 2) for i in range(60)))
     code, _ = call("report --qrels qrels.txt --original run.trec --qr deep.trec --human run.trec --metric infAP -o out")
     assert code == 0
     assert "infAP" in Path("out/report.html").read_text(encoding="utf-8")
@@ -280,6 +283,6 @@ def test_names_that_a_terminal_gave_in_another_encoding(call: Call) -> None:
     Path(f"{odd}.tsv").write_text(TEXTS)
     assert call(f"diversity --source {odd}.tsv --target texts.tsv -o out.json")[0] == 0
     assert json.loads(Path("out.json").read_text())["tables"]["bleu"][0]["source"] == "caf?.tsv"
-    for option in ("--run", "--qr"):
+    for command in ("unjudged --run", "correlate --qr"):
         message = f"robustcs: the name {odd!r} is not UTF-8; write it in UTF-8"
-        assert call(f"correlate {FORMULATIONS} {option} {odd}=run.trec") == (2, message)
+        assert call(f"{command} {odd}=run.trec {FORMULATIONS}") == (2, message)

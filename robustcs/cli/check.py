@@ -13,7 +13,7 @@ def check(options: Options) -> None:
     """Do the inputs fit together? Reads everything and changes nothing.
 
     Says which files are unusable and why, which judged turns a run lacks, how deep it is, how much of its top is judged, and
-    which texts are missing or have no run. Exit code 3 if a file is unusable.
+    which texts are missing or have no run. Exit code 3 if a file is unusable: it cannot be read, or has no judged turn.
     """
     from robustcs.analyses.check import check as analyse
     from robustcs.analyses.result import Evaluated

@@ -167,11 +167,10 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
 
 
 def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
-    """What would be refused and what is missing, file by file, for whoever only tells."""
+    """Runs of holes alone, and which turns are missing, file by file; nothing of files that belong to something else."""
     notes = []
     for file in files:
-        problems = [*strangers(expected, [file]), *unjudged_runs(expected, [file])]
-        notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in problems]
+        notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in unjudged_runs(expected, [file])]
         if file.missing.any() and not file.missing.all():
             notes.append(lacks_note(file.name, _chosen(expected.turns, file.missing)))
     return notes

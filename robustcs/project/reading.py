@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from robustcs.analyses.groups import Group
-from robustcs.errors import InputError, ProblemList, UsageError, input_error
+from robustcs.errors import ProblemList, UsageError
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
@@ -33,11 +32,10 @@ from robustcs.project.model import (
     parse_role,
     parse_text_source,
 )
+from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
 from robustcs.protected import CONFIG_NAME, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
-#: Tables and lists inside each other; the file has three at most.
-_DEEPEST = 20
 T = TypeVar("T")
 
 
@@ -53,16 +51,7 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     protect([path])
     text = read_text(path)
     problems = ProblemList(path)
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = re.search(r"at line ([0-9]+)", str(error))
-        line = int(found[1]) if found else text.count("\n") + 1  # else at the end of the file
-        raise input_error(path, line, f"not TOML ({error})", "check this line", "not-toml") from None
-    except ValueError:
-        raise input_error(path, None, "not TOML (a number of thousands of digits)", "check the file", "not-toml") from None
-    except RecursionError:
-        raise _too_deep(path) from None
+    data = read_toml(path, text)
     reader = _Reader(text, Path(path).parent, problems)
     reader.check_values(data)
     problems.raise_if_any()
@@ -70,10 +59,6 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     problems.raise_if_any()
     protect_inputs(project)
     return project
-
-
-def _too_deep(path: str | os.PathLike[str]) -> InputError:
-    return input_error(path, None, "not TOML of a project (nested too deeply)", "check the file", "not-toml")
 
 
 @dataclass(frozen=True)
@@ -84,32 +69,12 @@ class _Table:
     path: tuple[str, ...] = ()
 
 
-def _key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Path of every key and table → its line, which tomllib does not tell."""
-    lines: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.split("\n"), 1):
-        head = line.partition("=")[0]
-        opens_table = head.lstrip().startswith("[")
-        try:
-            nested: Any = tomllib.loads(line if opens_table else f"{head} = 0")
-        except (ValueError, RecursionError):
-            continue  # inside a value of several lines
-        path = () if opens_table else table
-        while isinstance(nested, dict) and nested and len(path) < _DEEPEST:
-            key, nested = next(iter(nested.items()))
-            path = (*path, key)
-        table = path if opens_table else table
-        for length in range(1, len(path) + 1):
-            lines.setdefault(path[:length], number)
-    return lines
-
-
 class _Reader:
     """Turns the parsed TOML into a project and collects what is wrong with it."""
 
     def __init__(self, text: str, folder: Path, problems: ProblemList):
-        self.lines = _key_lines(text)
+        self.text = text
+        self.lines = key_lines(text)
         self.folder = folder
         self.problems = problems
 
@@ -121,8 +86,8 @@ class _Reader:
         left: list[tuple[tuple[str, ...], Any, int]] = [((), values, 0)]
         while left:
             path, value, depth = left.pop()
-            if depth > _DEEPEST:
-                raise _too_deep(self.problems.path)
+            if depth > DEEPEST:
+                raise too_deep(self.problems.path, deep_line(self.text))
             if path and "\0" in path[-1]:
                 self._note(path, "a name has a NUL character", "write another one")
             if isinstance(value, dict):

@@ -175,10 +175,10 @@ class ClariqInputs:
         if self.topics is None:
             return system
         if not self.topics.requests.keys() & system.questions.keys():
-            raise UsageError(
-                "no-common-topics", f"{system.name} answers none of the {len(self.topics.requests)} topics",
+            raise input_error(
+                self.files.runs[system.name], None, f"answers none of the {len(self.topics.requests)} topics",
                 f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
-                f" the run {next(iter(system.questions))!r}",
+                f" the run {next(iter(system.questions))!r}", "no-common-topics",
             )  # fmt: skip
         self._tell_lacking(system.name, "question for", system.questions, self.topics.questions)
         return system
@@ -245,11 +245,12 @@ class ClariqInputs:
             self.workspace.remember(f"{name} evaluation", path, len(next(iter(scores.values()))))
             return scores
         qrels = self.qrels
-        scores = facet_scores(self._document_ranking(name, path), qrels, self.workspace.project.policy)
+        ranking = self._document_ranking(name, path)
+        scores = facet_scores(ranking, qrels, self.workspace.project.policy)
         if not next(iter(scores.values())):
-            raise UsageError(
-                "no-common-facets", f"{name} has none of the {len(qrels.turns)} judged facets",
-                f"check the ids: the qrels have {qrels.turns[0]!r}",
+            raise input_error(
+                path, None, f"has none of the {len(qrels.turns)} judged facets",
+                f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}", "no-common-facets",
             )  # fmt: skip
         return scores
 

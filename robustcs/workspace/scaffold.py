@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from robustcs.errors import InputError
+from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.kinds import Kind, first_cells, kind_of
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.texts import read_texts
@@ -30,17 +31,20 @@ _COLUMNS: dict[Role, tuple[str, ...]] = {
 #: Larger trees are not what somebody means by a folder of inputs.
 _MOST_FILES = 2000
 
-#: "unrelated" runs answer other turns than those that are judged.
-Found = Mapping[Kind | Literal["unrelated"], list[str]]
+#: "unrelated" runs answer other turns than those that are judged; "sentences" are snippets of sentences beside those of
+#: paragraphs, which are another task.
+FoundKind = Kind | Literal["unrelated", "sentences"]
+Found = Mapping[FoundKind, list[str]]
 
 
-def find_inputs(folder: Path) -> dict[Kind | Literal["unrelated"], list[str]]:
+def find_inputs(folder: Path) -> dict[FoundKind, list[str]]:
     """Kind → files of that kind below ``folder``, as relative paths in alphabetical order; hidden ones are left out.
 
     Pipes, sockets and devices are never opened: reading one may wait for ever, or take what somebody else waits for.
     Runs whose first turns do not stand in the qrels, such as those of another collection in a subfolder, are ``unrelated``.
+    Annotations of sentences are ``sentences`` where there are some of paragraphs: ``robustcs agreement`` pools no two tasks.
     """
-    found: dict[Kind | Literal["unrelated"], list[str]] = {}
+    found: dict[FoundKind, list[str]] = {}
     count = 0
     for directory, folders, files in os.walk(folder):
         # a folder with a robustcs.toml is a project of its own
@@ -63,7 +67,20 @@ def find_inputs(folder: Path) -> dict[Kind | Literal["unrelated"], list[str]]:
     if unrelated:
         found["run"] = [path for path in found["run"] if path not in unrelated]
         found["unrelated"] = unrelated
+    sentences = [path for path in found.get("snippets", []) if _of_sentences(folder / path)]
+    if 0 < len(sentences) < len(found["snippets"]):
+        found["snippets"] = [path for path in found["snippets"] if path not in sentences]
+        found["sentences"] = sentences
     return found
+
+
+def _of_sentences(path: Path) -> bool:
+    """Whether all texts of a file of annotations are sentences; not where it cannot be read, which the command will tell."""
+    try:
+        texts, _ = read_annotations(path)
+    except InputError:
+        return False
+    return {text.unit for text in texts.values()} == {"sentence"}
 
 
 def _chosen_qrels(judgments: list[str]) -> str | None:
@@ -170,6 +187,7 @@ def _other_studies(found: Found) -> list[str]:
     if any(agreement.values()):
         lines += ["", "# Annotations, several files taken together.", "[agreement]"]
         lines += [f"{key} = {json.dumps(paths, ensure_ascii=False)}" for key, paths in agreement.items() if paths]
+    lines += [f"# left out, since it annotates sentences, another task: {path}" for path in found.get("sentences", [])]
     for path in grades:
         lines += ["", "# Grades of crowd workers; add gold_checks, bank, runs.", "[crowd]", f"grades = {_quoted(path)}"]
     return lines

@@ -73,9 +73,7 @@ class Survey:
                 for turn, text in (read or {}).items():
                     known.setdefault(turn, text)
                 if self.qrels and read:
-                    expected = expected_of(self.qrels)
-                    told = strangers(expected, [answered_by_turns("", source.path, read, expected)])
-                    self.notes += [f"{key} texts: {problem.found}; {problem.advice}" for problem in told]
+                    self._refuse_stranger(answered_by_turns("", source.path, read, expected_of(self.qrels)), self.qrels)
             if part.scores:
                 self._read(f"{key} scores", part.scores, read_scores)
         self._other_rankings(project)
@@ -131,11 +129,19 @@ class Survey:
         matrix = grade_matrix(ranking, self.qrels)
         self.matrices.append(matrix)
         self.runs.append(answered_by_run(name, path, matrix))
+        self._refuse_stranger(self.runs[-1], self.qrels)
         workspace.remember(name, path, len(run))
         if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
             self.notes.append(
                 f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
             )
+
+    def _refuse_stranger(self, file: Answered, qrels: Qrels) -> None:
+        """A file that was read, but has none of the judged turns, is no more usable than one that cannot be read."""
+        problems = strangers(expected_of(qrels), [file])
+        self.problems += problems
+        if problems:
+            self.files[-1]["problem"] = str(problems[0])
 
     def _other_rankings(self, project: Project) -> None:
         """Equal questions get equal rankings: where they do not, the rewriter's run answered other texts."""

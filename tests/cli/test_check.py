@@ -128,8 +128,14 @@ def test_a_run_that_answers_no_judged_turn(
     Path("qrels.txt").write_text("1_1 0 a 1\n1_2 0 a 1\n1_10 0 b 0\n")
     Path("run.trec").write_text("9_1 Q0 a 1 2 t\n9_2 Q0 b 1 2 t\n")
     Path("half.trec").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n")
-    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec", "--run", "half=half.trec", "--format", "json"]) == 0
-    result = json.loads(capfd.readouterr().out)
+    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec", "--run", "half=half.trec", "--format", "json"]) == 3
+    out, err = capfd.readouterr()
+    refused = (
+        "run.trec: none of its turns is in the qrels: it has turns like '9_1', the qrels like '1_1'; check that they belong"
+        " together"
+    )
+    assert err == f"{refused}\n"
+    result = json.loads(out)
     other, half = result["tables"]["runs"]
     assert other == {
         "run": "other", "turns": 0, "missing": 3, "extra": 2, "depth_min": 0, "depth_median": 0.0, "depth_max": 0,
@@ -139,10 +145,8 @@ def test_a_run_that_answers_no_judged_turn(
         "run": "half", "turns": 1, "missing": 2, "extra": 0, "depth_min": 2, "depth_median": 2.0, "depth_max": 2,
         "judged_3": 0.5, "judged_10": 0.5,
     }  # fmt: skip
-    assert result["notes"] == [
-        "other lacks 1_1, 1_2, 1_10", "no passage of other is judged: are its passage ids those of the qrels?",
-        "half lacks 1_2, 1_10",
-    ]  # fmt: skip
+    assert result["notes"] == ["half lacks 2 turns: 1_2, 1_10"]
+    assert [file["problem"] for file in result["tables"]["files"]] == [None, refused, None]
     assert result["policy"]["missing_turns"] == 3
-    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec"]) == 0
+    assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec"]) == 3
     assert "–" in capfd.readouterr().out

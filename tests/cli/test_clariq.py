@@ -245,15 +245,26 @@ def test_preferences_alone(in_demo: Command) -> None:
         ("--preferences x --human y", "--human has no meaning for clariq; leave it out"),
         ("--topics x --run best=y", "'best' names a baseline; call the system something else"),
         ("--need a=x --need a=y", "two files have the same name; give every file a NAME of its own"),
-        ("--topics clariq/topics.tsv --run a=runs/stem_qr.trec", "a answers none of the 6 topics; check the ids"),
         ("--performance clariq/documents.trec",
          "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]"),
-        ("--evaluations a=runs/stem_qr.trec --qrels clariq/qrels.txt", "a has none of the 12 judged facets; check the ids"),
         ("--preferences clariq/preferences.tsv --metric P_1", "no document relevance by P1"),
     ],
 )
 def test_messages(in_demo: Command, line: str, message: str) -> None:
     assert in_demo(f"clariq {line}", code=2).err.startswith(f"robustcs: {message}")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--topics clariq/topics.tsv --run a=runs/stem_qr.trec",
+         "answers none of the 6 topics; check the ids: the topics have '101', the run '1_1'"),
+        ("--evaluations a=runs/stem_qr.trec --qrels clariq/qrels.txt",
+         "has none of the 12 judged facets; check the ids: the qrels have 'F0001', the run '1_1'"),
+    ],
+)  # fmt: skip
+def test_runs_of_something_else(in_demo: Command, line: str, message: str) -> None:
+    assert in_demo(f"clariq {line}", code=3).err == f"runs/stem_qr.trec: {message}\n"
 
 
 def test_the_help_says_that_pickles_are_not_loaded(in_demo: Command) -> None:

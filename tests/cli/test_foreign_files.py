@@ -1,4 +1,4 @@
-"""A file that belongs to something else is refused alike by every command; ``check`` tells."""
+"""A file that belongs to something else is refused alike by every command; ``check`` tells of all such files at once."""
 
 from __future__ import annotations
 
@@ -43,14 +43,16 @@ def test_texts_of_other_turns(in_copy: Command, tmp_path: Path, command: str) ->
     assert not (tmp_path / "demo" / "sheet.csv").exists()
 
 
-def test_check_tells_all_of_it_and_refuses_nothing(in_copy: Command, tmp_path: Path) -> None:
+def test_check_tells_all_of_it(in_copy: Command, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     (folder / "turns.trec").write_text("F7_1 Q0 d1 1 9 t\n")
     (folder / "passages.trec").write_text("1_1 Q0 MARCO_1 1 9 t\n")
     (folder / "other.tsv").write_text("F7_1\tWhat is it?\n")
     options = "--run turns=turns.trec --run passages=passages.trec --rewrites human=other.tsv"
-    result = json.loads(in_copy(f"check {options} --format json").out)
-    assert f"turns: {TURNS}" in result["notes"] and f"human texts: {TURNS}" in result["notes"]
+    answer = in_copy(f"check {options} --format json", code=3)
+    assert answer.err.splitlines()[-2:] == [f"turns.trec: {TURNS}", f"other.tsv: {TURNS}"]
+    result = json.loads(answer.out)
+    assert [file["role"] for file in result["tables"]["files"] if file["problem"]] == ["turns", "human texts"]
     assert any(note.startswith(f"passages: {PASSAGES}") for note in result["notes"])
     assert result["policy"]["missing_turns"] == 70
 

@@ -104,8 +104,8 @@ def test_interrupted_work_leaves_nothing_behind(
     arguments = ["breakdown", "--output", "out.json", "--output", "out.tex"]
     arguments += ["--qrels", str(demo / "qrels.txt"), "--original", str(demo / "runs/stem_original.trec")]
     arguments += ["--human", str(demo / "runs/stem_human.trec")]
-    for rewriter in range(400):
-        arguments += ["--qr", f"R{rewriter}={demo / 'runs/plain_qr.trec'}"]
+    for place in range(400):
+        arguments += ["--qr", f"R{place}={demo / 'runs/plain_qr.trec'}"]
     process = start([sys.executable, "-c", ANNOUNCED, *arguments], tmp_path)
     assert process.stderr and process.stdout
     assert process.stderr.readline() == "reading\n"

@@ -18,9 +18,8 @@ from random import Random
 import pytest
 
 import robustcs.inputs
-from tests.fuzz.awaited import AWAITED, AWAITED_MEANINGS
 from tests.fuzz.formats import FORMATS
-from tests.fuzz.harness import CORPUS, Finding, find, keep, smaller
+from tests.fuzz.harness import CORPUS, find, keep, smaller
 from tests.fuzz.mutators import mutate
 
 #: Mutations of every format in the suite.
@@ -52,17 +51,10 @@ def test_valid_examples_are_read(name: str, tmp_path: Path) -> None:
             FORMATS[name].read(tmp_path / _NAME)
 
 
-def awaited(name: str, finding: Finding) -> bool:
-    """Whether a finding is known and being mended."""
-    return finding.key in AWAITED or (name in AWAITED_MEANINGS and finding.key.startswith("accepted"))
-
-
 @pytest.mark.parametrize("finding", FINDINGS, ids=[path.name for path in FINDINGS])
 def test_what_was_found_once_stays_mended(finding: Path, tmp_path: Path) -> None:
     name = finding.name.partition("--")[0]
     found = find(FORMATS[name], tmp_path / _NAME, finding.read_bytes())
-    if found is not None and awaited(name, found):
-        pytest.xfail(found.key)
     assert found is None, found
 
 
@@ -73,7 +65,7 @@ def test_mutated_files(name: str, tmp_path: Path) -> None:
     for case in range(CASES):
         data = mutate(random, random.choice(form.examples)(random).encode())
         finding = find(form, tmp_path / _NAME, data)
-        if finding is not None and not awaited(name, finding):
+        if finding is not None:
             found.setdefault(finding.key, f"case {case}: {finding.detail}\n{data[:300]!r}")
     assert not found, "\n\n".join(f"{key}\n{detail}" for key, detail in found.items())
 
@@ -92,7 +84,7 @@ def test_new_mutations(tmp_path: Path) -> None:
             cases += 1
             data = mutate(random, random.choice(form.examples)(random).encode())
             finding = find(form, tmp_path / _NAME, data)
-            if finding is not None and (name, finding.key) not in found and not awaited(name, finding):
+            if finding is not None and (name, finding.key) not in found:
                 found[name, finding.key] = keep(name, smaller(form, tmp_path / _NAME, data, finding.key), finding)
     print(f"{cases} mutations with FUZZ_SEED={seed}, {len(found)} findings")
     assert not found, "\n".join(map(str, found.values()))

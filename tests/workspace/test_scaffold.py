@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from robustcs.cli.main import run
 from robustcs.project import read_project
 from robustcs.workspace.scaffold import find_inputs, find_texts, role_of, write_config
 
@@ -66,6 +68,32 @@ def test_runs_of_another_collection_are_set_aside(tmp_path: Path) -> None:
     text = write_config(found, "x")
     assert tomllib.loads(text)["runs"] == {"bm25": "bm25.trec"}
     assert "# left out, since the qrels judge none of its turns: other/bm25.trec\n" in text
+
+
+def annotations(unit: str) -> str:
+    texts = [{"turn": "1_1", "passage": "d1", "worker": worker, "text": "some words", "unit": unit, "snippets": [[0, 4]]}
+             for worker in ("ada", "ben")]  # fmt: skip
+    return "".join(json.dumps(text) + "\n" for text in texts)
+
+
+def test_annotations_of_sentences_are_another_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(annotations("sentence"))
+    assert find_inputs(tmp_path) == {"snippets": ["a.jsonl"]}
+    Path("b.jsonl").write_text(annotations("paragraph"))
+    Path("b_experts.jsonl").write_text(annotations("paragraph"))
+    Path("c_experts.csv").write_text(
+        "Input.turn_id,Input.sentence_id,Input.sentence,WorkerId,Answer.taskAnswers\n"
+        '1_1,s1,some words,w,"[{""t"": {""entities"": [{""startOffset"": 0, ""endOffset"": 4}]}}]"\n'
+    )
+    assert run(["init"]) == 0
+    text = Path("robustcs.toml").read_text()
+    assert tomllib.loads(text)["agreement"] == {"snippets": ["b.jsonl"], "reference": ["b_experts.jsonl"]}
+    for path in ("a.jsonl", "c_experts.csv"):
+        assert f"# left out, since it annotates sentences, another task: {path}\n" in text
+    assert run(["agreement", "--format", "json"]) == 0, capfd.readouterr().err
 
 
 def test_hidden_files_and_the_config_are_left_out(tmp_path: Path) -> None:
