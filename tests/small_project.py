@@ -62,7 +62,8 @@ _FILES: dict[str, tuple[str, str]] = {
                                                for place in range(7)])),
     "slices.tsv": ("slices", "turn\tkind\n" + "".join(f"{turn}\tdepth {turn[-1]}\n" for turn in _TURNS)),
     "topics.tsv": ("clariq topics", "topic_id\tinitial_request\ttopic_desc\tclarification_need\tfacet_id\tfacet_desc"
-                   "\tquestion_id\tquestion\tanswer\n" + "".join(_TOPIC.format(facet, question) for facet in (1, 2) for question in (1, 2))),
+                   "\tquestion_id\tquestion\tanswer\n"
+                   + "".join(_TOPIC.format(facet, question) for facet in (1, 2) for question in (1, 2))),
     "bank.tsv": ("question bank", "question_id\tquestion\nQ00001\t\nQ1\twhat 1?\nQ2\twhat 2?\n"),
     "asked.trec": ("run", "101 0 Q1 1 2.5 t\n101 0 Q2 2 1.5 t\n"),
     "performance.json": ("performance", json.dumps(dict.fromkeys(_MEASURES, _UNITS), indent=1)),
@@ -73,7 +74,8 @@ _FILES: dict[str, tuple[str, str]] = {
     "ratings.csv": ("ratings", "item,worker,grade\n"
                     + "".join(f"i{i},w{w},{(i + w) % 5 + 1}\n" for i in range(6) for w in range(3))),
     "grades.csv": ("grades", "turn,item,worker,criterion,grade\n"
-                   + "".join(f"{turn},Q{q},w{w},relevance,{(q + w) % 4}\n" for turn in _TURNS for q in (1, 2) for w in range(3))),
+                   + "".join(f"{turn},Q{q},w{w},relevance,{(q + w) % 4}\n"
+                             for turn in _TURNS for q in (1, 2) for w in range(3))),
     "checks.csv": ("gold checks", "turn,item,criterion,grade\n1_1,Q1,relevance,2\n"),
     "bank.json": ("bank", json.dumps({"Q1": "what?", "Q2": "which?"}, indent=1)),
     "subset.txt": ("turn list", "1_1\n2_1\n"),
@@ -155,8 +157,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "retrieve": (f"--dry-run --index index --collection later.jsonl {_TEXTED} --texts m1=human.tsv"
                  " --raw-texts r1=raw.tsv --rewriter qr.tsv",),
     "diversity": ("", "--source raw.tsv --target human.tsv", _TEXTED),
-    "clariq": ("", "--topics topics.tsv --run a=asked.trec --questions bank.tsv --performance performance.json --need a=need.txt"
-               " --evaluations x=system.json --preferences preferences.tsv"),
+    "clariq": ("", "--topics topics.tsv --run a=asked.trec --questions bank.tsv --performance performance.json"
+               " --need a=need.txt --evaluations x=system.json --preferences preferences.tsv"),
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
@@ -200,3 +202,8 @@ SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
 NOT_YET = {("run", "foreign ids"), ("texts", "foreign ids"), ("texts", "nested")}
 #: What files are tried with that the project names: the same readers meet everything else on the command line.
 FEW = ("binary", "missing")
+#: Commands that read everything, which takes time: a few files stand for all.
+READ_ALL = {
+    "report": ("qrels.txt", "workers.jsonl"),
+    "check": ("qrels.txt", "raw.trec", "human.tsv", "gold.json", "grades.csv"),
+}
