@@ -202,3 +202,8 @@ SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
 }  # fmt: skip
 #: What files are tried with that the project names: the same readers meet everything else on the command line.
 FEW = ("binary", "missing")
+#: Commands that read everything, which takes time: a few files stand for all.
+READ_ALL = {
+    "report": ("qrels.txt", "workers.jsonl"),
+    "check": ("qrels.txt", "raw.trec", "human.tsv", "gold.json", "grades.csv"),
+}

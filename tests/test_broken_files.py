@@ -27,6 +27,7 @@ from tests.small_project import (
     FOREIGN,
     KINDS,
     LINES,
+    READ_ALL,
     SOUND_ALL_THE_SAME,
     TOML,
     WRONG,
@@ -173,10 +174,9 @@ def _all(value: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("command", cli.commands)
 def test_broken_files(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     wrong = []
-    # a report on options reads what the project's does
-    for line in LINES[command][:1] if command == "report" else LINES[command]:
+    for line in LINES[command][:1] if command in READ_ALL else LINES[command]:
         named = named_files(line)
-        for name in named or sorted(opened_by(folder, command, line)):
+        for name in named or READ_ALL.get(command) or sorted(opened_by(folder, command, line)):
             for how, data in breakages(name):
                 sound = {(KINDS[name], how), (command, KINDS[name], how)} & SOUND_ALL_THE_SAME
                 if sound or (how not in FEW and not named):
@@ -192,6 +192,8 @@ def test_broken_files(command: str, folder: Path, capfd: pytest.CaptureFixture[s
                     told = complaint(command, run([command, *words]), *capfd.readouterr(), file)
                 except Exception as error:
                     told = repr(error)
+                # what a report has computed is kept for the next time
+                shutil.rmtree(folder / "reports", ignore_errors=True)
                 if told is None and contents(folder) != before:
                     told = "the folder has changed"
                 if told:
