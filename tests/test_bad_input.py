@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -371,12 +372,6 @@ NOTED = [
     Case("check: other passage ids", f"check {ON_RUNS}", 0,
          f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
-    Case("check: other turn ids", f"check {ON_RUNS}", 0,
-         f"original: none of its turns is in the qrels: it has turns like 't1-1', the qrels like '1_1'; {TOGETHER}",
-         {"raw.trec": RUN.replace("1_", "t1-")}),
-    Case("check: texts of other turns", f"check {ON_RUNS} --rewrites original=texts.tsv", 0,
-         f"original texts: none of its turns is in the qrels: it has turns like '7_1', the qrels like '1_1'; {TOGETHER}",
-         {"texts.tsv": TEXTS.replace("1_", "7_")}),
     Case("check: a run that did not answer these texts", f"check {ON_RUNS} --rewrites qr=a.tsv --rewrites human=texts.tsv", 0,
          "qr has the text of Human for 2 turns, but another ranking for 1 turn (1_2): did its run answer these texts?",
          {"a.tsv": TEXTS, "qr.trec": RUN.replace("d3", "d1")}),
@@ -404,6 +399,25 @@ def test_what_can_be_evaluated_but_looks_wrong_is_noted(
     out, err = capfd.readouterr()
     assert f'"{case.message}"' in out.partition('"notes": ')[2]
     assert err == ""
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("role", "line", "file", "text", "turn"),
+    [("original", f"check {ON_RUNS}", "raw.trec", RUN.replace("1_", "t1-"), "t1-1"),
+     ("original texts", f"check {ON_RUNS} --rewrites original=texts.tsv", "texts.tsv", TEXTS.replace("1_", "7_"), "7_1")],
+    ids=["run", "texts"],
+)  # fmt: skip
+def test_check_refuses_what_belongs_to_other_turns(
+    role: str, line: str, file: str, text: str, turn: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = write(folder, {file: text})
+    assert run([*shlex.split(line), "--format", "json"]) == 3
+    out, err = capfd.readouterr()
+    found = f"{file}: none of its turns is in the qrels: it has turns like {turn!r}, the qrels like '1_1'; {TOGETHER}"
+    assert err == f"{found}\n"
+    files = json.loads(out)["tables"]["files"]
+    assert {entry["role"]: entry["problem"] for entry in files if entry["problem"]} == {role: found}
     assert contents(folder) == before
 
 

@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 #: What an index of ours was made from, in a file of its folder.
 _ORIGIN = "robustcs.json"
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 _INDEXED = re.compile(r"Indexing Complete! ([0-9,]+) documents indexed")
 
 
@@ -155,11 +158,23 @@ def build_index(
     tell(f"indexed {indexed:,} passages")
 
 
+def _tied_to_us() -> Callable[[], None] | None:
+    """For a new process: it is killed when ours ends, however that ends. Nothing outside Linux, which alone offers it."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    control = ctypes.CDLL(None).prctl
+    return lambda: control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _run(command: list[str], files: int, passages: int, track: Track) -> str:
-    """What the command says, with progress by the files that it has finished; it is ended when we are interrupted."""
+    """What the command says, with progress by the files that it has finished; it ends when we are interrupted or killed."""
     ticks = iter(track(range(files), f"indexing {passages:,} passages", files))
     said = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", preexec_fn=_tied_to_us()
+    ) as process:
         assert process.stdout is not None
         try:
             for line in process.stdout:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +20,8 @@ from robustcs.retrieval.java import start
 from robustcs.retrieval.search import Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from tests.retrieval_support import needs_pyserini
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def untracked(items, what, total):  # type: ignore[no-untyped-def]
@@ -34,6 +38,37 @@ def index(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_index(demo / "collection.jsonl", folder, "256m", 1, untracked, silent)
     assert [path.name for path in folder.parent.iterdir()] == ["index"]
     return folder
+
+
+#: Runs an endless program as Java is run, and says when that one has started.
+INDEXING = """
+import sys
+from robustcs.retrieval.index import _run
+
+program = "import sys, time; print('here', file=open(sys.argv[1], 'w')); time.sleep(600)"
+_run([sys.executable, "-c", program, sys.argv[1]], 1, 1, lambda items, what, total: items)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
+def test_java_ends_with_a_killed_parent(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    # both processes have this end of the pipe: it breaks when both are gone
+    with subprocess.Popen([sys.executable, "-c", INDEXING, started], stdin=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdin is not None
+        assert started.read_text() == "here\n"
+        process.kill()
+        process.wait()
+        broken = False
+        for _ in range(1000):
+            try:
+                os.write(process.stdin.fileno(), b".")
+            except BrokenPipeError:
+                broken = True
+                break
+            time.sleep(0.01)
+        assert broken
 
 
 def test_no_index_and_not_an_index(tmp_path: Path) -> None:
