@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import os
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
