@@ -12,9 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robustcs.analyses.augment import DEFAULT_METRICS
-from robustcs.analyses.leave_one_out import contributed_alone, leave_one_out
-from robustcs.analyses.whatif import observed_rates, what_if
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
@@ -24,6 +21,9 @@ from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.intervals import RESAMPLES
 from robustcs.statistics.ranks import METHODS, rank_correlations
+from robustcs.studies.augment.analysis import DEFAULT_METRICS
+from robustcs.studies.augment.leave_one_out import contributed_alone, leave_one_out
+from robustcs.studies.augment.whatif import observed_rates, what_if
 
 DRAWS = 1000
 DEPTH = 10

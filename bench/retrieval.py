@@ -26,13 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from measure import machine
 
-from robustcs.project import Project, TextSource
+from robustcs.project.model import Project, TextSource
+from robustcs.project.retrieved import Retrieval
+from robustcs.project.workspace import Workspace
 from robustcs.retrieval.index import build_index, index_state
 from robustcs.retrieval.java import anserini_jar, java_home, start
 from robustcs.retrieval.search import Searcher
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.workspace import Workspace
-from robustcs.workspace.retrieved import Retrieval
 
 DEPTH = 1000
 

@@ -13,41 +13,34 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robustcs.analyses.groups import Group
-from robustcs.analyses.result import Result
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.inputs.qrels import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import (
-    AgreementFiles,
-    ClariqFiles,
-    CrowdFiles,
-    Project,
-    find_project,
-    parse_role,
-    parse_text_source,
-)
+from robustcs.project.model import AgreementFiles, ClariqFiles, CrowdFiles, Project, parse_role, parse_text_source
+from robustcs.project.reading import find_project
+from robustcs.result import Result
 
 if TYPE_CHECKING:
-    from robustcs.analyses.agreement import SnippetAgreement
-    from robustcs.analyses.augment import Augmentation
-    from robustcs.analyses.breakdown import Breakdown
-    from robustcs.analyses.clariq import Clariq
-    from robustcs.analyses.correlate import Correlate
-    from robustcs.analyses.crowd import Crowd
-    from robustcs.analyses.diversity import Diversity
-    from robustcs.analyses.ratings import RatingAgreement
-    from robustcs.analyses.robustness import Robustness
-    from robustcs.analyses.sweep import Sweep
-    from robustcs.analyses.unjudged import Unjudged
-    from robustcs.workspace import Workspace
+    from robustcs.project.workspace import Workspace
+    from robustcs.studies.agreement.analysis import SnippetAgreement
+    from robustcs.studies.agreement.ratings import RatingAgreement
+    from robustcs.studies.augment.analysis import Augmentation
+    from robustcs.studies.breakdown.analysis import Breakdown
+    from robustcs.studies.clariq.analysis import Clariq
+    from robustcs.studies.correlate.analysis import Correlate
+    from robustcs.studies.crowd.analysis import Crowd
+    from robustcs.studies.diversity.analysis import Diversity
+    from robustcs.studies.robustness.analysis import Robustness
+    from robustcs.studies.sweep.analysis import Sweep
+    from robustcs.studies.unjudged.analysis import Unjudged
 
 StrPath = str | os.PathLike[str]
 
 
 def _notebook(result: Result) -> str:
     """What a notebook shows of a result."""
-    from robustcs.reports.notebook import notebook_html
+    from robustcs.documents.notebook import notebook_html
 
     return notebook_html(result)
 
@@ -129,15 +122,15 @@ def _several(value: Any) -> Sequence[Any]:
 
 
 def _workspace(project: Project | StrPath | None, inputs: Mapping[str, Any]) -> Workspace:
-    from robustcs.workspace import Workspace
+    from robustcs.project.workspace import Workspace
 
     return Workspace(open_project(project, **inputs))
 
 
 def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakdown:
     """Wrong answer or wrong question? See :func:`open_project` for the inputs and :class:`Breakdown` for the tables."""
-    from robustcs.analyses.breakdown import breakdown as analyse
     from robustcs.evaluation.thresholds import parse_thresholds
+    from robustcs.studies.breakdown.analysis import breakdown as analyse
 
     workspace = _workspace(project, inputs)
     scores, evaluated = workspace.formulation_scores()
@@ -148,8 +141,8 @@ def breakdown(project: Project | StrPath | None = None, **inputs: Any) -> Breakd
 
 def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inputs: Any) -> Sweep:
     """The bins at every threshold from 0 to 1 in steps of ``step``."""
-    from robustcs.analyses.sweep import sweep as analyse
-    from robustcs.analyses.sweep import threshold_grid
+    from robustcs.studies.sweep.analysis import sweep as analyse
+    from robustcs.studies.sweep.analysis import threshold_grid
 
     workspace = _workspace(project, inputs)
     scores, evaluated = workspace.formulation_scores()
@@ -159,7 +152,7 @@ def sweep(project: Project | StrPath | None = None, *, step: str = "0.02", **inp
 def correlate(project: Project | StrPath | None = None, *, answers_by: Sequence[str] = (), **inputs: Any) -> Correlate:
     """Do similar questions get similar answers? ``answers_by``: measures of answers, as ``--y`` of the command."""
     from robustcs.evaluation.thresholds import parse_thresholds
-    from robustcs.workspace.question_correlation import correlate_questions
+    from robustcs.studies.correlate.ask import correlate_questions
 
     workspace = _workspace(project, inputs)
     own = workspace.project
@@ -173,7 +166,7 @@ def unjudged(
 
     ``scope``: ``cutoff`` or ``run``, which unjudged passages could get a grade.
     """
-    from robustcs.workspace.judged_runs import find_unjudged
+    from robustcs.studies.unjudged.ask import find_unjudged
 
     if scope not in ("cutoff", "run"):
         raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff or run")
@@ -182,16 +175,16 @@ def unjudged(
 
 def augment(project: Project | StrPath | None = None, **inputs: Any) -> Augmentation:
     """Scores before and after the ``new_judgments``."""
-    from robustcs.workspace.pooled_runs import compare_judgments
+    from robustcs.studies.augment.ask import compare_judgments
 
     return compare_judgments(_workspace(project, inputs))
 
 
 def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robustness:
     """How far scores drop from the baseline of each of the ``groups`` to its sets."""
-    from robustcs.analyses.robustness import DEFAULT_METRICS
-    from robustcs.analyses.robustness import robustness as analyse
-    from robustcs.workspace.rewritten import check_baselines
+    from robustcs.project.rewritten import check_baselines
+    from robustcs.studies.robustness.analysis import DEFAULT_METRICS
+    from robustcs.studies.robustness.analysis import robustness as analyse
 
     workspace = _workspace(project, inputs)
     own = workspace.project
@@ -206,8 +199,8 @@ def robustness(project: Project | StrPath | None = None, **inputs: Any) -> Robus
 
 def diversity(project: Project | StrPath | None = None, **inputs: Any) -> Diversity:
     """How different the formulations and paraphrases are, by BLEU, self-BLEU and duplicates."""
-    from robustcs.analyses.diversity import diversity as analyse
-    from robustcs.workspace.text_sets import read_text_sets
+    from robustcs.studies.diversity.analysis import diversity as analyse
+    from robustcs.studies.diversity.ask import read_text_sets
 
     return analyse(*read_text_sets(_workspace(project, inputs), (), ()))
 
@@ -217,14 +210,14 @@ def clariq(project: Project | StrPath | None = None, **inputs: Any) -> Clariq:
 
     Other keywords are those of :func:`open_project`.
     """
-    from robustcs.workspace.clariq_files import evaluate_clariq
+    from robustcs.studies.clariq.ask import evaluate_clariq
 
     return evaluate_clariq(_other_workspace(project, "clariq", ClariqFiles, inputs))
 
 
 def agreement(project: Project | StrPath | None = None, **inputs: Any) -> SnippetAgreement | RatingAgreement:
     """Agreement of annotators on ``snippets``, else on ``ratings``; keywords as for :func:`clariq`, of ``[agreement]``."""
-    from robustcs.workspace.annotations import compare_ratings, compare_snippets
+    from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
 
     workspace = _other_workspace(project, "agreement", AgreementFiles, inputs)
     files = workspace.project.agreement
@@ -236,7 +229,7 @@ def crowd(project: Project | StrPath | None = None, *, metrics: str | Sequence[s
 
     ``metrics`` take the place of P@1 and NDCG@3.
     """
-    from robustcs.workspace.crowd_grades import evaluate_crowd
+    from robustcs.studies.crowd.ask import evaluate_crowd
 
     return evaluate_crowd(_other_workspace(project, "crowd", CrowdFiles, inputs), _several(metrics)).result
 

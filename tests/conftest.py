@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
+import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
+
+from robustcs.cli.main import run
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,3 +44,40 @@ def shared_data() -> Path:
 def demo() -> Path:
     """The demo collection."""
     return ROOT / "fixtures"
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def in_demo(demo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command line in the folder of the demo collection; it must succeed unless ``code`` says otherwise."""
+    return _runner(demo, monkeypatch, capfd)
+
+
+@pytest.fixture
+def in_copy(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The same in a copy of that folder, ``tmp_path / "demo"``, for commands that write."""
+    shutil.copytree(demo, tmp_path / "demo")
+    return _runner(tmp_path / "demo", monkeypatch, capfd)
+
+
+def _runner(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def call(command: str, code: int = 0) -> Answer:
+        capfd.readouterr()
+        assert Path(os.getcwd()) == folder
+        returned = run(shlex.split(command))
+        out, err = capfd.readouterr()
+        assert returned == code, err
+        return Answer(int(returned), out, err)
+
+    return call

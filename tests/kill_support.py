@@ -17,7 +17,7 @@ _SERVER = """
 import io, json, os, signal, sys, time
 import robustcs.cli.main as main
 import numpy, pandas, scipy.stats, pyarrow.csv, matplotlib.figure, matplotlib.backends.backend_agg, jinja2, rich.console, typst
-import robustcs.api, robustcs.workspace, robustcs.reporting.build, robustcs.cli.judge_terminal
+import robustcs.api, robustcs.project.workspace, robustcs.reporting.build, robustcs.studies.judge.terminal
 fsync = os.fsync
 def slow(handle):
     time.sleep(0.004)

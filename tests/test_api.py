@@ -13,7 +13,7 @@ import pytest
 import robustcs
 from robustcs.cli.main import run
 from robustcs.errors import InputError, UsageError
-from tests.reports.hostile_project import write_hostile_project
+from tests.documents.hostile_project import write_hostile_project
 
 
 @pytest.fixture

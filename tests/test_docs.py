@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from robustcs import project
-from robustcs.analyses.groups import Group
 from robustcs.cli.main import cli
+from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import read_project
+from robustcs.project.reading import read_project
 from tests.conftest import ROOT, load
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

@@ -16,17 +16,18 @@ import pytest
 
 from robustcs.cli.demo import demo as demo_command
 from robustcs.cli.main import run
+from robustcs.documents.document import Cards, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
-from robustcs.project import Project, read_project
+from robustcs.project.model import Project
+from robustcs.project.reading import read_project
 from robustcs.reporting.build import Report, make_report
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store
-from robustcs.reports.document import Cards, Figure, Heading, Layers, Paragraph, Picture, Table
-from robustcs.reports.text import turn_anchor
-from tests.reports.conftest import HOSTILE, hostile_document, pdf_words, plain_document
-from tests.reports.hostile_project import write_hostile_project
+from tests.documents.conftest import HOSTILE, hostile_document, pdf_words, plain_document
+from tests.documents.hostile_project import write_hostile_project
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import Formulation, Project
-from robustcs.workspace import Workspace
+from robustcs.project.model import Formulation, Project
+from robustcs.project.workspace import Workspace
 
 RUN = "31_1 Q0 d1 1 3.5 t\n31_1 Q0 d2 2 2.5 t\n31_2 Q0 d3 1 1.5 t\n"
 QRELS = "31_1 0 d1 1\n31_1 0 d2 2\n31_2 0 d3 0\n31_2 0 d4 1\n"

@@ -21,7 +21,7 @@ def demo(output: str, config: str | None) -> None:
     The collection comes with robustcs and is only read; its folder is told, and every command can be tried on it.
     """
     from robustcs.cli.report import make
-    from robustcs.project import read_project
+    from robustcs.project.reading import read_project
 
     file = Path(config) if config else collection() / "robustcs.toml"
     make(read_project(file), Path(output), file.parent, "robustcs demo", jobs=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from robustcs.cli.options import Options
     from robustcs.evaluation.thresholds import Threshold
-    from robustcs.project import Project
+    from robustcs.project.model import Project
 
 
 def refuse_runs(options: Options) -> None:

@@ -18,10 +18,10 @@ def init(folder: str) -> None:
     """
     from pathlib import Path
 
+    from robustcs.documents.files import write_text
     from robustcs.errors import UsageError
-    from robustcs.project import CONFIG_NAME
-    from robustcs.reports.files import write_text
-    from robustcs.workspace.scaffold import find_inputs, find_texts, judged_turns, write_config
+    from robustcs.project.scaffold import find_inputs, find_texts, judged_turns, write_config
+    from robustcs.protected import CONFIG_NAME
 
     target = Path(folder) / CONFIG_NAME
     if target.exists():

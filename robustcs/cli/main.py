@@ -11,28 +11,28 @@ from types import FrameType
 import click
 
 from robustcs import __version__
-from robustcs.cli.agreement import agreement
-from robustcs.cli.augment import augment
-from robustcs.cli.breakdown import breakdown
-from robustcs.cli.check import check
-from robustcs.cli.clariq import clariq
-from robustcs.cli.correlate import correlate
-from robustcs.cli.crowd import crowd
 from robustcs.cli.demo import demo
-from robustcs.cli.diversity import diversity
 from robustcs.cli.init import init
-from robustcs.cli.judge import judge
-from robustcs.cli.passages import passages
 from robustcs.cli.report import report
-from robustcs.cli.retrieve import retrieve
-from robustcs.cli.robustness import robustness
-from robustcs.cli.sweep import sweep
 from robustcs.cli.terminal import tell, usable_width
-from robustcs.cli.testsets import testsets
 from robustcs.cli.unforeseen import unforeseen
-from robustcs.cli.unjudged import unjudged
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
 from robustcs.protected import protection
+from robustcs.studies.agreement.command import agreement
+from robustcs.studies.augment.command import augment
+from robustcs.studies.breakdown.command import breakdown
+from robustcs.studies.check.command import check
+from robustcs.studies.clariq.command import clariq
+from robustcs.studies.correlate.command import correlate
+from robustcs.studies.crowd.command import crowd
+from robustcs.studies.diversity.command import diversity
+from robustcs.studies.judge.command import judge
+from robustcs.studies.passages.command import passages
+from robustcs.studies.retrieve.command import retrieve
+from robustcs.studies.robustness.command import robustness
+from robustcs.studies.sweep.command import sweep
+from robustcs.studies.testsets.command import testsets
+from robustcs.studies.unjudged.command import unjudged
 
 
 class InOrder(click.Group):

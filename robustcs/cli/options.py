@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robustcs.project import Project
+    from robustcs.project.model import Project
 
 #: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
 MOST = 2**31 - 1
@@ -107,7 +107,8 @@ def load_project(options: Options) -> Project:
     from robustcs.evaluation.thresholds import parse_thresholds
     from robustcs.inputs.qrels import IRDS_PREFIX
     from robustcs.policy import EvaluationPolicy
-    from robustcs.project import find_project, parse_role, parse_text_source
+    from robustcs.project.model import parse_role, parse_text_source
+    from robustcs.project.reading import find_project
 
     project = find_project(options.config)
     if options.qrels:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import pandas as pd
 
-    from robustcs.analyses.result import Result
     from robustcs.cli.options import Options
-    from robustcs.reports.document import Block, Figure
+    from robustcs.documents.document import Block, Figure
+    from robustcs.result import Result
 
 _FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown", ".txt": "table"}
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -41,7 +41,7 @@ def emit(
     """
     tables = _chosen(result.tables, options.table)
     check_outputs(options.output)
-    from robustcs.reports.text import json_visible, visible
+    from robustcs.documents.text import json_visible, visible
 
     kinds = [(target, _kind(target, options.format, blocks, command)) for target in options.output or ("-",)]
     for target, kind in kinds:
@@ -54,7 +54,7 @@ def emit(
         if target == "-":
             click.echo(text, nl=False)
         else:
-            from robustcs.reports.files import write_text
+            from robustcs.documents.files import write_text
 
             write_text(target, text)
             tell(f"wrote {target}")
@@ -72,7 +72,7 @@ def check_outputs(targets: Sequence[str]) -> None:
 
 def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) -> str:
     """The form in which ``target`` is written; told before anything is."""
-    from robustcs.reports.document import Figure
+    from robustcs.documents.document import Figure
 
     suffix = Path(target).suffix.lower()
     if suffix in FIGURE_SUFFIXES:
@@ -87,8 +87,8 @@ def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) 
 
 def _shown(blocks: Sequence[Block], tables: dict[str, pd.DataFrame], names: Sequence[str]) -> list[Block]:
     """The blocks that show the tables of ``names`` (none: all blocks); a table that has no block is shown as it is."""
-    from robustcs.reports.document import Figure, Heading, Table
-    from robustcs.reports.present.words import plain_table
+    from robustcs.documents.document import Figure, Heading, Table
+    from robustcs.documents.words import plain_table
 
     if not names:
         return list(blocks)
@@ -125,22 +125,22 @@ def _render(
 ) -> str:
     evaluated = result.evaluated
     if kind == "json":
-        from robustcs.reports.data import to_json
+        from robustcs.documents.data import to_json
 
         return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
     if kind in ("csv", "raw-csv"):
-        from robustcs.reports.data import to_csv
+        from robustcs.documents.data import to_csv
 
         first, *others = tables
         if others:
             tell(f"csv holds one table, here {first}; the others with --table: {', '.join(others)}")
         return to_csv(tables[first], raw=kind == "raw-csv")
     if kind == "latex":
-        from robustcs.reports.latex import render_latex
+        from robustcs.documents.latex import render_latex
 
         return render_latex(blocks, evaluated.policy_line, evaluated.notes)
     if kind == "markdown":
-        from robustcs.reports.markdown import render_markdown
+        from robustcs.documents.markdown import render_markdown
 
         return render_markdown(blocks, evaluated.policy_line, evaluated.notes)
     return _terminal_text(blocks, evaluated.policy_line, evaluated.notes, target)
@@ -151,7 +151,7 @@ def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], t
 
     from rich.console import Console
 
-    from robustcs.reports.terminal import render_terminal
+    from robustcs.documents.terminal import render_terminal
 
     terminal = target == "-" and sys.stdout.isatty()
     text = io.StringIO()
@@ -163,8 +163,8 @@ def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], t
 
 
 def _write_figure(target: str, blocks: Sequence[Block]) -> None:
-    from robustcs.reports.document import Figure
-    from robustcs.reports.figures import save_figure
+    from robustcs.documents.document import Figure
+    from robustcs.documents.figures import save_figure
 
     figures: list[Figure] = [block for block in blocks if isinstance(block, Figure)]
     figure: matplotlib.figure.Figure = figures[0].draw()

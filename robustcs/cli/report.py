@@ -12,7 +12,7 @@ from robustcs.cli.retrieved import answered
 from robustcs.cli.terminal import harmless, tell
 
 if TYPE_CHECKING:
-    from robustcs.project import Project
+    from robustcs.project.model import Project
 
 
 @click.command(short_help="All analyses that the inputs allow, in one folder.")

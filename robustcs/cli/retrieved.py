@@ -8,7 +8,7 @@ from robustcs.cli.options import Options, load_project
 from robustcs.cli.terminal import tell
 
 if TYPE_CHECKING:
-    from robustcs.project import Project
+    from robustcs.project.model import Project
 
 
 def load_project_with_runs(options: Options) -> Project:
@@ -22,7 +22,7 @@ def load_project_with_runs(options: Options) -> Project:
 def answered(project: Project, options: Options) -> Project:
     """The project with a run for every text that waits for one."""
     from robustcs.cli.progress import track
-    from robustcs.workspace import Workspace
-    from robustcs.workspace.retrieved import with_runs
+    from robustcs.project.retrieved import with_runs
+    from robustcs.project.workspace import Workspace
 
     return with_runs(Workspace(project, options.jobs, track), tell)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from robustcs.analyses.groups import Group
-from robustcs.analyses.ratings import MIN_AGREEMENT
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.studies.agreement.ratings import MIN_AGREEMENT
 
 Role = Literal["original", "qr", "human"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from robustcs.analyses.groups import Group
 from robustcs.errors import ProblemList, UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text

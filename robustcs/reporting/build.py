@@ -13,24 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from robustcs import __version__
+from robustcs.documents.data import to_csv, to_json
+from robustcs.documents.dates import source_date
+from robustcs.documents.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.figures import figure_bytes, svg_file, svg_text
+from robustcs.documents.html import render_html
+from robustcs.documents.latex import render_latex
+from robustcs.documents.pdf import render_pdf
+from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
-from robustcs.project import Project, protect_inputs
+from robustcs.project.files import protect_inputs
+from robustcs.project.model import Project
+from robustcs.project.parts import only
+from robustcs.project.workspace import Track, Workspace
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
-from robustcs.reporting.parts import only
 from robustcs.reporting.question import Answer, Question
 from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
-from robustcs.reports.data import to_csv, to_json
-from robustcs.reports.dates import source_date
-from robustcs.reports.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
-from robustcs.reports.figures import figure_bytes, svg_file, svg_text
-from robustcs.reports.html import render_html
-from robustcs.reports.latex import render_latex
-from robustcs.reports.pdf import render_pdf
-from robustcs.reports.text import anchor
-from robustcs.workspace import Track, Workspace
 
 #: Inputs named below the title; all stand in the provenance.
 _NAMED_INPUTS = 6

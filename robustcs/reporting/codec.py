@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from robustcs.reports import document
+from robustcs.documents import document
 
 _KIND = "is"
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from robustcs.project import Project
+from robustcs.documents.files import write_bytes, write_text
+from robustcs.project.model import Project
 from robustcs.protected import is_protected, refuse_protected
-from robustcs.reports.files import write_bytes, write_text
 
 #: Inside a report's folder, what was computed and can be used again.
 STORE = ".kept"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from robustcs.analyses.result import Evaluated, Result
-from robustcs.project import Project
-from robustcs.reports.document import Block
-from robustcs.workspace import Workspace
+from robustcs.documents.document import Block
+from robustcs.project.model import Project
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated, Result
 
 
 @dataclass(frozen=True)

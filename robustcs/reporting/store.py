@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import robustcs
+from robustcs.documents.files import write_text
 from robustcs.protected import is_protected
-from robustcs.reports.files import write_text
 
 #: Packages whose numbers or drawings stand in a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy")

@@ -30,22 +30,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robustcs.analyses.breakdown import Breakdown, breakdown
-from robustcs.analyses.holes import Grades, grades_by_pair
+from robustcs.documents.figures import BIN_LABELS
+from robustcs.documents.headline import headline_cut
+from robustcs.documents.words import FORMULATION_NAMES, measure_label
 from robustcs.errors import UsageError
+from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
-from robustcs.project import Project
-from robustcs.reporting.parts import measures
-from robustcs.reports.figures import BIN_LABELS
-from robustcs.reports.present.breakdown import cut_label, shown_cuts
-from robustcs.reports.present.headline import headline_cut
-from robustcs.reports.present.words import FORMULATION_NAMES, measure_label
-from robustcs.workspace import DEFAULT_ANSWER_METRICS, Workspace
+from robustcs.project.model import Project
+from robustcs.project.parts import measures
+from robustcs.project.workspace import DEFAULT_ANSWER_METRICS, Workspace
+from robustcs.studies.breakdown.analysis import Breakdown, breakdown
+from robustcs.studies.breakdown.show import cut_label, shown_cuts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 #: Commands that score the run which is called ``human`` in the demo collection.
 COMMANDS = (

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from robustcs.cli.main import cli
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 
 def commands(group: click.Group = cli, name: str = "") -> dict[str, click.Command]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 
 def test_init_then_check_then_breakdown(in_copy: Command, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 COMMANDS = {
     "breakdown": "breakdown --show 001",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 #: Files of the demo project that hardly any command reads together.
 INPUTS = ["robustcs.toml", "my.toml", "qrels.txt", "topics.json", "answers/gold.json", "paraphrases.csv", "crowd/grades.csv",

@@ -84,7 +84,7 @@ def test_colours_on_a_terminal(demo: Path) -> None:
 #: Tells on stderr when the first run is being read.
 ANNOUNCED = """
 import sys
-import robustcs.workspace.workspace as workspace
+import robustcs.project.workspace as workspace
 from robustcs.cli.main import main
 rank_run = workspace.rank_run
 def announce(*arguments):

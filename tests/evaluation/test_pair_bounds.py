@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.analyses.holes import judged_run, passage_numbers
 from robustcs.evaluation.bounds import Scope, measure_bounds
+from robustcs.evaluation.holes import judged_run, passage_numbers
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measures import NATIVE, RBP_PERSISTENCE, Measure, parse_measure
 from robustcs.evaluation.pair_bounds import DifferenceBounds, difference_bounds

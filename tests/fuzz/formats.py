@@ -32,9 +32,9 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import read_texts
-from robustcs.judging.session import Scale, read_judgments
-from robustcs.judging.sheet import read_sheet
-from robustcs.project import read_project
+from robustcs.project.reading import read_project
+from robustcs.studies.judge.session import Scale, read_judgments
+from robustcs.studies.judge.sheet import read_sheet
 from tests.fuzz import examples as make
 from tests.fuzz import oracle
 

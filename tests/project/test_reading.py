@@ -8,21 +8,20 @@ from textwrap import dedent
 
 import pytest
 
-from robustcs.analyses.groups import Group
 from robustcs.errors import ExitCode, InputError, UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import (
+from robustcs.project.model import (
     AgreementFiles,
     ClariqFiles,
     CrowdFiles,
     Formulation,
     Project,
     TextSource,
-    find_project,
     parse_role,
     parse_text_source,
-    read_project,
 )
+from robustcs.project.reading import find_project, read_project
 from robustcs.retrieval.settings import RetrievalSettings
 
 EVERY_KEY = """

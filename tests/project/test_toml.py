@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.project import read_project
+from robustcs.project.reading import read_project
 from robustcs.project.toml import DEEPEST, LONGEST, key_lines, read_toml
 
 DOTS = "a." * 100_000

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from robustcs.project import AgreementFiles, Project
-from robustcs.reporting.parts import needs, only
+from robustcs.documents.order import figures_first
+from robustcs.project.model import AgreementFiles, Project
+from robustcs.project.parts import needs, only
+from robustcs.project.workspace import Workspace
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.present.agreement import present_agreement, present_layers, present_ratings
-from robustcs.reports.present.annotation_findings import crowd_findings, rating_findings, snippet_findings
-from robustcs.reports.present.crowd import present_crowd
-from robustcs.reports.present.order import figures_first
-from robustcs.workspace import Workspace
-from robustcs.workspace.annotations import compare_ratings, compare_snippets
-from robustcs.workspace.crowd_grades import evaluate_crowd
+from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
+from robustcs.studies.agreement.findings import crowd_findings, rating_findings, snippet_findings
+from robustcs.studies.agreement.show import present_agreement, present_layers, present_ratings
+from robustcs.studies.crowd.ask import evaluate_crowd
+from robustcs.studies.crowd.show import present_crowd
 
 #: Texts shown with what everybody chose in them, those with the least agreement.
 _TEXTS = 10

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from robustcs.project import Project
-from robustcs.reporting.parts import needs, only
+from robustcs.documents.order import figures_first
+from robustcs.project.model import Project
+from robustcs.project.parts import needs, only
+from robustcs.project.workspace import Workspace
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.present.clariq import present_clariq
-from robustcs.reports.present.clariq_findings import clariq_findings
-from robustcs.reports.present.order import figures_first
-from robustcs.workspace import Workspace
-from robustcs.workspace.clariq_files import evaluate_clariq
+from robustcs.studies.clariq.ask import evaluate_clariq
+from robustcs.studies.clariq.findings import clariq_findings
+from robustcs.studies.clariq.show import present_clariq
 
 _READING = (
     "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.analyses.breakdown import Breakdown, breakdown
-from robustcs.analyses.sweep import sweep
+from robustcs.documents.document import Block, Figure, Heading, Table
+from robustcs.documents.headline import headline_cut
 from robustcs.evaluation.thresholds import parse_thresholds
-from robustcs.project import Project
-from robustcs.reporting.parts import measures, needs, only
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.workspace import DEFAULT_ANSWER_METRICS, Workspace
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.document import Block, Figure, Heading, Table
-from robustcs.reports.present.breakdown import finding, present_breakdown, present_turns, shown_cuts
-from robustcs.reports.present.headline import headline_cut
-from robustcs.reports.present.sweep import present_sweep
-from robustcs.reports.present.turn_squares import present_squares
-from robustcs.workspace import DEFAULT_ANSWER_METRICS, Workspace
+from robustcs.studies.breakdown.analysis import Breakdown, breakdown
+from robustcs.studies.breakdown.show import finding, present_breakdown, present_turns, shown_cuts
+from robustcs.studies.breakdown.squares import present_squares
+from robustcs.studies.sweep.analysis import sweep
+from robustcs.studies.sweep.show import present_sweep
 
 #: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
 BINS_TO_READ = ("001", "101", "010")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.project import Project
-from robustcs.reporting.parts import measures, needs, only
+from robustcs.documents.order import figures_first
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.rewritten import comparable_groups
+from robustcs.project.workspace import Workspace
+from robustcs.reporting.findings import augment_findings, unjudged_findings
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.present.augment import present_augmentation
-from robustcs.reports.present.findings import augment_findings, unjudged_findings
-from robustcs.reports.present.order import figures_first
-from robustcs.reports.present.unjudged import present_unjudged
-from robustcs.workspace import Workspace
-from robustcs.workspace.judged_runs import find_unjudged
-from robustcs.workspace.pooled_runs import compare_judgments
-from robustcs.workspace.rewritten import comparable_groups
+from robustcs.studies.augment.ask import compare_judgments
+from robustcs.studies.augment.show import present_augmentation
+from robustcs.studies.unjudged.ask import find_unjudged
+from robustcs.studies.unjudged.show import present_unjudged
 
 _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"

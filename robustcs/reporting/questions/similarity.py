@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from robustcs.documents.headline import headline_cut
+from robustcs.documents.order import figures_first
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold, parse_thresholds
-from robustcs.project import Project
-from robustcs.reporting.parts import measures, needs, only
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.reporting.findings import correlate_findings
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.present.correlate import present_correlate
-from robustcs.reports.present.findings import correlate_findings
-from robustcs.reports.present.headline import headline_cut
-from robustcs.reports.present.order import figures_first
-from robustcs.workspace import Workspace
-from robustcs.workspace.question_correlation import correlate_questions
+from robustcs.studies.correlate.ask import correlate_questions
+from robustcs.studies.correlate.show import present_correlate
 
 _READING = (
     "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"

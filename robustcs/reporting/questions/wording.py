@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.analyses.diversity import diversity
-from robustcs.analyses.robustness import DEFAULT_METRICS, robustness
-from robustcs.project import Project
-from robustcs.reporting.parts import measures, needs, only
+from robustcs.documents.order import figures_first
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.rewritten import check_baselines
+from robustcs.project.workspace import Workspace
+from robustcs.reporting.findings import diversity_findings, robustness_findings
 from robustcs.reporting.question import Answer, Question
-from robustcs.reports.present.diversity import present_diversity
-from robustcs.reports.present.findings import diversity_findings, robustness_findings
-from robustcs.reports.present.order import figures_first
-from robustcs.reports.present.robustness import present_robustness
-from robustcs.workspace import Workspace
-from robustcs.workspace.rewritten import check_baselines
-from robustcs.workspace.text_sets import read_text_sets
+from robustcs.studies.diversity.analysis import diversity
+from robustcs.studies.diversity.ask import read_text_sets
+from robustcs.studies.diversity.show import present_diversity
+from robustcs.studies.robustness.analysis import DEFAULT_METRICS, robustness
+from robustcs.studies.robustness.show import present_robustness
 
 _READING = (
     "How to read it: every test set asks the same turns in other words and is compared with its baseline, turn by turn. A"

@@ -1,0 +1,239 @@
+"""Figures: one style, one colour per bin, and saving in the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from robustcs.documents.dates import source_date
+from robustcs.documents.document import Figure as FigureBlock
+from robustcs.documents.document import Picture
+from robustcs.documents.files import write_bytes
+from robustcs.documents.text import anchor, one_line
+from robustcs.errors import UsageError
+
+#: Widths in inches of a figure in one column and across both columns of a paper.
+COLUMN_WIDTH = 3.4
+FULL_WIDTH = 7.0
+
+#: Axes and letters; in HTML they take the colour of the page's text.
+INK = "#23272b"
+
+#: One colour per bin (Original, QR, Human; 1 = correct), told apart with any colour vision and, where two touch in the
+#: sweep, in grey (CIE lightness 38 62 80 55 25 48 70 88 from the bottom up).
+BIN_COLOURS: Mapping[str, str] = {
+    "000": "#0b3a66",
+    "100": "#2f74b0",
+    "010": "#7db0da",
+    "110": "#cadff0",
+    "001": "#f2bf62",
+    "101": "#cf5c0c",
+    "011": "#2fa585",
+    "111": "#873a73",
+}
+
+#: What each bin says about the turn.
+BIN_LABELS: Mapping[str, str] = {
+    "000": "QA error",
+    "100": "QA error, though Original is answered",
+    "010": "QA error, though QR is answered",
+    "110": "QA error, though Original and QR are answered",
+    "001": "rewriter error",
+    "101": "rewriter error, though Original is answered",
+    "011": "answered only after rewriting",
+    "111": "answered by Original already",
+}
+
+#: Attributes whose numbers are places on the page, in points; a hundredth of one is more than a printer shows.
+_GEOMETRY = frozenset({"d", "transform", "x", "y", "cx", "cy", "r", "width", "height", "points"})
+_LONG_NUMBER = re.compile(r"-?[0-9]+\.[0-9]{3,}(?![0-9e])")
+_SPACES = re.compile(r"\s+")
+
+_SVG = "http://www.w3.org/2000/svg"
+_XLINK = "http://www.w3.org/1999/xlink"
+_SANS = "'DejaVu Sans', Verdana, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+_STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so figures are the same on every machine
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 7,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "text.parse_math": False,  # names come from input files: a dollar sign is a dollar sign
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.fontsize": 6.5,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "robustcs",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """The settings under which every figure is drawn, as a context."""
+    return mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "agg"})
+
+
+def figure_bytes(figure: Figure, kind: str) -> bytes:
+    """``figure`` as a file of its own, ``kind`` png, svg or pdf; the same figure gives the same bytes.
+
+    Links to turns, which lead somewhere only inside a page, are taken off ``figure``.
+    """
+    for artist in figure.findobj():
+        artist.set_url(None)  # type: ignore[arg-type]
+        if hasattr(artist, "set_urls"):
+            artist.set_urls([])
+    return _figure_bytes(figure, kind)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write ``figure`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
+
+    Raises :class:`UsageError` for any other suffix and ``OutputError`` where the file cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".png", ".svg", ".pdf"):
+        raise UsageError("bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf")
+    write_bytes(path, figure_bytes(figure, suffix[1:]))
+
+
+def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
+    source_date()  # matplotlib stops with a traceback at a wrong one
+    # None leaves out dates and versions, which would make every file different.
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}[kind]
+    buffer = io.BytesIO()
+    with style(), warnings.catch_warnings():
+        # Letters that the font lacks are boxes; in SVG they are letters, for which the viewer has a font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(buffer, format=kind, metadata=metadata, facecolor="none" if transparent else "white")
+    return buffer.getvalue()
+
+
+def svg_text(figure: Figure, name: str, alt: str) -> str:
+    """``figure`` as an ``<svg>`` element to stand inside an HTML page or a typst document.
+
+    Letters stay text, so that they can be searched, and take the colour of the text around; ids start with ``name``, so
+    that several figures fit into one page; there are no style attributes, which a strict Content-Security-Policy
+    forbids; ``alt`` is what a screen reader says.
+    """
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _XLINK)
+    root = ElementTree.fromstring(_figure_bytes(figure, "svg", transparent=True))
+    prefix = anchor(name)
+    links = False
+    root.remove(root[0])  # metadata
+    root.remove(root[0])  # a style sheet, which says what stands in the attributes of the root below
+    for element in root.iter():
+        _presentation_attributes(element)
+        _prefix_ids(element, prefix)
+        links |= _plain_link(element)
+        element.text = element.text if element.text and element.text.strip() else None
+        element.tail = None
+    # no <title>: browsers would show it over the whole figure
+    description = ElementTree.Element(f"{{{_SVG}}}desc", {"id": f"{prefix}.desc"})
+    description.text = one_line(alt)
+    root.insert(0, description)
+    root.attrib |= {
+        "role": "group" if links else "img",  # what stands inside an image cannot be reached
+        "aria-labelledby": f"{prefix}.desc",
+        "color": INK,
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def svg_file(svg: str) -> str:
+    """What :func:`svg_text` gave as a file of its own: on white, without links."""
+    head, end, rest = link_turns(svg, {}).partition("</desc>")
+    return f'{head}{end}<rect width="100%" height="100%" fill="white" />{rest}\n'
+
+
+def _plain_link(element: ElementTree.Element) -> bool:
+    """Whether the element is a link; then its address stands where HTML has it, and nothing else."""
+    if element.tag != f"{{{_SVG}}}a":
+        return False
+    address = element.attrib.pop(f"{{{_XLINK}}}href", "")
+    element.attrib.clear()
+    element.set("href", address)
+    return True
+
+
+def _presentation_attributes(element: ElementTree.Element) -> None:
+    """Turn ``style="fill: red"`` into ``fill="red"``, and the ink into the colour of the surrounding text."""
+    for declaration in element.attrib.pop("style", "").split(";"):
+        key, _, value = declaration.partition(":")
+        if value:
+            key, value = key.strip(), value.strip()
+            element.set(key, _SANS if key == "font-family" else "currentColor" if value == INK else value)
+    for key in _GEOMETRY & element.attrib.keys():
+        element.set(key, _SPACES.sub(" ", _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", element.attrib[key])))
+
+
+def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
+    if "id" in element.attrib:
+        element.set("id", f"{prefix}.{element.attrib['id']}")
+    link = element.get(f"{{{_XLINK}}}href")
+    if link and element.tag == f"{{{_SVG}}}use":
+        element.set(f"{{{_XLINK}}}href", f"#{prefix}.{link[1:]}")
+    clip = element.get("clip-path")
+    if clip:
+        element.set("clip-path", clip.replace("url(#", f"url(#{prefix}."))
+
+
+def draw_picture(figure: FigureBlock) -> Picture:
+    """The figure drawn, to stand inside an HTML page or a typst document."""
+    drawn = figure.draw()
+    svg = svg_text(drawn, figure.slug, figure.alt)
+    return Picture(figure.slug, figure.caption, figure.alt, svg, drawn.get_figwidth())
+
+
+_LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
+
+
+def link_turns(svg: str, titles: Mapping[str, str]) -> str:
+    """``svg`` with links only to the turns of ``titles`` (anchor → what a pointer over it is told), the others without.
+
+    A mark for several turns, whose address is their anchors with commas between, leads to the first and lists all in
+    ``data-turns``.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        known = [turn for turn in match[1].removeprefix("#").split(",") if turn in titles]
+        if not known:
+            return f"<g>{match[2]}</g>"
+        title, more = titles[known[0]], ""
+        if len(known) > 1:
+            title = f"{len(known)} turns at this point, one of them {title}"
+            more = f' data-turns="{" ".join(known)}"'
+        return f'<a href="#{known[0]}"{more}><title>{escape(one_line(title))}</title>{match[2]}</a>'
+
+    return _LINK.sub(link, svg)

@@ -1,0 +1,62 @@
+"""Blocks as GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
+from robustcs.documents.text import one_line
+
+#: Characters that Markdown gives a meaning; an underscore has none inside a word (``ndcg_cut_3``).
+_MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
+#: What would make a line a list, a heading, a quotation or a rule.
+_LINE_START = re.compile(r"^(\d{1,9})?([-+#>=.)])")
+
+
+def render_markdown(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
+    """The blocks, the notes and the policy line. A figure is its caption and the words that describe it."""
+    parts = [part for block in blocks for part in _block(block)]
+    parts += [f"Note: {_text(note)}" for note in notes]
+    parts.append(f"*{_text(policy)}*")
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> Iterable[str]:
+    if isinstance(block, Heading):
+        yield f"{'#' * (block.level + 1)} {_text(block.text)}"
+    elif isinstance(block, Paragraph):
+        yield f"**{_text(block.about)}** {_line(block.text)}" if block.about else _line(block.text)
+    elif isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Figure):
+        yield f"**{_text(block.caption)}**"
+        yield _line(block.alt)
+    else:
+        yield from _cards(block.as_cards() if isinstance(block, Layers) else block)
+
+
+def _table(table: Table) -> Iterable[str]:
+    yield f"**{_text(table.caption)}**"
+    heads = [_text(f"{column.group} · {column.title}" if column.group else column.title) for column in table.columns]
+    rules = ["---:" if column.align == "right" else ":---" for column in table.columns]
+    rows = [heads, rules, *([_text(cell) for cell in row] for row in table.rows)]
+    yield "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    if table.note:
+        yield _line(table.note)
+
+
+def _cards(block: Cards) -> Iterable[str]:
+    yield f"**{_text(block.caption)}**"
+    for card in block.cards:
+        yield f"#### {_text(card.title)}"
+        yield "\n".join(f"- **{_text(label)}:** {_text(text)}" for label, text in card.fields)
+
+
+def _text(text: str) -> str:
+    escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKUP.sub(lambda match: "\\" + match[0], escaped)
+
+
+def _line(text: str) -> str:
+    return _LINE_START.sub(lambda match: f"{match[1] or ''}\\{match[2]}", _text(text))

@@ -1,0 +1,133 @@
+"""A document as a typeset PDF, by typst."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import typst
+from matplotlib.ft2font import FT2Font
+
+from robustcs.documents.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.figures import draw_picture, link_turns
+from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
+
+_TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
+_FONT_FOLDER = Path(mpl.get_data_path()) / "fonts" / "ttf"
+#: Comes with typst, and with matplotlib for what the first lacks and for the letters in figures.
+_FONTS = ["Libertinus Serif", "DejaVu Sans"]
+#: Width of the text in points, and what a character takes of the font size, roughly.
+_TEXT_WIDTH = 470.0
+_CHARACTER = 0.52
+_GUTTER = 1.8  # characters
+_SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5)
+#: Longer cells are set as texts that share the width, and take at least this many characters.
+_LONG_CELL = 24
+
+
+def render_pdf(document: Document) -> bytes:
+    """The pages, A4. The same document gives the same bytes.
+
+    Letters come from fonts inside typst and matplotlib. Only where a text holds characters that those lack are the
+    fonts of the system searched; what no font has is shown as a box, and the text behind it stays whole.
+    ``SOURCE_DATE_EPOCH`` is the date in the file, which otherwise holds none.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    data: dict[str, Any] = {
+        "title": _line(document.title),
+        "lead": [_line(text) for text in document.lead],
+        "blocks": list(map(_block, document.blocks)),
+        "notes": [_line(note) for note in document.notes],
+        "policy": _line(document.policy),
+        "provenance": [(_line(label), _text(value)) for label, value in document.provenance],
+        "fonts": _FONTS,
+        "dated": epoch.isdigit(),
+    }
+    text = json.dumps(data, ensure_ascii=False)
+    return typst.compile(
+        _TEMPLATE,
+        font_paths=[_FONT_FOLDER],
+        ignore_system_fonts=_characters().issuperset(map(ord, set(text))),
+        sys_inputs={"document": text},
+        timestamp=int(epoch) if epoch.isdigit() else None,
+        format="pdf",
+    )
+
+
+@cache
+def _characters() -> frozenset[int]:
+    """The code points that need no font of the system."""
+    font = FT2Font(_FONT_FOLDER / "DejaVuSans.ttf")
+    return frozenset(font.get_charmap()) | {ord("\n"), ord("\t")}
+
+
+def _block(block: Block | Picture) -> dict[str, Any]:
+    if isinstance(block, Heading):
+        return {"kind": "heading", "level": block.level, "text": _line(block.text)}
+    if isinstance(block, Paragraph):
+        return {"kind": "paragraph", "about": _line(block.about), "text": _text(block.text)}
+    if isinstance(block, Table):
+        parts = [_part(block, batch, size) for size, batches in [_batches(block)] for batch in batches]
+        return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": parts}
+    if isinstance(block, Figure | Picture):
+        drawn = draw_picture(block) if isinstance(block, Figure) else block
+        caption, alt = _line(drawn.caption), one_line(drawn.alt)
+        return {"kind": "figure", "svg": link_turns(drawn.svg, {}), "alt": alt, "caption": caption, "width": drawn.width}
+    if isinstance(block, Layers):
+        block = block.as_cards()
+    assert isinstance(block, Cards)
+    cards = [
+        {"title": _line(card.title), "fields": [(_line(label), _text(text)) for label, text in card.fields]}
+        for card in block.cards
+    ]
+    return {"kind": "cards", "caption": _line(block.caption), "cards": cards}
+
+
+def _batches(table: Table) -> tuple[float, list[list[int]]]:
+    """The largest size of letters at which the whole width of the table fits, else the smallest and a split."""
+    widths = [_least_width(table, index) for index in range(len(table.columns))]
+    needed = sum(widths) + _GUTTER * len(widths)
+    for size in _SIZES:
+        if needed * _CHARACTER * size <= _TEXT_WIDTH:
+            return size, [list(range(len(widths)))]
+    size = _SIZES[len(_SIZES) // 2]
+    return size, column_batches(table.columns, widths, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))
+
+
+def _cell_width(table: Table, index: int) -> int:
+    return max((len(one_line(row[index])) for row in table.rows), default=0)
+
+
+def _least_width(table: Table, index: int) -> float:
+    words = (*one_line(table.columns[index].title).split(), "")
+    return max(min(_cell_width(table, index), _LONG_CELL), *map(len, words))
+
+
+def _part(table: Table, batch: list[int], size: float) -> dict[str, Any]:
+    columns = [table.columns[index] for index in batch]
+    cells = [_cell_width(table, index) for index in batch]
+    groups = head_groups(columns)
+    has_groups = any(group for group, _ in groups)
+    return {
+        "size": size,
+        # Shares of the free width for long texts; 0 is a column as wide as its cells.
+        "widths": [min(width, 4 * _LONG_CELL) if width > _LONG_CELL else 0 for width in cells],
+        "aligns": [column.align for column in columns],
+        "heads": 2 if has_groups else 1,
+        "groups": [(_line(group), span) for group, span in groups] if has_groups else [],
+        "titles": [_line(column.title) for column in columns],
+        "rows": [[_line(row[index]) for index in batch] for row in table.rows],
+        "rules": sorted(table.rules - {0}),
+    }
+
+
+def _line(text: str) -> str:
+    return breakable(one_line(text))
+
+
+def _text(text: str) -> str:
+    return breakable(visible(text))

@@ -1,0 +1,181 @@
+"""Blocks on a terminal: tables that fit its width, with simple rules and no boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
+from robustcs.documents.text import column_batches, head_groups, one_line, visible
+
+_GUTTER = 2
+#: A column of long texts is not folded below this many characters.
+_NARROWEST_TEXT = 16
+
+
+def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], console: Console) -> None:
+    """Print ``blocks``, then the notes and, last, the policy line.
+
+    Tables fit ``console.width``: long texts fold, numbers never do, and a table that is still too wide is printed in
+    several, each of which repeats the row names. Texts come from input files: they are not read as rich markup, and
+    control characters are shown as pictures.
+    """
+    for block in blocks:
+        if isinstance(block, Heading):
+            _print(console, Text(one_line(block.text), "bold underline" if block.level == 1 else "bold"))
+        elif isinstance(block, Paragraph):
+            about = Text(f"{one_line(block.about)} ", "bold") if block.about else Text()
+            _print(console, about + Text(visible(block.text)))
+        elif isinstance(block, Table):
+            _table(block, console)
+        elif isinstance(block, Figure):
+            _print(console, Text(f"Figure: {one_line(block.caption)}", "dim"))
+        else:
+            _cards(block.as_cards() if isinstance(block, Layers) else block, console)
+        _print(console, Text())
+    for note in notes:
+        _print(console, Text(f"Note: {one_line(note)}"))
+    _print(console, Text(one_line(policy), "dim"))
+
+
+def _print(console: Console, line: Text, indent: int = 0) -> None:
+    for part in line.wrap(console, console.width - indent, overflow="fold"):
+        part.rstrip()
+        console.print(Text(" " * indent).append_text(part), no_wrap=True, highlight=False)
+
+
+def _cards(block: Cards, console: Console) -> None:
+    _print(console, Text(one_line(block.caption), "bold"))
+    for card in block.cards:
+        _print(console, Text())
+        _print(console, Text(one_line(card.title), "bold"), 2)
+        for label, text in card.fields:
+            _print(console, Text(one_line(label), "dim"), 4)
+            _print(console, Text(visible(text)), 6)
+
+
+def _table(table: Table, console: Console) -> None:
+    _print(console, Text(one_line(table.caption), "bold"))
+    cells = [[one_line(cell) for cell in row] for row in table.rows]
+    titles = [one_line(column.title) for column in table.columns]
+    natural = [
+        max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0)
+        for index, title in enumerate(titles)
+    ]
+    least = [_least(table, index, natural[index], titles[index], cells) for index in range(len(titles))]
+    natural = _widened(table, natural, cell_len)
+    least = _widened(table, least, _longest_word)
+    for batch in column_batches(table.columns, least, _GUTTER, console.width):
+        widths = _fit([natural[index] for index in batch], [least[index] for index in batch], console.width)
+        rows = [[row[index] for index in batch] for row in cells]
+        _grid(table, batch, [titles[index] for index in batch], rows, widths, console)
+    if table.note:
+        _print(console, Text(one_line(table.note), "dim"))
+
+
+def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]]) -> int:
+    """The width below which a column must not go: titles fold between words, numbers do not fold."""
+    if table.columns[index].align == "left":
+        return min(natural, max(_NARROWEST_TEXT, _longest_word(title)))
+    return max([_longest_word(title), *(cell_len(row[index]) for row in cells)])
+
+
+def _fit(natural: list[int], least: list[int], available: int) -> list[int]:
+    """Widths between ``least`` and ``natural``: the widest columns give way first."""
+    room = available - _GUTTER * (len(natural) - 1)
+    if sum(natural) <= room:
+        return natural
+    cap = max(natural)
+    while cap > 1 and sum(max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)) > room:
+        cap -= 1
+    widths = [max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)]
+    for index, width in enumerate(widths):  # what the last step of the cap gave away too much
+        if width < natural[index] and sum(widths) < room:
+            widths[index] += 1
+    return [min(width, available) for width in widths]
+
+
+def _widened(table: Table, widths: list[int], need: Callable[[str], int]) -> list[int]:
+    """``widths`` with the columns under each shared head made wide enough for what ``need`` says the head takes."""
+    widths = list(widths)
+    start = 0
+    for group, span in head_groups(table.columns):
+        short = need(one_line(group)) - sum(widths[start : start + span]) - _GUTTER * (span - 1)
+        for position in range(max(short, 0)):
+            widths[start + span - 1 - position % span] += 1
+        start += span
+    return widths
+
+
+def _longest_word(text: str) -> int:
+    return max((cell_len(word) for word in text.split()), default=0)
+
+
+def _grid(
+    table: Table, batch: list[int], titles: list[str], rows: list[list[str]], widths: list[int], console: Console
+) -> None:
+    columns = [table.columns[index] for index in batch]
+    aligns = [column.align for column in columns]
+    rule = Text("─" * (sum(widths) + _GUTTER * (len(widths) - 1)), "dim")
+    console.print(rule)
+    groups = head_groups(columns)
+    if any(group for group, _ in groups):
+        for line in _group_lines(groups, widths, console):
+            console.print(line)
+    for line in _row_lines(titles, ["bold"] * len(titles), aligns, widths, console, bottom=True):
+        console.print(line)
+    console.print(rule)
+    for number, row in enumerate(rows):
+        if number and number in table.rules:
+            console.print(rule)
+        for line in _row_lines(row, [""] * len(row), aligns, widths, console):
+            console.print(line)
+    console.print(rule)
+
+
+def _group_lines(groups: list[tuple[str, int]], widths: list[int], console: Console) -> Iterable[Text]:
+    """The line of shared heads, each centred over its columns, and the rules under them."""
+    spans: list[int] = []
+    start = 0
+    for _, span in groups:
+        spans.append(sum(widths[start : start + span]) + _GUTTER * (span - 1))
+        start += span
+    names = [one_line(group) for group, _ in groups]
+    yield from _row_lines(names, ["bold"] * len(names), ["center"] * len(names), spans, console, bottom=True)
+    rules = ["─" * width if name else "" for name, width in zip(names, spans, strict=True)]
+    yield from _row_lines(rules, ["dim"] * len(names), ["left"] * len(names), spans, console)
+
+
+def _row_lines(
+    cells: Sequence[str],
+    styles: Sequence[str],
+    aligns: Sequence[str],
+    widths: Sequence[int],
+    console: Console,
+    bottom: bool = False,
+) -> Iterable[Text]:
+    """The printed lines of one row; ``bottom`` puts short cells of a head beside the last line of the long ones."""
+    folded = [_folded(cell, width, console) for cell, width in zip(cells, widths, strict=True)]
+    height = max((len(lines) for lines in folded), default=0)
+    for number in range(height):
+        line = Text(no_wrap=True, end="")
+        for position, (lines, style, align, width) in enumerate(zip(folded, styles, aligns, widths, strict=True)):
+            at = number - (height - len(lines)) if bottom else number
+            text = lines[at] if 0 <= at < len(lines) else ""
+            free = width - cell_len(text)
+            left = {"left": 0, "right": free, "center": free // 2}[align]
+            line.append(" " * (left + (_GUTTER if position else 0)))
+            line.append(text, style)
+            line.append(" " * (free - left))
+        line.rstrip()
+        line.end = "\n"
+        yield line
+
+
+def _folded(cell: str, width: int, console: Console) -> list[str]:
+    if cell_len(cell) <= width:
+        return [cell]
+    return [line.plain.rstrip() for line in Text(cell).wrap(console, width, overflow="fold")]

@@ -1,0 +1,113 @@
+"""Untrusted text made harmless, and the parts of a table's layout that renderers share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+
+from robustcs.documents.document import Column
+
+#: What the two joiners have a meaning between: letters of Arabic and Indic scripts, and parts of emoji.
+_JOINED = "[\u0600-\u109f\u1780-\u18af\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
+#: C0 and C1 controls but tab and line feed, characters that change the direction of what follows, characters without any
+#: width (two ids that differ in one look alike), lone surrogates and the two code points that XML forbids.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|[\u200c\u200d](?!{_JOINED})|(?<!{_JOINED})[\u200c\u200d]"
+    "|(?<=[!-~])[\ufe00-\ufe0f](?!\u20e3)"  # a form of an ASCII letter, which has only one but for keycaps
+)
+_SPACE = re.compile(r"\s+")
+_LONG_WORD = re.compile(r"\S{25,}")
+_PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
+
+
+def visible(text: str) -> str:
+    """``text`` with every control or invisible character replaced by a picture of it: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
+
+    Terminals, browsers and typesetters then show such characters instead of obeying them. Windows line ends become
+    line feeds.
+    """
+    return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def json_visible(text: str) -> str:
+    """JSON with everything that :func:`visible` would picture as an escape of JSON: the same value, for terminals."""
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
+
+
+def one_line(text: str) -> str:
+    """:func:`visible` text with all runs of white space replaced by one space, for table cells and captions."""
+    return _SPACE.sub(" ", visible(text)).strip()
+
+
+def shortened(text: str, most: int) -> str:
+    """:func:`one_line` text of at most ``most`` characters, cut with an ellipsis where it is longer."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def breakable(text: str) -> str:
+    """``text`` with invisible break points (U+200B) in its long words, for typesetters, which break at spaces only."""
+    return _LONG_WORD.sub(lambda word: _PIECE.sub("\\1\u200b", word[0]), text)
+
+
+def anchor(text: str) -> str:
+    """A name of ``a-z 0-9 -`` only, ``x`` where nothing is left: safe as HTML id, LaTeX label and file name."""
+    plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "x"
+
+
+def turn_anchor(turn: str) -> str:
+    """The id of a turn in a page: ``turn-31_4``. No two turns share one, and it is safe in HTML and in addresses."""
+    safe = re.sub("[^A-Za-z0-9_-]", lambda match: f".{ord(match[0]):x}.", turn)
+    if len(safe) > 120:
+        safe = f"{safe[:60]}.{hashlib.sha256(turn.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"turn-{safe}"
+
+
+def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
+    """The shared heads above the column titles as (group, number of columns); ``""`` where there is none."""
+    return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+
+
+def column_batches(
+    columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float
+) -> list[list[int]]:
+    """Column indices of the narrower tables that together show a table wider than ``available``.
+
+    Every batch starts with the leading left-aligned columns (the row names), as far as they take at most half of the
+    width, then takes as many further columns as fit; a single column that does not fit still gets a batch.
+    """
+    keys: list[int] = []
+    used = 0.0
+    for index, column in enumerate(columns[:-1]):
+        if column.align != "left" or used + widths[index] + gutter > available / 2:
+            break
+        keys.append(index)
+        used += widths[index] + gutter
+    batches: list[list[int]] = []
+    room = -1.0
+    for index in range(len(keys), len(columns)):
+        if not batches or widths[index] > room:
+            batches.append(list(keys))
+            room = available - used
+        batches[-1].append(index)
+        room -= widths[index] + gutter
+    return batches
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF or code >= 0xFFFE:
+        return "\ufffd"
+    return f"⟨U+{code:04X}⟩"

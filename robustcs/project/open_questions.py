@@ -1,0 +1,142 @@
+"""The questions of a project that no run answers: texts without a run, and texts that changed since their run was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robustcs.documents.files import write_text
+from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
+from robustcs.inputs.files import sha256, text_lines
+from robustcs.inputs.texts import read_texts
+from robustcs.project.model import TextSource, parse_text_source
+from robustcs.project.rewritten import wants_original_rewritten
+from robustcs.project.workspace import Workspace
+from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
+from robustcs.retrieval.store import digest
+
+
+@dataclass(frozen=True)
+class System:
+    """The texts of one system and what answers them already.
+
+    texts
+        Turn → text.
+    given
+        The run that the user names; None where there is none.
+    open
+        The turns of ``texts`` that ``given`` does not answer: all without it, those whose text has changed with it.
+    raw
+        Does the rewriter come first?
+    """
+
+    name: str
+    texts: Mapping[str, str]
+    given: Path | None
+    open: tuple[str, ...]
+    raw: bool
+
+
+def systems_of(workspace: Workspace) -> list[System]:
+    """Every system of the project that has texts, formulations first; last the rewritten original turns, where a group
+    wants them.
+    """
+    project = workspace.project
+    found = []
+    for part in project.formulations.values():
+        if part.rewrites:
+            found.append(_system(part.name, workspace.texts[part.name], part.run, False))
+    for raw, sources in ((False, project.texts), (True, project.raw_texts)):
+        for name, source in sources.items():
+            if any(name == other.name for other in found):
+                raise UsageError("repeated-run", f"two systems with texts are named {name!r}", "choose another name")
+            texts = read_texts(source.path, "original" if raw else "human", source.column)
+            workspace.remember(f"{name} texts", source.path, len(texts))
+            found.append(_system(name, texts, project.runs.get(name), raw))
+    if wants_original_rewritten(project) and workspace.texts.get("original"):
+        found.append(_system(ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
+    return found
+
+
+def _system(name: str, texts: Mapping[str, str], run: Path | None, raw: bool) -> System:
+    if run is None:
+        return System(name, texts, None, tuple(texts), raw)
+    sidecar = read_sidecar(run)
+    # without a sidecar, or with one about another run, nothing says for which texts the run was made: it counts as it is
+    changed = sidecar.changed(texts) if sidecar is not None and fits(run, sidecar) else []
+    return System(name, texts, run, tuple(changed), raw)
+
+
+def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """What the sidecars of runs say, in sentences: texts that changed since a run was made, runs that were replaced since.
+
+    ``runs``: system → file; ``texts``: system → turn → text.
+    """
+    notes = []
+    for name in runs.keys() & texts.keys():
+        run = runs[name]
+        try:
+            sidecar = read_sidecar(run)
+        except InputError as error:
+            notes.append(str(error))
+            continue
+        if sidecar is None or not run.is_file():
+            continue
+        changed = sidecar.changed(texts[name])
+        if not fits(run, sidecar):
+            where = f"{sidecar_path(run)} is about another content of {run.name}"
+            notes.append(f"{where}: robustcs retrieve --import notes it anew")
+        elif changed:
+            where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
+            notes.append(f"{where}: robustcs retrieve answers them")
+    return sorted(notes)
+
+
+def turns_in_words(turns: Sequence[str]) -> str:
+    """``3 turns (31_1, 31_2, 31_3)``, at most five of them by name."""
+    some = ", ".join(turns[:5]) + (" …" if len(turns) > 5 else "")
+    return f"{len(turns)} turn{'s' * (len(turns) != 1)} ({some})"
+
+
+def unanswered(systems: Sequence[System]) -> UsageError:
+    """The error that names the turns without an answer where no index is configured, and the command that answers them."""
+    waiting = [f"{turns_in_words(system.open)} of {system.name}" for system in systems if system.open]
+    return UsageError(
+        "no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named",
+        "robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml",
+    )  # fmt: skip
+
+
+def import_runs(workspace: Workspace) -> list[tuple[str, Path, int]]:
+    """Note beside every run that has texts for which texts it was made, so that later changes are seen.
+
+    Only turns that the run answers are noted. Returns (system, sidecar, turns). Raises :class:`UsageError` where no system has
+    both a run and texts.
+    """
+    done = []
+    for system in systems_of(workspace):
+        if system.given is None:
+            continue
+        answered = {line.split(None, 1)[0] for _, line in text_lines(system.given) if line.strip() and line[0] != "#"}
+        texts = {turn: digest(text) for turn, text in system.texts.items() if turn in answered}
+        path = sidecar_path(system.given)
+        write_text(path, Sidecar(sha256(system.given), texts).as_text())
+        done.append((system.name, path, len(texts)))
+    if not done:
+        raise UsageError("nothing-to-import", "no system has both a run and texts", "name them, such as --human and --rewrites")
+    return done
+
+
+def named_sources(texts: Sequence[str]) -> dict[str, TextSource]:
+    """``NAME=FILE[:COLUMN]`` of several options. Raises :class:`UsageError` for other forms and for equal names."""
+    found: dict[str, TextSource] = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path):
+            raise UsageError("bad-assignment", text, "write NAME=FILE or NAME=FILE:COLUMN")
+        if name in found:
+            raise UsageError("repeated-run", f"two files of texts are named {name!r}", "give each a NAME of its own")
+        found[name] = parse_text_source(path)
+    return found

@@ -1,0 +1,33 @@
+"""Parts of a project: what one analysis may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields, replace
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.measures import ANSWER_FAMILIES, parse_measure
+from robustcs.project.model import FORMULATION_FILES, Formulation, Project
+
+
+def only(project: Project, keys: Collection[str], formulation: Collection[str] = ()) -> Project:
+    """A project with these fields alone, and these fields of every formulation; formulations left empty are gone."""
+    parts = {}
+    for key, part in project.formulations.items():
+        kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
+        if any(getattr(kept, name) for name in FORMULATION_FILES):
+            parts[key] = kept
+    known = {field.name for field in fields(Project)}
+    assert known.issuperset(keys)
+    return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
+
+
+def measures(project: Project, of_answers: bool) -> tuple[str, ...]:
+    """The project's measures of predicted answers, or those of rankings."""
+    return tuple(name for name in project.metrics if (parse_measure(name).family in ANSWER_FAMILIES) == of_answers)
+
+
+def needs(condition: object, slug: str, found: str, advice: str) -> None:
+    """Raise :class:`UsageError` unless ``condition`` holds."""
+    if not condition:
+        raise UsageError(slug, found, advice)

@@ -1,0 +1,314 @@
+"""Runs for the questions of a project that have none: what is known already is taken from the store, the rest is retrieved.
+
+``robustcs retrieve`` and every command that meets a text without a run come here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from robustcs.documents.files import write_text
+from robustcs.errors import UsageError
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.files import sha256, text_lines
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.model import Project
+from robustcs.project.open_questions import System, systems_of, turns_in_words, unanswered
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.retrieval.index import IndexState, index_state, ready_index
+from robustcs.retrieval.java import pyserini_version
+from robustcs.retrieval.rewriting import rewrite, rewriter_identity
+from robustcs.retrieval.search import Ranking, Searcher
+from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
+from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
+from robustcs.similarity.encoders import fingerprint
+from robustcs.studies.retrieve.analysis import Plan
+
+#: Questions that are searched at a time and then kept: an interruption loses no more than these.
+_BATCH = 64
+
+
+class Retrieval:
+    """What a project's questions need, found out step by step: the index, the questions, what the store knows.
+
+    ``tell`` gets a line for people about every lasting step; ``changed`` says whether there was one.
+    """
+
+    def __init__(self, workspace: Workspace, tell: Callable[[str], None], systems: Sequence[System] | None = None):
+        self.workspace = workspace
+        self.tell = tell
+        self.changed = False
+        self.systems = systems_of(workspace) if systems is None else list(systems)
+        if workspace.project.retrieval is None:
+            raise unanswered(self.systems)
+        self.settings: RetrievalSettings = workspace.project.retrieval
+        self.store = RankingStore(self.settings.store)
+
+    @cached_property
+    def index(self) -> IndexState:
+        """The index, made where it is absent."""
+        project, heap = self.workspace.project, self.settings.heap
+        return ready_index(self.settings.index, project.collection, heap, self.workspace.jobs, self.workspace.track, self.tell)
+
+    @property
+    def indexed(self) -> bool:
+        """Is there an index already, or a collection to make it from?"""
+        return self.settings.index.exists() or self.workspace.project.collection is None
+
+    @cached_property
+    def ranker(self) -> Ranker:
+        """What decides the rankings."""
+        return Ranker(
+            str(self.index.path), self.index.checksum, self.settings.parameters(), f"pyserini {pyserini_version()}"
+        )
+
+    @cached_property
+    def questions(self) -> dict[str, dict[str, str]]:
+        """System → open turn → the question that is searched, after the rewriter and normalised."""
+        found = {}
+        for system in self.systems:
+            if system.open:
+                rewriter = self.settings.rewriter if system.raw else None
+                rewritten, empty = rewrite(rewriter, system.texts, self.store, self.workspace.track)
+                if empty:
+                    kept = f"the rewriter writes nothing for {turns_in_words(empty)} of {system.name}"
+                    self.tell(f"{kept}: searched as {'they are' if len(empty) > 1 else 'it is'}")
+                found[system.name] = {turn: normalised(rewritten[turn]) for turn in system.open}
+            else:
+                found[system.name] = {}
+        return found
+
+    @cached_property
+    def by_digest(self) -> dict[str, str]:
+        """Digest → question, every different one once, in the order of systems and turns."""
+        return {digest(text): text for some in self.questions.values() for text in some.values()}
+
+    @cached_property
+    def known(self) -> set[str]:
+        """The digests that the store knows deep enough, before anything is retrieved."""
+        if not self.by_digest or not self.indexed:
+            return set()
+        return self.store.known(self.ranker, list(self.by_digest), self.settings.depth)
+
+    # ------------------------------------------------------------ answering
+
+    def complete(self) -> Project:
+        """Retrieve what is missing, write the runs, and return the project with every run in its place."""
+        self._retrieve([key for key in self.by_digest if key not in self.known])
+        project = self.workspace.project
+        for system in self.systems:
+            if not system.open:
+                continue
+            path = self._write(system)
+            key = next((key for key, part in project.formulations.items() if part.name == system.name), None)
+            if key is not None:
+                project = project.with_formulation(key, run=path)
+            else:
+                project = replace(project, runs={**project.runs, system.name: path})
+        return project
+
+    def _retrieve(self, missing: Sequence[str]) -> None:
+        if not missing:
+            return
+        self.changed = True
+        searcher = Searcher(self.index, self.settings, self.workspace.jobs)
+        batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
+        for batch in self.workspace.track(batches, f"retrieving {len(missing)} questions", len(batches)):
+            found = searcher.search({key: self.by_digest[key] for key in batch}, self.settings.depth)
+            self.store.put(self.ranker, found, self.settings.depth)
+        known = len(self.by_digest) - len(missing)
+        self.tell(
+            f"retrieved {len(missing)} question{'s' * (len(missing) != 1)} from {self.settings.index}"
+            f" ({self.settings.describe()}); {known} known before"
+        )
+
+    def run_path(self, system: System) -> Path:
+        """Where the run of a system is written."""
+        return self.settings.folder / f"{system.name.replace('/', '_')}.trec"
+
+    def _write(self, system: System) -> Path:
+        """The run of a system, unless it stands there already; a file that robustcs did not write is never replaced."""
+        path, origin = self.run_path(system), self._origin(system)
+        there = read_sidecar(path) if path.is_file() else None
+        if there is not None and there.origin == origin and fits(path, there):
+            return path
+        if path.exists() and (there is None or not there.origin):
+            raise UsageError(
+                "file-exists", f"{path} is there already, and robustcs did not write it",
+                "name another folder with --folder or in [retrieval]",
+            )  # fmt: skip
+        self.changed = True
+        text = self._run_text(system)
+        write_text(path, text, make_parents=True)
+        texts = {turn: digest(text) for turn, text in system.texts.items()}
+        words = f"{self.settings.describe()} · {self.ranker.software} · {self.index.path}"
+        checksum = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        write_text(sidecar_path(path), Sidecar(checksum, texts, origin, words, self._rewriter(system)).as_text())
+        empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
+        if empty:
+            self.tell(f"nothing is found for {turns_in_words(empty)} of {system.name}")
+        self.tell(f"wrote {path}")
+        return path
+
+    def _keys(self, system: System) -> dict[str, str]:
+        return {turn: digest(text) for turn, text in self.questions[system.name].items()}
+
+    @cached_property
+    def _identity(self) -> str:
+        return rewriter_identity(self.settings.rewriter) if self.settings.rewriter else ""
+
+    def _rewriter(self, system: System) -> str:
+        """What the texts of a system go through before they are searched; empty for nothing."""
+        return self._identity if system.raw else ""
+
+    def _origin(self, system: System) -> str:
+        """SHA-256 of all that makes the run."""
+        made_of = {
+            "ranker": self.ranker.description, "depth": self.settings.depth, "questions": self._keys(system),
+            "texts": {turn: digest(text) for turn, text in system.texts.items()},
+            "given": sha256(system.given) if system.given else None,
+        }  # fmt: skip
+        if self._rewriter(system):
+            made_of["rewriter"] = self._rewriter(system)
+        if self.settings.reranker is not None:
+            made_of["reranker"] = [fingerprint(self.settings.reranker), self.settings.rerank_depth]
+        return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode("utf-8", "replace")).hexdigest()
+
+    def _run_text(self, system: System) -> str:
+        """TREC lines: those of the given run for the texts that have not changed, as they are, and new ones for the rest."""
+        keys = self._keys(system)
+        lines = {turn: _lines(turn, self._rankings[key]) for turn, key in keys.items()}
+        if system.given is not None:
+            kept: dict[str, list[str]] = {}
+            for _, line in text_lines(system.given):
+                turn = line.split(None, 1)[0] if line.strip() else "#"
+                if not turn.startswith("#") and turn not in keys:
+                    kept.setdefault(turn, []).append(f"{line}\n")
+            lines |= {turn: "".join(some) for turn, some in kept.items()}
+        return "".join(lines[turn] for turn in sorted(lines, key=turn_sort_key))
+
+    @cached_property
+    def _rankings(self) -> dict[str, Ranking]:
+        """Digest → ranking of every question, re-ranked where that is asked for."""
+        rankings = self.store.get(self.ranker, list(self.by_digest), self.settings.depth)
+        if self.settings.reranker is None:
+            return rankings
+        from robustcs.retrieval.reranking import rerank
+
+        collection = self.workspace.project.collection
+        if collection is None:
+            raise UsageError("no-collection", "re-ranking needs the texts of passages", "name them with --collection FILE")
+        return rerank(
+            self.settings.reranker, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted),
+            self.settings.rerank_depth, self.store, self.workspace.track,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------ explaining
+
+    def explain(self, turn: str) -> list[tuple[str, str, str, str]]:
+        """(system, question, ``hit`` or ``miss``, why) of every system that has the turn.
+
+        Raises :class:`UsageError` where none has.
+        """
+        found = []
+        for system in self.systems:
+            if turn not in system.texts:
+                continue
+            if turn not in system.open:
+                assert system.given is not None
+                known = "its text is the one it was made for" if sidecar_path(system.given).is_file() else "given as it is"
+                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.given} answers it: {known}"))
+                continue
+            question = self.questions[system.name][turn]
+            hit = digest(question) in self.known
+            found.append((system.name, question, "hit" if hit else "miss", self._why(system, turn, question, hit)))
+        if not found:
+            raise UsageError("no-such-turn", f"no texts have a turn {turn!r}", "check the turn id")
+        return found
+
+    def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
+        if hit:
+            return f"the store has its ranking, {self.settings.depth} passages deep or more"
+        if not self.indexed:
+            return f"there is no index yet at {self.settings.index}"
+        others = self.store.others(digest(question))
+        if others:
+            return min((self._differences(*other) for other in others), key=len)[0]
+        there = read_sidecar(self.run_path(system)) if system.given is None else read_sidecar(system.given)
+        if there is not None and turn in there.texts and there.changed({turn: system.texts[turn]}):
+            return "its text has changed since the run was made, and the new one was never retrieved"
+        return "the question was never retrieved"
+
+    def _differences(self, other: Mapping[str, object], depth: int) -> list[str]:
+        mine = json.loads(self.ranker.description)
+        if mine == other:
+            return [f"its ranking is only {depth} passages deep, and {self.settings.depth} are asked for"]
+        parts = []
+        if mine["index"] != other["index"]:
+            parts.append(f"from another index ({other['index']})")
+        elif mine["checksum"] != other["checksum"]:
+            parts.append("from the index before it was made again or changed")
+        if mine["software"] != other["software"]:
+            parts.append(f"by {other['software']}, not {mine['software']}")
+        if mine["parameters"] != other["parameters"]:
+            parts.append(f"with {json.dumps(other['parameters'])}")
+        return ["known only " + ", ".join(parts or ["in an older form"])]
+
+
+def _lines(turn: str, ranking: Ranking) -> str:
+    passages, scores = ranking
+    return "".join(
+        f"{turn} Q0 {passage} {rank} {score:.6f} robustcs\n"
+        for rank, (passage, score) in enumerate(zip(passages, scores.tolist(), strict=True), 1)
+    )
+
+
+def with_runs(workspace: Workspace, tell: Callable[[str], None]) -> Project:
+    """The project of ``workspace`` with a run for every text that waits for one, where an index is configured.
+
+    A formulation with scores or answers instead of a run waits for none. Without an index the project is returned as it is.
+    """
+    project = workspace.project
+    if project.retrieval is None:
+        return project
+    scored = {part.name for part in project.formulations.values() if not part.run and (part.scores or part.answers)}
+    waiting = [system for system in systems_of(workspace) if system.open and system.name not in scored]
+    return Retrieval(workspace, tell, waiting).complete() if waiting else project
+
+
+def plan_of(retrieval: Retrieval) -> Plan:
+    """What is answered and what is not, before anything is retrieved."""
+    from robustcs.studies.retrieve.analysis import plan
+
+    missing = {
+        name: [key for key in map(digest, questions.values()) if key not in retrieval.known]
+        for name, questions in retrieval.questions.items()
+    }
+    systems = retrieval.systems
+    turns = {turn for system in systems for turn in system.texts}
+    notes = [retrieval.settings.describe()]
+    mixed = [system.name for system in systems if system.given and system.open]
+    if mixed:
+        notes.append(f"turns of {', '.join(mixed)} whose text changed are answered by this index, the others by the given run")
+    runs = {system.name: str(retrieval.run_path(system) if system.open else system.given) for system in systems}
+    evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+    return plan(evaluated, {system.name: len(system.texts) for system in systems}, missing, runs)
+
+
+def index_states(rankers: Sequence[Mapping[str, object]]) -> list[str]:
+    """Per ranker description: ``current``, ``changed`` (another index stands at its path) or ``gone``."""
+    states = []
+    for ranker in rankers:
+        path = Path(str(ranker["index"]))
+        if not any(path.glob("segments_*")):
+            states.append("gone")
+        else:
+            states.append("current" if index_state(path).checksum == ranker["checksum"] else "changed")
+    return states

@@ -1,0 +1,1 @@
+"""The studies: one folder for each question that a user asks, all of one shape."""

@@ -1,0 +1,1 @@
+"""How far do annotators agree, on snippets or on ratings?"""

@@ -1,0 +1,71 @@
+"""Scores before and after new judgments as a figure: one arrow per run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
+from robustcs.documents.text import one_line, shortened
+
+_BEFORE = "#7db0da"
+_AFTER = "#0b3a66"
+_LONGEST_NAME = 28
+# Measures of the page, in inches.
+_ROW = 0.17
+_TOP, _AXIS, _EDGE, _BETWEEN, _LETTER = 0.42, 0.36, 0.12, 0.2, 0.062
+_PER_ROW = 3
+
+
+@dataclass(frozen=True)
+class ChangePanel:
+    """One measure: mean score of every run before and after, in the order of the rows from the top down."""
+
+    title: str
+    runs: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+
+def augment_figure(panels: Sequence[ChangePanel]) -> Figure:
+    """Open dots before, filled dots after, joined by a line; one panel per measure, three to a row.
+
+    Every panel orders the runs by their score before, so that a run whose filled dot stands to the right of the one above it
+    has changed places.
+    """
+    per_row = min(len(panels), _PER_ROW)
+    lines = -(-len(panels) // _PER_ROW)
+    names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * _LETTER + 0.1
+    width = COLUMN_WIDTH if len(panels) == 1 else FULL_WIDTH
+    body = _ROW * (len(panels[0].runs) + 0.6)
+    height = lines * (_TOP + body + _AXIS)
+    with style():
+        figure = Figure(figsize=(width, height))
+        panel_width = (width - _EDGE - _BETWEEN * (per_row - 1)) / per_row - names
+        for number, panel in enumerate(panels):
+            line, column = divmod(number, per_row)
+            left = names + column * (panel_width + names + _BETWEEN)
+            bottom = height - (line + 1) * (_TOP + body + _AXIS) + _AXIS
+            axes = figure.add_axes((left / width, bottom / height, panel_width / width, body / height))
+            _draw(axes, panel)
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="upper right", ncols=2, borderpad=0.2, handletextpad=0.2, columnspacing=1.0)
+    return figure
+
+
+def _draw(axes: Axes, panel: ChangePanel) -> None:
+    rows = range(len(panel.runs))
+    axes.hlines(rows, panel.before, panel.after, color=_AFTER, linewidth=1.0)
+    axes.plot(panel.before, rows, "o", markersize=3.6, markerfacecolor="white", markeredgecolor=_BEFORE, label="before")
+    axes.plot(panel.after, rows, "o", markersize=3.6, color=_AFTER, label="after")
+    axes.set_yticks(rows, [shortened(run, _LONGEST_NAME) for run in panel.runs])
+    axes.set_ylim(len(panel.runs) - 0.4, -0.6)
+    axes.margins(x=0.06)
+    axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.4)
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(one_line(panel.title), loc="left")
+    axes.set_xlabel("mean score", labelpad=2)

@@ -1,0 +1,1 @@
+"""Wrong answer or wrong question?"""

@@ -1,0 +1,52 @@
+"""All turns as squares in the colours of their bins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustcs.documents.document import Figure
+from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.words import marks
+from robustcs.evaluation.bins import BINS
+from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.show import cut_label, shown_cuts
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+#: More squares are too small to be told apart.
+_MOST_TURNS = 800
+
+
+def present_squares(result: Breakdown) -> list[Figure]:
+    """Per rewriter a figure of its turns at the headline measure and threshold; none for very many turns."""
+    if result.evaluated.turns > _MOST_TURNS:
+        return []
+    figures = []
+    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
+    for rewriter in rewriters:
+        turns = result.turns[result.turns["rewriter"] == rewriter]
+        cuts = shown_cuts(turns)
+        cut = headline_cut(cuts)
+        counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
+        several = f", rewriter {rewriter}" if len(rewriters) > 1 else ""
+        words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in BINS)
+        figures.append(
+            Figure(
+                f"every-turn-{rewriter}" if several else "every-turn",
+                f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}{several}.",
+                f"Turns per bin (Original, QR, Human): {words}.",
+                lambda rewriter=rewriter, cut=cut: draw_squares(result, rewriter, cut),  # type: ignore[misc]
+            )
+        )
+    return figures
+
+
+def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figure.Figure:
+    """The figure of one rewriter at one (metric, threshold)."""
+    from robustcs.studies.breakdown.figure import squares_figure
+
+    turns = result.turns
+    chosen = (turns["rewriter"] == rewriter) & (turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])
+    part = turns[chosen]
+    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in BINS})

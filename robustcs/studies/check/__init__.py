@@ -1,0 +1,1 @@
+"""Do the inputs fit together?"""

@@ -1,0 +1,210 @@
+"""Reading everything a project names, without stopping at what is broken; for ``robustcs check``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from robustcs.errors import InputError, Problem
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.documents import are_passage_ids
+from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.texts import Role, read_texts
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.model import Project, TextSource
+from robustcs.project.open_questions import changed_texts, turns_in_words
+from robustcs.project.rewritten import misfit_baseline
+from robustcs.project.workspace import Workspace
+from robustcs.studies.check.survey_studies import files_of_studies, misfit
+
+T = TypeVar("T")
+
+
+class Survey:
+    """What could be read.
+
+    files
+        One entry per file: role, path, rows, problem (None where it is fine).
+    problems
+        Everything wrong, file by file.
+    matrices, runs
+        Grade matrices of the runs that could be read and joined, and what they have of the judged turns.
+    texts
+        Name of a formulation or of a set of further questions → turn → text.
+    answered
+        System → the turns that its run answers; without those whose run cannot be read, or that have something else than a run.
+    notes
+        What does not fit together beside runs and qrels: texts and runs, answers and gold answers, groups and runs, collection
+        and qrels.
+    """
+
+    def __init__(self, workspace: Workspace):
+        self.files: list[dict[str, Any]] = []
+        self.problems: list[Problem] = []
+        self.uncounted = 0
+        self.matrices: list[GradeMatrix] = []
+        self.runs: list[Answered] = []
+        self.texts: dict[str, dict[str, str]] = {}
+        self.answered: dict[str, frozenset[str]] = {}
+        self.notes: list[str] = []
+        project = workspace.project
+        self._orders: dict[str, dict[str, int]] = {}
+        self.qrels: Qrels | None = self._read("qrels", project.qrels, read_qrels) if project.qrels else None
+        if self.qrels and project.qrels:
+            workspace.remember("qrels", project.qrels, len(self.qrels))
+        for name, run in workspace.track(project.systems.items(), "reading runs", len(project.systems)):
+            self._run(workspace, name, run)
+        for key, part in project.formulations.items():
+            for source in part.rewrites:
+                read = self._read(f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column))
+                known = self.texts.setdefault(part.name, {})
+                for turn, text in (read or {}).items():
+                    known.setdefault(turn, text)
+                if self.qrels and read:
+                    self._refuse_stranger(answered_by_turns("", source.path, read, expected_of(self.qrels)), self.qrels)
+            if part.scores:
+                self._read(f"{key} scores", part.scores, read_scores)
+        self._other_rankings(project)
+        self._further_texts(project)
+        self._unanswered(project)
+        self._answers(project)
+        if project.answer_similarity:
+            self._read("answer similarity", project.answer_similarity, read_scores)
+        if project.new_judgments:
+            self._read("new judgments", project.new_judgments, read_qrels)
+        if project.paraphrases:
+            self._read("paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values())))
+        if project.collection:
+            self._collection(project.collection)
+        for name, group in project.groups.items():
+            unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
+            if unknown:
+                self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
+        with suppress(InputError):  # a broken record beside a run, which changed_texts tells
+            self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
+        self.notes += changed_texts(project.systems, self.texts)
+        for table, files in files_of_studies(project).items():
+            whole = [self._read(*file) is not None for file in files]
+            if whole and all(whole) and (note := misfit(table, project)):
+                self.notes.append(note)
+
+    def _read(
+        self, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], int] = len
+    ) -> T | None:
+        entry: dict[str, Any] = {"role": role, "path": os.fspath(path), "rows": None, "problem": None}
+        self.files.append(entry)
+        try:
+            value = read(path)
+        except InputError as error:
+            self.problems += error.problems
+            self.uncounted += error.total - len(error.problems)
+            entry["problem"] = str(error.problems[0])
+            return None
+        entry["rows"] = rows(value)
+        return value
+
+    def _run(self, workspace: Workspace, name: str, path: Path) -> None:
+        by_rank = workspace.project.policy.order == "rank"
+        run = self._read(name, path, partial(read_run, name=name, ranks=by_rank))
+        if run is None:
+            return
+        self.answered[name] = frozenset(run.turns)
+        ranking = rank_run(run, workspace.project.policy)
+        if any(name == part.name and part.role != "original" for part in workspace.project.formulations.values()):
+            self._orders[name] = _orders(ranking)
+        if self.qrels is None:
+            return
+        matrix = grade_matrix(ranking, self.qrels)
+        self.matrices.append(matrix)
+        self.runs.append(answered_by_run(name, path, matrix))
+        self._refuse_stranger(self.runs[-1], self.qrels)
+        workspace.remember(name, path, len(run))
+        if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
+            self.notes.append(
+                f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
+            )
+
+    def _refuse_stranger(self, file: Answered, qrels: Qrels) -> None:
+        """A file that was read, but has none of the judged turns, is no more usable than one that cannot be read."""
+        problems = strangers(expected_of(qrels), [file])
+        self.problems += problems
+        if problems:
+            self.files[-1]["problem"] = str(problems[0])
+
+    def _other_rankings(self, project: Project) -> None:
+        """Equal questions get equal rankings: where they do not, the rewriter's run answered other texts."""
+        human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
+        for part in project.formulations.values():
+            if part.role != "qr" or not {part.name, human} <= self._orders.keys():
+                continue
+            ours, theirs = self.texts.get(part.name, {}), self.texts.get(human, {})
+            first, second = self._orders[part.name], self._orders[human]
+            same = [turn for turn in ours if ours[turn] == theirs.get(turn) and turn in first and turn in second]
+            other = [turn for turn in same if first[turn] != second[turn]]
+            if other:
+                self.notes.append(
+                    f"{part.name} has the text of Human for {len(same)} turn{'s' * (len(same) != 1)}, but another ranking for"
+                    f" {turns_in_words(sorted(other, key=turn_sort_key))}: did its run answer these texts?"
+                )
+
+    def _further_texts(self, project: Project) -> None:
+        """The sets of ``[texts]`` and ``[raw_texts]``."""
+        formulated = {turn for texts in self.texts.values() for turn in texts}
+        sets: list[tuple[str, TextSource, Role]] = [(name, source, "human") for name, source in project.texts.items()]
+        sets += [(name, source, "original") for name, source in project.raw_texts.items()]
+        for name, source, role in sets:
+            read = self._read(f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
+            if name in self.texts:
+                self.notes.append(f"two systems with texts are named {name}: robustcs retrieve needs different names")
+                continue
+            self.texts[name] = dict(read or {})
+            unknown = [turn for turn in self.texts[name] if turn not in formulated]
+            if formulated and unknown:
+                self.notes.append(f"no formulation has a text of {turns_in_words(unknown)} of {name}")
+
+    def _unanswered(self, project: Project) -> None:
+        scored = {part.name for part in project.formulations.values() if part.scores or part.answers}
+        for name, texts in self.texts.items():
+            if name not in project.systems and name not in scored:
+                self.answered[name] = frozenset()
+                if texts:
+                    self.notes.append(f"no run answers {turns_in_words(list(texts))} of {name}: robustcs retrieve does")
+
+    def _answers(self, project: Project) -> None:
+        gold = self._read("gold answers", project.gold, read_gold_answers) if project.gold else None
+        for key, part in project.formulations.items():
+            predicted = self._read(f"{key} answers", part.answers, read_predicted_answers) if part.answers else None
+            if gold and predicted:
+                lacking = len(gold.keys() - predicted.keys())
+                if lacking == len(gold):
+                    self.notes.append(f"{part.name} answers none of the gold turns: are its turn ids those of the gold file?")
+                elif lacking:
+                    self.notes.append(f"{part.name} answers {len(gold) - lacking} of {len(gold)} gold turns")
+
+    def _collection(self, path: Path) -> None:
+        """Only judged passages are looked for, so that a large collection stays on disk."""
+        judged = set(self.qrels.documents.to_pylist()) if self.qrels else set()
+        passages = self._read("collection (judged)", path, partial(read_passages, wanted=judged))
+        if passages is not None and len(passages) < len(judged):
+            self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")
+
+
+def _orders(ranking: Ranking) -> dict[str, int]:
+    """A number for the passages of every turn and their order."""
+    pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
+    return {
+        turn: hash(tuple(ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()))
+        for turn, start, end in pieces
+    }

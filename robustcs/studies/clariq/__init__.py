@@ -1,0 +1,1 @@
+"""Which clarifying question is asked, and does it help?"""

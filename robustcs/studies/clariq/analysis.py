@@ -1,0 +1,120 @@
+"""Clarifying questions (ClariQ): which are found, what asking does for the documents, when to ask, whom people prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from robustcs.inputs.clariq import Topics
+from robustcs.inputs.clariq_tables import Conversation
+from robustcs.inputs.preferences import Preference
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated, Result
+from robustcs.studies.clariq.need import clarification_need
+from robustcs.studies.clariq.preference import preference_table
+from robustcs.studies.clariq.tasks import System, Task, document_relevance, question_relevance
+from robustcs.studies.clariq.topic_means import COMPARISON
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class EvaluatedTopics(Evaluated):
+    """As :class:`Evaluated`; ``turns`` and ``missing`` count topics.
+
+    rankings
+        Rankings of documents were scored, so that the relevance level matters.
+    """
+
+    rankings: bool = False
+
+    @property
+    def policy_line(self) -> str:
+        """The line that closes every table and report."""
+        if not self.turns:
+            return "preferences of people · ties count for neither side"
+        missing = "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
+        parts = [f"{self.turns} topic{'s' * (self.turns != 1)}", f"{missing} ({self.missing})"]
+        parts += self.policy.describe().replace("docid", "id").split(" · ")
+        return " · ".join(parts if self.rankings else parts[:-1])
+
+
+@dataclass(frozen=True)
+class Clariq(Result):
+    """Means over topics; those of document relevance over facets, or contexts. All intervals and tests resample topics.
+
+    question_relevance
+        run, k, recall, ci_low, ci_high, topics, missing.
+    document_relevance
+        run, metric, value, ci_low, ci_high, baseline (whether ``run`` is worst, no or best question), units, topics, missing
+        (units).
+    clarification_need
+        run, measure (precision, recall, f1: weighted; mse), value, ci_low, ci_high, topics, missing.
+    preference
+        See :func:`~robustcs.studies.clariq.preference.preference_table`.
+    comparisons
+        task, metric, first, second, difference (first − second), ci_low, ci_high, p (paired randomisation test),
+        p_corrected (Holm, over pairs), topics.
+    by_turn
+        run, metric, asked (questions asked before this one), units, value; of multi-turn conversations.
+    need_labels
+        run, label, precision, recall, f1, topics, predicted.
+    need_confusion
+        run, label, predicted (0: no prediction), topics.
+    topics
+        run, topic, questions (that are relevant), k, recall.
+    facets
+        run, unit, topic, asked, outcome, metric, value; asked and outcome are null where the run's questions are unknown.
+    needs
+        run, topic, label, predicted (null without a prediction).
+    """
+
+    question_relevance: pd.DataFrame
+    document_relevance: pd.DataFrame
+    clarification_need: pd.DataFrame
+    preference: pd.DataFrame
+    comparisons: pd.DataFrame
+    by_turn: pd.DataFrame
+    need_labels: pd.DataFrame
+    need_confusion: pd.DataFrame
+    topics: pd.DataFrame
+    facets: pd.DataFrame
+    needs: pd.DataFrame
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Table name → frame, those that have rows first."""
+        return dict(sorted(super().tables.items(), key=lambda item: not len(item[1])))
+
+
+def clariq(
+    systems: Sequence[System],
+    topics: Topics | None,
+    conversations: Mapping[str, Conversation],
+    preferences: Sequence[Preference],
+    policy: EvaluationPolicy,
+    seed: int,
+    rankings: bool = False,
+    notes: Sequence[str] = (),
+) -> Clariq:
+    """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
+    import pandas as pd
+
+    drop = policy.missing == "drop"
+    tasks: list[Task] = [
+        question_relevance(systems, topics, drop, seed),
+        document_relevance(systems, topics, conversations, drop, seed),
+        clarification_need(systems, topics, drop, seed),
+    ]
+    tables = {name: frame for task in tasks for name, frame in task.tables.items()}
+    compared = [row for task in tasks for row in task.comparisons]
+    counted = frozenset().union(*(task.topics for task in tasks))
+    missing = frozenset().union(*(task.missing for task in tasks))
+    return Clariq(
+        evaluated=EvaluatedTopics(policy, "runs", len(counted), len(missing), tuple(dict.fromkeys(notes)), rankings),
+        preference=preference_table(preferences),
+        comparisons=pd.DataFrame(compared, columns=list(COMPARISON)),
+        **tables,
+    )

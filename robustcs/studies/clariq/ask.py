@@ -1,0 +1,322 @@
+"""Clarifying questions: the files of the tasks, from them what every system did, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from robustcs.documents.words import counted
+from robustcs.errors import UsageError, input_error
+from robustcs.evaluation.clarification import (
+    Asked,
+    Outcome,
+    ask,
+    baselines,
+    facet_scores,
+    performance_of,
+    question_lists,
+)
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs.clariq import NO_QUESTION, Topics, read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq_tables import (
+    Conversation,
+    QuestionScores,
+    UnitScores,
+    is_json,
+    read_conversations,
+    read_evaluation,
+    read_performance,
+)
+from robustcs.inputs.preferences import Preference, read_preferences
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import read_run
+from robustcs.project.model import ClariqFiles
+from robustcs.project.workspace import Workspace
+from robustcs.studies.clariq.analysis import Clariq, clariq
+from robustcs.studies.clariq.preference import repeated_pairs
+from robustcs.studies.clariq.tasks import BASELINES, System
+
+_NAMED = 5
+#: The values of a unit: one, or one per question.
+Values = TypeVar("Values", float, dict[str, float])
+
+
+def evaluate_clariq(workspace: Workspace) -> Clariq:
+    """All that the project's files of clarifying questions say.
+
+    Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
+    """
+    inputs = ClariqInputs(workspace)
+    systems, project = inputs.systems(), workspace.project
+    return clariq(
+        systems, inputs.topics, inputs.conversations, inputs.preferences, project.policy, project.seed, inputs.rankings,
+        inputs.notes,
+    )  # fmt: skip
+
+
+class ClariqInputs:
+    """Reads a project's :class:`ClariqFiles` once; what a reader of the result should know goes to ``notes``."""
+
+    def __init__(self, workspace: Workspace):
+        files = workspace.project.clariq or ClariqFiles()
+        self.workspace = workspace
+        self.files = files
+        self.notes: list[str] = []
+        self.rankings = False
+        self._multi_turn: set[str] = set()
+        self._unvalued: dict[tuple[str, ...], list[str]] = {}
+        self._refuse_halves()
+        self.topics = self._topics()
+        self.conversations: dict[str, Conversation] = {}
+        if files.conversations:
+            self.conversations = read_conversations(files.conversations)
+            workspace.remember("conversations", files.conversations, len(self.conversations))
+        self.preferences: tuple[Preference, ...] = ()
+        if files.preferences:
+            self.preferences = read_preferences(files.preferences)
+            workspace.remember("preferences", files.preferences, len(self.preferences))
+            judgments, pairs = repeated_pairs(self.preferences)
+            if judgments > pairs:
+                self.notes.append(
+                    f"preferences: {judgments} judgments of {pairs} pairs of conversations; the test takes all as independent"
+                )
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """Judgments of documents for facets."""
+        if self.files.qrels is None:
+            advice = "name them with --qrels FILE, or as qrels in [clariq]"
+            raise UsageError("no-qrels", "no qrels of facets are given", advice)
+        return self.workspace.read_qrels(self.files.qrels)
+
+    def systems(self) -> list[System]:
+        """Every system and baseline, with all that its files say."""
+        lists = self._question_lists()
+        found = {name: System(name, questions=own) for name, own in lists.items()}
+        for name, documents in self._documents(lists).items():
+            found[name] = replace(found.get(name, System(name)), documents=documents)
+        for name, path in self.files.needs.items():
+            needs = read_needs(path)
+            self.workspace.remember(f"{name} needs", path, len(needs))
+            self._tell_lacking(name, "prediction for", needs, self.topics.needs if self.topics else {})
+            found[name] = replace(found.get(name, System(name)), needs=needs)
+        return [self._without_strange_topics(system) for system in found.values()]
+
+    def _refuse_halves(self) -> None:
+        files = self.files
+        if not (files.runs or files.evaluations or files.needs or files.preferences or files.performance):
+            raise UsageError(
+                "no-inputs", "nothing to evaluate",
+                "give --run, --evaluations, --performance, --need or --preferences (in [clariq] runs, evaluations …); topics"
+                " beside the first four",
+            )  # fmt: skip
+        if not files.topics and (files.needs or (files.runs and not files.performance)):
+            what = "--need" if files.needs else "--run"
+            raise UsageError("no-topics", f"{what} says nothing without topics", "name them with --topics FILE")
+        for name in files.runs.keys() | files.needs.keys():
+            if name in BASELINES:
+                raise UsageError("reserved-name", f"{name!r} names a baseline", "call the system something else")
+
+    def _topics(self) -> Topics | None:
+        path = self.files.topics
+        if path is None:
+            return None
+        topics = read_topics(path)
+        self.workspace.remember("topics", path, topics.rows)
+        return topics
+
+    # ------------------------------------------------------------ runs of questions
+
+    def _question_lists(self) -> dict[str, dict[str, list[str]]]:
+        bank = None
+        if self.files.questions:
+            bank = read_question_bank(self.files.questions)
+            self.workspace.remember("question bank", self.files.questions, len(bank))
+        policy = self.workspace.project.policy
+        found = {}
+        for name, path in self.files.runs.items():
+            read = read_question_run(path, name, bank, ranks=policy.order == "rank")
+            self.workspace.remember(name, path, len(read.run))
+            lists = question_lists(read.run, policy)
+            if read.texts or self._all_contexts(read.run.turns):
+                self._multi_turn.add(name)
+            self.notes += read.run.notes
+            if read.unknown:
+                self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that the question bank lacks")
+            if lists.repeated:
+                self.notes.append(f"{name}: {counted(lists.repeated, 'repeated question')}, each of which keeps its place")
+            if lists.tied:
+                how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
+                self.notes.append(f"{name}: the best question of {counted(lists.tied, 'topic')} is tied; {how}")
+            found[name] = lists.by_topic
+        return found
+
+    def _all_contexts(self, turns: Collection[str]) -> bool:
+        """Are these the contexts of the conversations, and not all topics as well? The ids of both are numbers."""
+        known = self.topics.requests.keys() if self.topics else set()
+        return bool(self.conversations) and self.conversations.keys() >= set(turns) and not set(turns) <= known
+
+    def _without_strange_topics(self, system: System) -> System:
+        """A run of multi-turn contexts has nothing to do with the topics' questions; any other must know some topic."""
+        if system.questions is None:
+            return system
+        if system.name in self._multi_turn:
+            if system.documents is None or all(outcome == "no output" for outcome in system.documents.outcomes.values()):
+                raise input_error(
+                    self.files.runs[system.name], None,
+                    "a multi-turn run: its ids are contexts of conversations, even where they look like topics",
+                    "give the values of its contexts with --performance FILE; a single-turn run has question ids, not texts",
+                    "multi-turn-run",
+                )  # fmt: skip
+            return replace(system, questions=None)
+        if self.topics is None:
+            return system
+        if not self.topics.requests.keys() & system.questions.keys():
+            raise input_error(
+                self.files.runs[system.name], None, f"answers none of the {len(self.topics.requests)} topics",
+                f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
+                f" the run {next(iter(system.questions))!r}", "no-common-topics",
+            )  # fmt: skip
+        self._tell_lacking(system.name, "question for", system.questions, self.topics.questions)
+        return system
+
+    def _tell_lacking(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
+        lacking = [topic for topic in topics if topic not in own]
+        if lacking:
+            self.notes.append(f"{name} has no {what} {counted(len(lacking), 'topic')}: {_some(lacking)}")
+        extra = sum(topic not in topics for topic in own)
+        if extra and self.topics:
+            self.notes.append(f"{name}: {counted(extra, 'topic')} that the topics file lacks or has no label for, left out")
+
+    # ------------------------------------------------------------ document relevance
+
+    def _documents(self, lists: Mapping[str, Mapping[str, list[str]]]) -> dict[str, Asked]:
+        found: dict[str, Asked] = {}
+        performance = self._performance()
+        if performance:
+            units = dict.fromkeys(unit for values in performance.values() for unit in values)
+            candidates = self._candidates(units)
+            for name, own in lists.items():
+                found[name] = ask(performance, self._tops(units, name, own), candidates)
+                odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
+                if odd:
+                    self.notes.append(f"{name}: {odd} questions are candidates without a value, and score the worst")
+            found |= {name: Asked(scores) for name, scores in baselines(performance).items()}
+            if "no" not in found and "no" not in self.files.evaluations:
+                self.notes.append(f"no baseline without a question: not every facet has a value for {NO_QUESTION}")
+        for name, path in self.files.evaluations.items():
+            scores = self._kept(self._evaluation(name, path), path)
+            if name in found:
+                self.notes.append(f"{name}: --evaluations takes the place of what --performance says")
+            units = dict.fromkeys(unit for values in scores.values() for unit in values)
+            tops = self._tops(units, name, lists[name]) if name in lists else {}
+            outcomes: dict[str, Outcome] = {}
+            if tops:
+                candidates = self._candidates(units)
+                for unit in units:
+                    known = "asked" if tops.get(unit) in candidates.get(unit, ()) else "no candidate"
+                    outcomes[unit] = known if unit in tops else "no output"  # type: ignore[assignment]
+            found[name] = Asked(scores, tops, outcomes)
+        self._check_worst(found)
+        self.notes += [
+            f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {_some(list(facets))}"
+            for facets, names in self._unvalued.items()
+        ]
+        return found
+
+    def _performance(self) -> QuestionScores:
+        path = self.files.performance
+        if path is None:
+            return {}
+        if is_json(path):
+            scores = read_performance(path)
+            self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
+        else:
+            ranking = self._document_ranking("performance", path)
+            scores = performance_of(ranking, self.qrels, self.workspace.project.policy)
+        return self._kept(scores, path)
+
+    def _evaluation(self, name: str, path: Path) -> UnitScores:
+        if is_json(path):
+            scores = read_evaluation(path)
+            self.workspace.remember(f"{name} evaluation", path, len(next(iter(scores.values()))))
+            return scores
+        qrels = self.qrels
+        ranking = self._document_ranking(name, path)
+        scores = facet_scores(ranking, qrels, self.workspace.project.policy)
+        if not next(iter(scores.values())):
+            raise input_error(
+                path, None, f"has none of the {len(qrels.turns)} judged facets",
+                f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}", "no-common-facets",
+            )  # fmt: skip
+        return scores
+
+    def _document_ranking(self, role: str, path: Path) -> Ranking:
+        policy = self.workspace.project.policy
+        run = read_run(path, role, ranks=policy.order == "rank")
+        self.workspace.remember(f"{role} documents", path, len(run))
+        self.rankings = True
+        ranking = rank_run(run, policy)
+        self.notes += ranking.notes
+        return ranking
+
+    def _kept(self, scores: dict[str, dict[str, Values]], path: Path) -> dict[str, dict[str, Values]]:
+        """Only facets of the topics, and contexts of the conversations, where these are given and know any."""
+        units = list(dict.fromkeys(unit for values in scores.values() for unit in values))
+        facets = self.topics.facets if self.topics else {}
+        kept = {unit for unit in units if unit in facets or unit in self.conversations}
+        if not kept:
+            if facets or self.conversations:
+                self.notes.append(f"{path.name}: no unit is a facet of the topics, so that each varies by itself")
+            return scores
+        if len(kept) < len(units):
+            self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics left out")
+        lacking = [facet for facet in facets if facet not in kept]
+        if lacking and not self.conversations:
+            self._unvalued.setdefault(tuple(lacking), []).append(path.name)
+        return {name: {unit: value for unit, value in own.items() if unit in kept} for name, own in scores.items()}
+
+    def _tops(self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]) -> dict[str, str]:
+        """Unit → the question asked: the best of the facet's topic, or of the context where the run is a multi-turn one."""
+        facets = self.topics.facets if self.topics else {}
+        if name in self._multi_turn or not facets:
+            keys = {unit: unit for unit in units if unit not in facets}
+        else:
+            keys = {unit: facets[unit] for unit in units if unit in facets}
+            if not keys:
+                raise input_error(
+                    self.files.runs[name], None, f"{name} answers topics, and no value is one of a facet of theirs",
+                    "evaluate a single-turn run on the values of the single-turn task", "no-common-facets",
+                )  # fmt: skip
+        return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
+
+    def _candidates(self, units: Mapping[str, object]) -> dict[str, frozenset[str]]:
+        topics = self.topics
+        if topics is None:
+            return {}
+        return {unit: topics.questions.get(topics.facets[unit], frozenset()) for unit in units if unit in topics.facets}
+
+    def _check_worst(self, found: Mapping[str, Asked]) -> None:
+        """Say whether given evaluations follow the rule for questions that are no candidates."""
+        if "worst" not in found:
+            return
+        lowest = found["worst"].scores
+        for name in self.files.evaluations.keys() & self.files.runs.keys():
+            own = found[name]
+            odd = [unit for unit, outcome in own.outcomes.items() if outcome == "no candidate"]
+            same = sum(
+                all(own.scores[measure].get(unit) == lowest[measure].get(unit) for measure in own.scores if measure in lowest)
+                for unit in odd
+            )
+            if odd:
+                self.notes.append(
+                    f"{name}: the question is no candidate of the topic for {counted(len(odd), 'facet')}, of which {same} score"
+                    " the worst"
+                )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")

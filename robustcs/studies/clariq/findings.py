@@ -1,0 +1,58 @@
+"""What was found about clarifying questions, in plain sentences with their numbers."""
+
+from __future__ import annotations
+
+from robustcs.documents.words import counted, first_of, p_equals, percent, plain, with_interval
+from robustcs.studies.clariq.analysis import Clariq
+from robustcs.studies.clariq.tasks import BASELINES
+
+#: Systems that are told of; the tables have all.
+_NAMED = 4
+
+
+def clariq_findings(result: Clariq) -> tuple[str, ...]:
+    """What asking does for the documents compared with not asking, the need for a question, and what people prefer."""
+    return (*_documents(result), *_need(result), *_preference(result))
+
+
+def _documents(result: Clariq) -> list[str]:
+    frame = result.document_relevance
+    metrics = [name for name in ("NDCG3", *dict.fromkeys(frame["metric"])) if name in set(frame["metric"])]
+    if not metrics:
+        return []
+    metric = metrics[0]
+    means = frame[frame["metric"] == metric].set_index("run")["value"]
+    compared = result.comparisons[
+        (result.comparisons["task"] == "document_relevance") & (result.comparisons["metric"] == metric)
+        & (result.comparisons["second"] == "no")
+    ].set_index("first")  # fmt: skip
+    systems = [name for name in means.index if name not in BASELINES]
+    if "no" not in means or not systems:
+        return []
+    parts = [
+        f"{name} {plain(means[name])} (difference {plain(row['difference'])}, p {p_equals(row['p_corrected'])} by Holm)"
+        for name, row in ((name, compared.loc[name]) for name in systems)
+    ]
+    best = f", and {plain(means['best'])} with each facet's best question" if "best" in means else ""
+    return [f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}; with the question of"
+            f" {first_of(parts, _NAMED)}."]  # fmt: skip
+
+
+def _need(result: Clariq) -> list[str]:
+    frame = result.clarification_need
+    rows = frame[frame["measure"] == "f1"]
+    parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
+    if not parts:
+        return []
+    topics = counted(rows["topics"].iloc[0], "topic")
+    return [f"The need for a question is predicted with a weighted F1 of {first_of(parts, _NAMED)}, over {topics}."]
+
+
+def _preference(result: Clariq) -> list[str]:
+    return [
+        f"By {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {row.wins + row.losses} decided"
+        f" judgments ({percent(row.share)}, 95 % interval {100 * row.ci_low:.0f}–{100 * row.ci_high:.0f},"
+        f" p {p_equals(row.p_corrected)} by Holm); {row.ties} are ties."
+        for row in result.preference.itertuples()
+        if row.wins + row.losses
+    ]

@@ -1,0 +1,79 @@
+"""When to ask: predicted labels of clarification need against those of the topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.clarification import WEIGHTED, confusion, label_scores, weighted_scores
+from robustcs.inputs.clariq import NEEDS, Topics
+from robustcs.statistics.clusters import bootstrap_grouped_mean
+from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
+from robustcs.studies.clariq.tasks import System, Task
+from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+
+
+def clarification_need(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
+    """Weighted precision, recall and F1, and the mean squared error over the topics with a prediction.
+
+    A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
+    """
+    import pandas as pd
+
+    predictors = [system for system in systems if system.needs is not None]
+    measures, labels, tables, per_topic, comparisons = [], [], [], [], []
+    kept: list[str] = []
+    missing: dict[str, list[str]] = {}
+    if predictors and topics:
+        kept, missing = common_units(topics.needs, {system.name: system.needs or () for system in predictors}, drop)
+        if not kept:
+            raise UsageError("no-needs", "no topic has a clarification need and a prediction", "check the topic ids")
+        true = np.array([topics.needs[topic] for topic in kept])
+        predicted = np.array([[(system.needs or {}).get(topic, 0) for topic in kept] for system in predictors])
+        names = [system.name for system in predictors]
+        for name, row in zip(names, predicted, strict=True):
+            lacks = len(missing[name])
+            measures += [(name, *line, lacks) for line in _measures(true, row, seed)]
+            table = confusion(true, row)
+            scores = zip(NEEDS, *label_scores(table), table.sum(axis=1), table[:, 1:].sum(axis=0), strict=True)
+            labels += [(name, *line) for line in scores]
+            tables += [(name, need, column, int(table[need - 1, column])) for need in NEEDS for column in (*NEEDS, 0)]
+            per_topic += [
+                (name, topic, need, label or None) for topic, need, label in zip(kept, true, row.tolist(), strict=True)
+            ]
+        right = TopicMeans("clarification_need", "recall", names, (predicted == true).astype(float), np.arange(len(kept)))
+        comparisons = right.compare(list(combinations(range(len(names)), 2)), seed)
+    frames = {
+        "clarification_need": pd.DataFrame(
+            measures, columns=["run", "measure", "value", "ci_low", "ci_high", "topics", "missing"]
+        ),
+        "need_labels": pd.DataFrame(
+            labels, columns=["run", "label", "precision", "recall", "f1", "topics", "predicted"]
+        ),
+        "need_confusion": pd.DataFrame(tables, columns=["run", "label", "predicted", "topics"]),
+        "needs": pd.DataFrame(per_topic, columns=["run", "topic", "label", "predicted"]).astype({"predicted": "Int64"}),
+    }
+    return Task(frames, comparisons, frozenset(kept), frozenset().union(*missing.values()))
+
+
+def _measures(
+    true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], seed: int
+) -> list[tuple[str, float, float, float, int]]:
+    """(measure, value, interval over resampled topics, topics that it goes over)."""
+    draws = np.random.default_rng(seed).integers(0, len(true), size=(RESAMPLES, len(true)), dtype=np.int32)
+    drawn = np.stack([confusion(true[draw], predicted[draw]) for draw in draws])
+    bounds = np.quantile(weighted_scores(drawn), [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], axis=0)
+    values = weighted_scores(confusion(true, predicted))
+    rows = [
+        (name, float(value), float(low), float(high), len(true))
+        for name, value, low, high in zip(WEIGHTED, values, *bounds, strict=True)
+    ]
+    answered = (predicted > 0).astype(float)
+    errors = answered * (true - predicted) ** 2
+    count = int(answered.sum())
+    mse = float(errors.sum() / count) if count else float("nan")
+    return [*rows, ("mse", mse, *bootstrap_grouped_mean(errors, answered, seed), count)]

@@ -1,0 +1,161 @@
+"""The two tasks of ClariQ about questions: are the relevant ones found, and what do the asked ones do for the documents?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.clarification import CUTOFFS, Asked, recalls
+from robustcs.inputs.clariq import Topics
+from robustcs.inputs.clariq_tables import Conversation
+from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Names of the baselines of document relevance, as its tables show them.
+BASELINES = ("worst", "no", "best")
+
+
+@dataclass(frozen=True)
+class System:
+    """What one system did; None where it is not evaluated so.
+
+    questions
+        Topic or context → its questions, best first.
+    documents
+        Document relevance by measure and unit: a facet, or the context of a multi-turn conversation.
+    needs
+        Topic → predicted label of clarification need.
+    """
+
+    name: str
+    questions: Mapping[str, Sequence[str]] | None = None
+    documents: Asked | None = None
+    needs: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """Tables of one task by name, rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISON`, its topics, and those lacking."""
+
+    tables: dict[str, pd.DataFrame]
+    comparisons: list[tuple[Any, ...]]
+    topics: frozenset[str]
+    missing: frozenset[str]
+
+
+def question_relevance(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
+    """Recall@k of the topics' questions. No rows without topics that list questions, or without systems."""
+    import pandas as pd
+
+    runs = [system for system in systems if system.questions is not None]
+    rows, per_topic, comparisons = [], [], []
+    relevant: dict[str, frozenset[str]] = {}
+    missing: dict[str, list[str]] = {}
+    if runs and topics and topics.questions:
+        kept, missing = common_units(topics.questions, {system.name: system.questions or () for system in runs}, drop)
+        _any_left(kept)
+        relevant = {topic: topics.questions[topic] for topic in kept}
+        values = np.stack([recalls(system.questions or {}, relevant) for system in runs])
+        names = [system.name for system in runs]
+        for column, k in enumerate(CUTOFFS):
+            block = TopicMeans("question_relevance", f"R@{k}", names, values[:, :, column], np.arange(len(kept)))
+            for row in block.means(seed):
+                rows.append((row[0], k, *row[1:], len(kept), len(missing[row[0]])))
+            comparisons += block.compare(list(combinations(range(len(names)), 2)), seed)
+        for name, recall in zip(names, values, strict=True):
+            for topic, line in zip(kept, recall, strict=True):
+                listed = (name, topic, len(relevant[topic]))
+                per_topic += [(*listed, k, value) for k, value in zip(CUTOFFS, line, strict=True)]
+    return Task(
+        {
+            "question_relevance": pd.DataFrame(
+                rows, columns=["run", "k", "recall", "ci_low", "ci_high", "topics", "missing"]
+            ),
+            "topics": pd.DataFrame(per_topic, columns=["run", "topic", "questions", "k", "recall"]),
+        },
+        comparisons, frozenset(relevant), frozenset().union(*missing.values()),
+    )  # fmt: skip
+
+
+def document_relevance(
+    systems: Sequence[System], topics: Topics | None, conversations: Mapping[str, Conversation], drop: bool, seed: int
+) -> Task:
+    """Means over units of what the asked questions do for the documents, every system against the others and the baselines.
+
+    A unit that one system lacks and another has scores 0, or is dropped. Raises :class:`UsageError` where the systems have
+    no measure in common.
+    """
+    import pandas as pd
+
+    scored = {system.name: system.documents for system in systems if system.documents is not None}
+    names = [name for name in BASELINES if name in scored] + [name for name in scored if name not in BASELINES]
+    rows, facets, by_turn, comparisons = [], [], [], []
+    kept: list[str] = []
+    missing: dict[str, list[str]] = {}
+    topic_of: dict[str, str] = {}
+    if names:
+        tables = {name: scored[name] for name in names}
+        metrics = [metric for metric in tables[names[0]].scores if all(metric in own.scores for own in tables.values())]
+        if not metrics:
+            raise UsageError("no-common-measures", f"{', '.join(names)} have no measure in common", "use the same for all")
+        units = dict.fromkeys(unit for own in tables.values() for unit in own.scores[metrics[0]])
+        have = {
+            name: {unit for unit in own.scores[metrics[0]] if own.outcomes.get(unit) != "no output"}
+            for name, own in tables.items()
+        }
+        kept, missing = common_units(units, have, drop)
+        _any_left(kept)
+        topic_of = {unit: _topic(unit, topics, conversations) for unit in units}
+        number = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
+        groups = np.array([number[topic_of[unit]] for unit in kept])
+        of_baselines = [place for place, name in enumerate(names) if name in BASELINES]
+        of_systems = [place for place, name in enumerate(names) if name not in BASELINES]
+        pairs = [*product(of_systems, of_baselines), *combinations(of_systems, 2)]
+        depths = np.array([conversations[unit].asked if unit in conversations else -1 for unit in kept])
+        for metric in metrics:
+            values = np.array([[tables[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
+            block = TopicMeans("document_relevance", metric, names, values, groups)
+            for row in block.means(seed):
+                rows.append((row[0], metric, *row[1:], row[0] in BASELINES, len(kept), len(number), len(missing[row[0]])))
+            comparisons += block.compare(pairs, seed)
+            for name, line in zip(names, values, strict=True):
+                own = tables[name]
+                facets += [
+                    (name, unit, topic_of[unit], own.asked.get(unit), own.outcomes.get(unit), metric, value)
+                    for unit, value in zip(kept, line, strict=True)
+                ]
+                for depth in np.unique(depths[depths >= 0]):
+                    part = line[depths == depth]
+                    by_turn.append((name, metric, int(depth), len(part), float(part.mean())))
+    return Task(
+        {
+            "document_relevance": pd.DataFrame(
+                rows,
+                columns=["run", "metric", "value", "ci_low", "ci_high", "baseline", "units", "topics", "missing"],
+            ),
+            "by_turn": pd.DataFrame(by_turn, columns=["run", "metric", "asked", "units", "value"]),
+            "facets": pd.DataFrame(facets, columns=["run", "unit", "topic", "asked", "outcome", "metric", "value"]),
+        },
+        comparisons,
+        frozenset(topic_of[unit] for unit in kept),
+        frozenset(topic_of[unit] for lacks in missing.values() for unit in lacks),
+    )
+
+
+def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Conversation]) -> str:
+    """The topic of a facet or context; where nothing says it, the unit itself."""
+    if topics and unit in topics.facets:
+        return topics.facets[unit]
+    return conversations[unit].topic if unit in conversations else unit
+
+
+def _any_left(units: Sequence[str]) -> None:
+    if not units:
+        raise UsageError("no-turns", "no topic is answered by all systems", "leave out --missing drop, or check the ids")

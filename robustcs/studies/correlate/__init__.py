@@ -1,0 +1,1 @@
+"""Do similar questions get similar answers?"""

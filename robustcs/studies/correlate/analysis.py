@@ -1,0 +1,249 @@
+"""Does the similarity of two questions predict the similarity of their answers, and which turns break it?
+
+Source: Vakulenko et al. (2020), "Wrong answer or wrong question?", section 5 with Figures 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.evaluation.thresholds import TOLERANCE
+from robustcs.result import Evaluated, Result
+from robustcs.similarity.encoders import Encoder
+from robustcs.similarity.texts import words
+from robustcs.statistics.correlation import METHODS, correlate, partial_correlation
+from robustcs.studies.correlate.differences import KINDS, difference_finder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Similar questions with different answers (a sensitive ranker), and different questions with the same answers.
+CORNERS = ("different answers", "same answers")
+SUBSETS = ("all", "judged", "correct")
+#: What the partial correlation holds constant: the turn's place in its conversation, and the words of the Human question.
+GIVEN = ("depth", "length")
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Where a turn is an outlier: similarity > ``alike`` and answers < ``different_answers``, or similarity < ``unlike`` and
+    answers > ``same_answers``."""
+
+    alike: float = 0.9
+    different_answers: float = 0.4
+    unlike: float = 0.8
+    same_answers: float = 0.8
+
+
+@dataclass(frozen=True)
+class QuestionPairs:
+    """QR and Human of one rewriter over the same n turns.
+
+    similarity, answers
+        Float frames, turns × measures of question similarity (x) and of answers (y); y is NaN where it is not known.
+    judged, correct
+        bool[n]: the turn is scored; and Human's answer to it is correct. None without scores.
+    rule
+        What correct means, as measure and threshold (``P_1>0``); None without scores.
+    cost
+        Float frame, turns × evaluation measures: Human − QR; NaN where the turn is not scored.
+    depth
+        float[n]: place in the conversation, NaN where the id does not say.
+    original, qr, human
+        One text per turn; None where a turn has no Original text.
+    """
+
+    rewriter: str
+    similarity: pd.DataFrame
+    answers: pd.DataFrame
+    judged: np.ndarray | None
+    correct: np.ndarray | None
+    cost: pd.DataFrame
+    depth: np.ndarray
+    original: Sequence[str | None]
+    qr: Sequence[str]
+    human: Sequence[str]
+    rule: str | None = None
+
+
+@dataclass(frozen=True)
+class Correlate(Result):
+    """All tables but ``encoders`` carry ``rewriter``.
+
+    correlations
+        x, y, subset (all, judged, correct: Human ✓), turns (their number), method (pearson, spearman, kendall), value,
+        ci_low, ci_high (bootstrap over turns, 95 %), p.
+    partial
+        x, y, subset, turns, given (what is held constant), value, ci_low, ci_high, p.
+    pairs
+        turn, one column per x and y, judged, correct, depth, length, original_text, qr_text, human_text.
+    outliers
+        turn, corner (one of :data:`CORNERS`), x, y (of the first measures), similarity, answers, kinds, missing, added,
+        original_text, qr_text, human_text.
+    differences
+        kind, turns, share (of all turns), answers (mean of the first y), metric, judged (scored turns of the kind), cost
+        (mean of Human − QR over them). A turn may be of several kinds.
+    encoders
+        x, model, fingerprint (SHA-256 of the model's files).
+
+    ``rule`` says what Human ✓ means, as :class:`QuestionPairs` does.
+    """
+
+    correlations: pd.DataFrame
+    partial: pd.DataFrame
+    pairs: pd.DataFrame
+    outliers: pd.DataFrame
+    differences: pd.DataFrame
+    encoders: pd.DataFrame
+    corners: Corners = field(default_factory=Corners)
+    rule: str | None = None
+
+    @property
+    def chosen(self) -> tuple[list[str], list[str]]:
+        """Names of all x and of all y, the first ones first."""
+        return list(dict.fromkeys(self.correlations["x"])), list(dict.fromkeys(self.correlations["y"]))
+
+
+def correlate_similarity(
+    pairs: Sequence[QuestionPairs],
+    evaluated: Evaluated,
+    encoders: Sequence[Encoder] = (),
+    corners: Corners | None = None,
+    seed: int = 0,
+) -> Correlate:
+    """Every x against every y for every rewriter, over all turns, the judged ones, and those with Human ✓.
+
+    The outliers are those of the first x and y. ``seed`` drives the bootstrap.
+    """
+    import pandas as pd
+
+    corners = corners or Corners()
+    tables: dict[str, list[pd.DataFrame]] = {
+        name: [] for name in ("correlations", "partial", "pairs", "outliers", "differences")
+    }
+    find = difference_finder()
+    for pair in pairs:
+        length = np.array([float(len(words(text))) for text in pair.human])
+        found = [find(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
+        given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
+        detail = pd.DataFrame(
+            {
+                "kinds": ["; ".join(one.kinds) for one in found],
+                "missing": [" ".join(one.missing) for one in found],
+                "added": [" ".join(one.added) for one in found],
+                "original_text": list(pair.original),
+                "qr_text": list(pair.qr),
+                "human_text": list(pair.human),
+            },
+            index=pair.similarity.index,
+        )
+        parts = {
+            "correlations": _correlations(pair, seed),
+            "partial": _partial(pair, given, seed),
+            "pairs": _pairs(pair, length, detail),
+            "outliers": _outliers(pair, detail, corners),
+            "differences": _differences(pair, [one.kinds for one in found]),
+        }
+        for name, part in parts.items():
+            part.insert(0, "rewriter", pair.rewriter)
+            tables[name].append(part)
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+    used = pd.DataFrame(
+        [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders], columns=["x", "model", "fingerprint"]
+    )
+    return Correlate(evaluated, **frames, encoders=used, corners=corners, rule=pairs[0].rule)
+
+
+def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:
+    everything = np.ones(len(pair.similarity), dtype=bool)
+    if pair.judged is None or pair.correct is None:
+        return {"all": everything}
+    return {"all": everything, "judged": pair.judged, "correct": pair.correct}
+
+
+def _correlations(pair: QuestionPairs, seed: int) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for y in pair.answers:
+        for x in pair.similarity:
+            for subset, chosen in _subsets(pair).items():
+                ours, theirs = _values(pair, x, y, chosen)
+                for method in METHODS:
+                    rows.append((x, y, subset, len(ours), method, *correlate(ours, theirs, method, seed)))
+    return pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "method", "value", "ci_low", "ci_high", "p"])
+
+
+def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], seed: int) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for y in pair.answers:
+        for x in pair.similarity:
+            for subset, chosen in _subsets(pair).items():
+                known = chosen & pair.answers[y].notna().to_numpy()
+                ours, theirs = _values(pair, x, y, chosen)
+                constant = np.column_stack([values[known] for values in given.values()])
+                result = partial_correlation(ours, theirs, constant, seed)
+                rows.append((x, y, subset, len(ours), ", ".join(given), *result))
+    return pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "given", "value", "ci_low", "ci_high", "p"])
+
+
+def _values(pair: QuestionPairs, x: str, y: str, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    known = chosen & pair.answers[y].notna().to_numpy()
+    return pair.similarity[x].to_numpy()[known], pair.answers[y].to_numpy()[known]
+
+
+def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    unknown = pd.array([pd.NA] * len(pair.similarity), dtype="boolean")
+    frame = pair.similarity.join(pair.answers)
+    frame["judged"] = unknown if pair.judged is None else pd.array(pair.judged, dtype="boolean")
+    # whether Human is right is known for judged turns only
+    frame["correct"] = unknown if pair.correct is None else pd.array(pair.correct, dtype="boolean")
+    frame["correct"] = frame["correct"].where(frame["judged"].fillna(False), pd.NA)
+    frame["depth"] = pair.depth
+    frame["length"] = length
+    return frame.join(detail).rename_axis("turn").reset_index()
+
+
+def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd.DataFrame:
+    import pandas as pd
+
+    x, y = pair.similarity.columns[0], pair.answers.columns[0]
+    similarity, answers = pair.similarity[x], pair.answers[y]
+    inside = (
+        (similarity > corners.alike + TOLERANCE) & (answers < corners.different_answers - TOLERANCE),
+        (similarity < corners.unlike - TOLERANCE) & (answers > corners.same_answers + TOLERANCE),
+    )
+    parts = []
+    for corner, there in zip(CORNERS, inside, strict=True):
+        part = detail[there.to_numpy()].copy()
+        part.insert(0, "answers", answers[there])
+        part.insert(0, "similarity", similarity[there])
+        for name, value in (("y", y), ("x", x), ("corner", corner)):
+            part.insert(0, name, value)
+        parts.append(part)
+    return pd.concat(parts).rename_axis("turn").reset_index()
+
+
+def _differences(pair: QuestionPairs, kinds: Sequence[tuple[str, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    y = pair.answers.columns[0]
+    metrics = list(pair.cost.columns)
+    rows = []
+    for kind in KINDS:
+        there = np.array([kind in some for some in kinds])
+        if not there.any():
+            continue
+        head = (kind, int(there.sum()), there.mean(), pair.answers[y][there].mean())
+        for metric in metrics or [None]:
+            cost = pair.cost[metric][there].dropna() if metric else pd.Series(dtype=float)
+            rows.append((*head, metric, len(cost), cost.mean() if len(cost) else np.nan))
+    return pd.DataFrame(rows, columns=["kind", "turns", "share", "answers", "metric", "judged", "cost"])

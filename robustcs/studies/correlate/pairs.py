@@ -1,0 +1,358 @@
+"""QR and Human side by side, from the files of a workspace: what ``robustcs correlate`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.answers import answer_scores
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import (
+    Expected,
+    answered_by_run,
+    answered_by_turns,
+    count_turns,
+    expected_of,
+    lacks_note,
+    some_of,
+    union_of_turns,
+)
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.project.model import Formulation
+from robustcs.project.workspace import DEFAULT_ANSWER_METRICS, DEFAULT_METRICS, Scored, Workspace, align, parse_measures
+from robustcs.result import Basis, Evaluated
+from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
+from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.texts import answer_jaccard
+from robustcs.studies.correlate.analysis import QuestionPairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Measures → the one that says whether an answer is correct, and from which score.
+Choose = Callable[[Sequence[str]], tuple[str, Threshold]]
+
+#: Passages whose overlap Figure 2 of the error-analysis paper shows.
+DEFAULT_DEPTH = 1000
+
+
+def read_question_pairs(
+    workspace: Workspace, answers: Sequence[str], correct: Threshold | Choose
+) -> tuple[list[QuestionPairs], Evaluated]:
+    """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
+
+    ``answers`` names the y: columns of the project's answer similarity, or what
+    :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
+    else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
+    whether QR is correct. ``correct`` says which answers are: a threshold on the first evaluation measure, or a choice of both.
+
+    Raises :class:`UsageError` where texts are missing, or everything that a y needs.
+    """
+    choose: Choose = (lambda names: (names[0], correct)) if isinstance(correct, Threshold) else correct
+    reader = _Reader(workspace, choose)
+    pairs = reader.pairs(answers)
+    missing = set().union(*reader.missing.values())
+    reader.notes += [lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()]
+    turns = len(set().union(*(pair.answers.index for pair in pairs)))
+    notes = tuple(dict.fromkeys(reader.notes))
+    return pairs, Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes)
+
+
+class _Reader:
+    """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
+
+    def __init__(self, workspace: Workspace, choose: Choose):
+        self.workspace = workspace
+        self.project = workspace.project
+        self.choose = choose
+        self.notes: list[str] = []
+        self.missing: dict[str, set[str]] = {}
+        self._pairs: dict[str, RankingPair] = {}
+        self.basis: Basis = "runs"
+        self.human, self.rewriters = self._formulations()
+        self.parts = [self.human, *self.rewriters]
+
+    def _formulations(self) -> tuple[Formulation, list[Formulation]]:
+        parts = [part for part in self.project.formulations.values() if part.rewrites]
+        for role in ("qr", "human"):
+            if not any(part.role == role for part in parts):
+                raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
+        human = next(part for part in parts if part.role == "human")
+        return human, [part for part in parts if part.role == "qr"]
+
+    # ------------------------------------------------------------ what there is about answers
+
+    def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
+        """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
+        measures = [*parse_measures(self.project.metrics), *(one.measure for one in wanted if one.measure)]
+        of_answers = {measure.family in ANSWER_FAMILIES for measure in measures}
+        if len(of_answers) == 2:
+            raise UsageError(
+                "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
+                "ask for them in two commands",
+            )  # fmt: skip
+        with_answers = all(part.answers for part in self.parts)
+        only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
+        if True in of_answers or (not measures and with_answers and (only_answers or not self.with_runs)):
+            return "answers"
+        return "runs" if self.with_runs else "scores"
+
+    @property
+    def with_runs(self) -> bool:
+        """Whether Human and every rewriter have a run."""
+        return all(part.run for part in self.parts)
+
+    @cached_property
+    def runs(self) -> dict[str, tuple[Ranking, GradeMatrix | None]]:
+        """Each formulation's ranking and, with qrels, its grades, by name."""
+        if not self.with_runs:
+            raise UsageError("no-runs", "not all of Human and the rewriters have a run", "give them with --human and --qr")
+        qrels = self.workspace.qrels if self.project.qrels else None
+
+        def build(ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
+            return ranking, grade_matrix(ranking, qrels) if qrels else None
+
+        files = [(part.name, part.run) for part in self.parts if part.run]
+        built = self.workspace.per_run(files, build)
+        for ranking, _ in built:
+            self.notes += ranking.notes
+        if qrels is None:  # else they are held against the qrels
+            union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
+        return {part.name: one for part, one in zip(self.parts, built, strict=True)}
+
+    @cached_property
+    def given(self) -> pd.DataFrame | None:
+        """The project's answer similarity, turns × columns."""
+        path = self.project.answer_similarity
+        if path is None:
+            return None
+        if len(self.rewriters) > 1:
+            raise UsageError(
+                "several-rewriters", f"{path} belongs to one rewriter, but there are {len(self.rewriters)}",
+                "give the runs of all of them, or one rewriter",
+            )  # fmt: skip
+        frame = read_scores(path)
+        self.workspace.remember("answer similarity", path, int(frame.notna().to_numpy().sum()))
+        return frame
+
+    @cached_property
+    def predicted(self) -> dict[str, dict[str, str]]:
+        """Each formulation's predicted answers, by name."""
+        answers = {}
+        for part in self.parts:
+            if part.answers is None:
+                raise UsageError("no-answers", f"no predicted answers of {part.name}", f"give --answers {part.role}=FILE")
+            answers[part.name] = read_predicted_answers(part.answers)
+            self.workspace.remember(f"{part.name} answers", part.answers, len(answers[part.name]))
+        return answers
+
+    def scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame] | None:
+        """Scores by turn of every formulation over the same turns, by name; None where nothing says how good answers are.
+
+        The columns are the project's measures, or the default ones, and then ``measures``.
+        """
+        if self.basis == "answers":
+            if self.project.gold is None:
+                return None
+            scored = self._answer_scores(self._wanted(DEFAULT_ANSWER_METRICS, measures))
+        elif self.with_runs and self.project.qrels:
+            scored = self._run_scores(self._wanted(DEFAULT_METRICS, measures))
+        elif all(part.scores for part in self.parts):
+            scored = self._score_files(measures)
+        else:
+            return None
+        frames, expected, answered, notes = scored
+        turns = count_turns(expected, answered, self.project.policy.missing)
+        self.notes += notes
+        for name, lacking in turns.missing.items():
+            self.missing.setdefault(name, set()).update(lacking)
+        return {part.name: frame[turns.counted] for part, frame in zip(self.parts, frames, strict=True)}
+
+    def _run_scores(self, measures: Sequence[Measure]) -> Scored:
+        qrels = self.workspace.qrels
+        matrices = [(part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None]
+        answered = [answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run]
+        frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
+        notes = [*qrels.notes, *sampling_notes(measures, qrels.grades)]
+        return frames, expected_of(qrels), answered, notes
+
+    def _wanted(self, defaults: Sequence[str], measures: Sequence[Measure]) -> list[Measure]:
+        return list(dict.fromkeys([*parse_measures(self.project.metrics or defaults), *measures]))
+
+    def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
+        assert self.project.gold is not None
+        gold = read_gold_answers(self.project.gold)
+        self.workspace.remember("gold answers", self.project.gold, len(gold))
+        names = [measure.name for measure in measures]
+        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
+        frames = [answer_scores(self.predicted[part.name], gold)[0][names] for part in self.parts]
+        files = [(part.name, part.answers) for part in self.parts if part.answers]
+        answered = [answered_by_turns(name, path, self.predicted[name], expected) for name, path in files]
+        return frames, expected, answered, []
+
+    def _score_files(self, measures: Sequence[Measure]) -> Scored:
+        files = [(f"{part.name} scores", part.scores) for part in self.parts if part.scores]
+        asked = self._wanted(DEFAULT_METRICS, measures) if self.project.metrics or measures else []
+        frames = self.workspace.score_files(files, asked)
+        return align([part.name for part in self.parts], [path for _, path in files], frames)
+
+    # ------------------------------------------------------------ the pairs
+
+    def pairs(self, answers: Sequence[str]) -> list[QuestionPairs]:
+        """One per rewriter."""
+        columns = [] if self.given is None else [str(column) for column in self.given.columns]
+        wanted = [
+            AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name) for name in answers or columns
+        ]
+        self.basis = self._choose_basis(wanted)
+        scores = self.scores([one.measure for one in wanted if one.measure])
+        if not answers:
+            if not wanted and self.basis != "scores":
+                name = "answer_jaccard" if self.basis == "answers" else f"overlap_{DEFAULT_DEPTH}"
+                wanted.append(parse_answer_measure(name))
+            if scores is not None:
+                wanted.append(parse_answer_measure("{}{}".format(*self._rule(scores))))
+        if not wanted:
+            waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
+            raise UsageError(
+                "no-answers", f"nothing says how alike the answers are, and {waiting.found}",
+                f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)",
+            )  # fmt: skip
+        if scores is None and any(one.measure for one in wanted):
+            raise UsageError(
+                "no-scores", "nothing says which answers are good",
+                "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
+            )  # fmt: skip
+        wanted = self._within_depth(wanted)
+        return [self._pair(part, wanted, scores) for part in self.rewriters]
+
+    def _pair(
+        self, part: Formulation, wanted: Sequence[AnswerMeasure], scores: dict[str, pd.DataFrame] | None
+    ) -> QuestionPairs:
+        import pandas as pd
+
+        values = dict(self._values(one, part, scores) for one in wanted)
+        if scores is not None:
+            texts = self.workspace.texts_of(scores[self.human.name].index, self.basis)
+        else:
+            known = set().union(*(series.index for series in values.values()))
+            texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
+        ours, theirs = texts[part.name], texts[self.human.name]
+        turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
+        frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
+        without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
+        if without_text:
+            self.notes.append(
+                f"{_turns(without_text)} without a text of {part.name} or {self.human.name} left out: {_some(without_text)}"
+            )
+        unknown = frame.index[frame.isna().all(axis=1)]
+        if len(unknown):
+            self.notes.append(
+                f"{_turns(unknown)} with texts of {part.name} but nothing about answers left out: {_some(unknown)}"
+            )
+            frame = frame.drop(index=unknown)
+        if frame.empty:
+            raise UsageError(
+                "no-common-turns", f"no turn has texts of {part.name} and {self.human.name} and something about their answers",
+                "check that the turn ids of texts, runs and scores agree",
+            )  # fmt: skip
+        turns = list(frame.index)
+        judged = correct = rule = None
+        cost = pd.DataFrame(index=frame.index)
+        if scores is not None:
+            human = scores[self.human.name]
+            cost = (human - scores[part.name]).reindex(turns)
+            judged = np.isin(turns, list(human.index))
+            measure, threshold = self._rule(scores)
+            correct = judged & threshold.holds(human[measure].reindex(turns).fillna(-1.0))
+            rule = f"{measure}{threshold}"
+        depths = [turn_depth(turn) for turn in turns]
+        return QuestionPairs(
+            rewriter=part.name,
+            similarity=pd.DataFrame(index=frame.index),
+            answers=frame,
+            judged=judged,
+            correct=correct,
+            cost=cost,
+            depth=np.array([np.nan if depth is None else depth for depth in depths], dtype=float),
+            original=[texts.get("original", {}).get(turn) for turn in turns],
+            qr=[ours[turn] for turn in turns],
+            human=[theirs[turn] for turn in turns],
+            rule=rule,
+        )
+
+    def _rule(self, scores: dict[str, pd.DataFrame]) -> tuple[str, Threshold]:
+        """Measure and threshold that say which answers are correct."""
+        return self.choose([str(name) for name in scores[self.human.name].columns])
+
+    def _within_depth(self, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
+        """The same measures; those of a top k deeper than the shortest run are of its depth, and a note says so.
+
+        All rewriters are measured alike, so that they can be compared.
+        """
+        if not any(one.depth for one in wanted):
+            return list(wanted)
+        depths = {name: ranking_depth(ranking) for name, (ranking, _) in self.runs.items()}
+        depth = min(depths.values())
+        short = [name for name in (*(part.name for part in self.rewriters), self.human.name) if depths[name] == depth]
+        runs = f"the run of {short[0]} is" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} are"
+        for one in wanted:
+            if one.depth > depth:
+                self.notes.append(f"{runs} {depth} deep: {one.kind} of {'the' if len(short) == 1 else 'their'} top {depth}")
+        return [
+            replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted
+        ]
+
+    def _paired(self, name: str) -> RankingPair:
+        if name not in self._pairs:
+            self._pairs[name] = pair_rankings(self.runs[name][0], self.runs[self.human.name][0])
+        return self._pairs[name]
+
+    def _values(
+        self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None
+    ) -> tuple[str, pd.Series]:
+        """The name and, by turn, the values of one y."""
+        import pandas as pd
+
+        if one.kind == "given":
+            assert self.given is not None
+            return one.name, self.given[one.name]
+        if one.measure is not None:
+            assert scores is not None
+            ours = scores[part.name][one.measure.name]
+            if one.threshold is not None:
+                return one.name, pd.Series(one.threshold.holds(ours).astype(float), ours.index)
+            return one.name, ours - scores[self.human.name][one.measure.name]
+        if one.kind == "answer_jaccard":
+            first, second = self.predicted[part.name], self.predicted[self.human.name]
+            both = first.keys() & second.keys()
+            return one.name, pd.Series({turn: answer_jaccard(first[turn], second[turn]) for turn in both}, dtype=float)
+        pair = self._paired(part.name)
+        if one.kind == "rbo":
+            values = rbo(pair, one.persistence)
+        else:
+            values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
+        series = pd.Series(values, list(pair.turns))
+        unanswered = series.index[pair.lengths[:, 0] == 0]
+        if len(unanswered):
+            self.missing.setdefault(part.name, set()).update(unanswered)
+        return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series
+
+
+def _turns(turns: set[str] | pd.Index) -> str:
+    return f"{len(turns)} turn{'s' * (len(turns) != 1)}"
+
+
+def _some(turns: set[str] | pd.Index) -> str:
+    return some_of(sorted(turns, key=turn_sort_key))

@@ -1,0 +1,273 @@
+"""Correlations of question and answer similarity, the scatter of Figures 2 and 3, the outliers, and the types of error."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from robustcs.documents.document import Block, Card, Cards, Column, Figure, Heading, Table
+from robustcs.documents.words import (
+    measure_label,
+    number,
+    number_interval,
+    p_value,
+    percent,
+    score,
+    threshold_label,
+)
+from robustcs.errors import UsageError
+from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+#: Outliers of a corner that are shown; JSON and CSV have all.
+SHOWN = 20
+METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+_PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
+
+
+def present_correlate(result: Correlate) -> tuple[Block, ...]:
+    """All tables, the figure and the outliers, rewriter by rewriter."""
+    rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
+    blocks: list[Block] = []
+    for rewriter in rewriters:
+        several = len(rewriters) > 1
+        if several:
+            blocks.append(Heading(f"Rewriter {rewriter}", 2))
+        slug = f"-{rewriter}" if several else ""
+        tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
+        for y in result.chosen[1]:
+            blocks.append(_by_subset(tables["correlations"], y, slug, result.rule))
+            blocks.append(_by_method(tables["correlations"], tables["partial"], y, slug))
+        blocks.append(_figure(result, rewriter, slug))
+        blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
+        blocks.append(_differences(tables["differences"], result, slug))
+    if len(result.encoders):
+        blocks.append(_encoders(result.encoders))
+    return tuple(blocks)
+
+
+def similarity_label(name: str) -> str:
+    """``rouge1_f`` → ``ROUGE-1 F``."""
+    if name in ("use", "sentence_transformer"):
+        return {"use": "USE", "sentence_transformer": "sentence-transformers"}[name]
+    kind, _, part = name.partition("_")
+    return f"ROUGE-{kind.removeprefix('rouge')} {_PARTS[part]}"
+
+
+def answers_label(name: str) -> str:
+    """``overlap_1000`` → ``overlap of the top 1000``; ``P_1=1`` → ``QR correct (P@1 = 1)``; other names stay."""
+    kind, _, depth = name.rpartition("_")
+    if kind in ("overlap", "jaccard") and depth.isdigit():
+        return f"{'overlap' if kind == 'overlap' else 'Jaccard similarity'} of the top {depth}"
+    if name == "answer_jaccard":
+        return "Jaccard similarity of the answers"
+    if name == "rbo" or name.startswith("rbo_0") or name.startswith("rbo_."):
+        return "rank-biased overlap" + (f" (p = {name[4:]})" if name != "rbo" else "")
+    if rule := _rule_label(name):
+        return f"QR correct ({rule})"
+    try:
+        return f"{measure_label(name)}, QR − Human"
+    except UsageError:
+        return name  # a column of the user's own file
+
+
+def _rule_label(name: str) -> str | None:
+    """``P_1>0`` → ``P@1 > 0``; None for what is no measure with a threshold."""
+    for operator in (">=", ">", "="):
+        measure, found, value = name.partition(operator)
+        if found:
+            return f"{measure_label(measure)} {threshold_label(operator + value)}"
+    return None
+
+
+def corner_labels(y: str) -> tuple[str, str]:
+    """What turns of the two corners have, by the measure of answers: ``similar questions, different answers`` and so on."""
+    label = answers_label(y)
+    if label.startswith("QR correct"):
+        answers = "QR not correct", "QR correct"
+    elif label == y or label.endswith("QR − Human"):
+        answers = f"low {label}", f"high {label}"
+    else:
+        answers = "different answers", "the same answers"
+    return f"similar questions, {answers[0]}", f"different questions, {answers[1]}"
+
+
+def corner_counts(result: Correlate, rewriter: str) -> str:
+    """How many turns of a rewriter lie in the corners, as a sentence."""
+    counts = _of(result.outliers, rewriter)["corner"].value_counts()
+    labels = corner_labels(result.chosen[1][0])
+    parts = [f"{counts.get(corner, 0)} ({label})" for corner, label in zip(CORNERS, labels, strict=True)]
+    return f"Turns that do not fit: {' and '.join(parts)}."
+
+
+def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
+    return frame[frame["rewriter"] == rewriter] if "rewriter" in frame else frame
+
+
+def _number(value: float) -> str:
+    return number(value, 3)
+
+
+def _interval(row: pd.Series) -> str:
+    return number_interval(row["ci_low"], row["ci_high"], 2)
+
+
+def _p(value: float) -> str:
+    return "–" if math.isnan(value) else p_value(value)
+
+
+def _by_subset(correlations: pd.DataFrame, y: str, slug: str, rule: str | None) -> Table:
+    """Pearson for every x, one group of columns per subset."""
+    part = correlations[(correlations["y"] == y) & (correlations["method"] == "pearson")]
+    names = {"all": "all", "judged": "judged", "correct": "Human ✓"}
+    turns = part.groupby("subset")["turns"].first()
+    # where only judged turns have a value, they are all
+    shown = [subset for subset in SUBSETS if subset in turns and (subset != "all" or turns["all"] > turns.get("judged", 0))]
+    columns = [Column("Questions", "left")]
+    for subset in shown:
+        columns += [Column(title, group=f"{names[subset]} ({turns[subset]})") for title in ("r", "95 %")]
+    rows = []
+    for x in dict.fromkeys(part["x"]):
+        row = [similarity_label(x)]
+        for subset in shown:
+            line = part[(part["x"] == x) & (part["subset"] == subset)].iloc[0]
+            row += [_number(line["value"]), _interval(line)]
+        rows.append(tuple(row))
+    return Table(
+        f"pearson-{y}{slug}", f"Questions against answers: {answers_label(y)}", tuple(columns), tuple(rows),
+        "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns."
+        + (f" Human ✓: {_rule_label(rule)}." if rule and "correct" in shown else ""),
+    )  # fmt: skip
+
+
+def _by_method(correlations: pd.DataFrame, partial: pd.DataFrame, y: str, slug: str) -> Table:
+    """All methods over all turns, with p values, and the partial correlation."""
+    part = correlations[(correlations["y"] == y) & (correlations["subset"] == "all")]
+    rest = partial[(partial["y"] == y) & (partial["subset"] == "all")].set_index("x")
+    columns = [Column("Questions", "left")]
+    for name in (*METHOD_NAMES.values(), "partial"):
+        columns += [Column("value", group=name), Column("p", group=name)]
+    rows = []
+    for x in dict.fromkeys(part["x"]):
+        lines = part[part["x"] == x].set_index("method")
+        cells = [similarity_label(x)]
+        for line in (*(lines.loc[method] for method in METHOD_NAMES), rest.loc[x]):
+            cells += [_number(line["value"]), _p(line["p"])]
+        rows.append(tuple(cells))
+    given = {"depth": "turn depth", "length": "question length"}
+    constant = " and ".join(given[name] for name in str(rest["given"].iloc[0]).split(", "))
+    return Table(
+        f"methods-{y}{slug}", f"The same by rank, and with {constant} held constant", tuple(columns), tuple(rows),
+        f"{part['turns'].iloc[0]} turns; intervals are in JSON and CSV.",
+    )  # fmt: skip
+
+
+def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str) -> Cards:
+    x, y = (names[0] for names in result.chosen)
+    part = outliers[outliers["corner"] == corner]
+    cards = []
+    for _, row in part.head(SHOWN).iterrows():
+        fields = [(name, row[f"{role}_text"]) for name, role in (("Original", "original"), ("QR", "qr"), ("Human", "human"))]
+        shown = [(name, text) for name, text in fields if isinstance(text, str)]
+        found = (f" ({name}: {row[name]})" if row[name] else "" for name in ("missing", "added"))
+        shown.append(("Difference", row["kinds"] + "".join(found)))
+        title = f"{row['turn']} · questions {score(row['similarity'])} · answers {score(row['answers'])}"
+        cards.append(Card(title, tuple(shown)))
+    limits = result.corners
+    box = (
+        f"{similarity_label(x)} > {limits.alike:g}, {answers_label(y)} < {limits.different_answers:g}"
+        if corner == CORNERS[0]
+        else f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
+    )
+    counted = f"{len(part)}, the first {SHOWN} are shown" if len(part) > SHOWN else f"{len(part)}"
+    title = _corner_titles(result)[corner]
+    return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({counted}; {box})", tuple(cards))
+
+
+def _differences(differences: pd.DataFrame, result: Correlate, slug: str) -> Table:
+    metrics = [metric for metric in dict.fromkeys(differences["metric"]) if isinstance(metric, str)]
+    columns = [Column("How QR differs from Human", "left"), Column("turns"), Column("share"), Column("answers")]
+    if metrics:
+        columns += [Column("judged"), *(Column(measure_label(metric), group="cost") for metric in metrics)]
+    rows = []
+    for kind in dict.fromkeys(differences["kind"]):
+        lines = differences[differences["kind"] == kind]
+        first = lines.iloc[0]
+        row = [kind, str(first["turns"]), percent(first["share"]), _number(first["answers"])]
+        if metrics:
+            row += [str(first["judged"]), *(_number(cost) for cost in lines["cost"])]
+        rows.append(tuple(row))
+    note = f"Answers: mean of {answers_label(result.chosen[1][0])}."
+    if metrics:
+        note += " Cost: mean of Human − QR over the judged turns of the kind."
+    return Table(
+        f"differences{slug}", "Which differences are frequent, and what do they cost?", tuple(columns), tuple(rows),
+        note + " A turn may be of several kinds.",
+    )  # fmt: skip
+
+
+def _encoders(encoders: pd.DataFrame) -> Table:
+    rows = tuple((similarity_label(row["x"]), row["model"], row["fingerprint"][:16]) for _, row in encoders.iterrows())
+    columns = (Column("Encoder", "left"), Column("model", "left"), Column("fingerprint", "left"))
+    note = "Fingerprint: SHA-256 of the model's files; JSON has all of it."
+    return Table("encoders", "Sentence encoders", columns, rows, note)
+
+
+def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
+    x, y = (names[0] for names in result.chosen)
+    line = _first(result, rewriter)
+    alt = (
+        f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {_number(line['value'])}"
+        f" over {line['turns']} turns. {corner_counts(result, rewriter)}"
+    )
+    caption = (
+        f"{similarity_label(x)} of QR and Human against {answers_label(y)}: one point per turn, larger where turns coincide,"
+        " with the diagonal, both distributions and the outliers."
+    )
+    return Figure(f"scatter{slug}", caption, alt, lambda: draw_scatter(result, rewriter))
+
+
+def _corner_titles(result: Correlate) -> dict[str, str]:
+    labels = corner_labels(result.chosen[1][0])
+    return {corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)}
+
+
+def _first(result: Correlate, rewriter: str) -> pd.Series:
+    x, y = (names[0] for names in result.chosen)
+    rows = _of(result.correlations, rewriter)
+    chosen = (rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")
+    return rows[chosen].iloc[0]
+
+
+def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
+    """The scatter plot of the first x and y of one rewriter."""
+    import numpy as np
+
+    from robustcs.studies.correlate.figure import Scatter, ScatterCorner, scatter_figure
+
+    x, y = (names[0] for names in result.chosen)
+    pairs = _of(result.pairs, rewriter)
+    pairs = pairs[pairs[y].notna()].reset_index(drop=True)
+    outliers = _of(result.outliers, rewriter)
+    limits = result.corners
+    boxes = ((limits.alike, 1.1, -0.1, limits.different_answers), (-0.1, limits.unlike, limits.same_answers, 1.1))
+    corners = []
+    for corner, box in zip(CORNERS, boxes, strict=True):
+        turns = set(outliers[outliers["corner"] == corner]["turn"])
+        rows = np.flatnonzero(pairs["turn"].isin(turns))
+        corners.append(ScatterCorner(box, _corner_titles(result)[corner], rows))
+    line = _first(result, rewriter)
+    return scatter_figure(
+        Scatter(
+            title=f"Pearson {_number(line['value'])} ({_interval(line)}), {line['turns']} turns",
+            x_label=f"questions: {similarity_label(x)}",
+            y_label=f"answers: {answers_label(y)}",
+            turns=list(pairs["turn"]),
+            x=pairs[x].to_numpy(),
+            y=pairs[y].to_numpy(),
+            corners=(corners[0], corners[1]),
+        )
+    )

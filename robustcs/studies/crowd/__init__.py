@@ -1,0 +1,1 @@
+"""What do the grades of crowd workers say?"""

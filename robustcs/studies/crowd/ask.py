@@ -1,0 +1,165 @@
+"""From grades of crowd workers to judgments, and runs evaluated on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from robustcs.documents.words import counted
+from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
+from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
+from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import CrowdFiles
+from robustcs.project.workspace import Workspace, parse_measures
+from robustcs.result import Evaluated
+from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of
+from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion
+
+#: What CAsT-ReGIn reports.
+DEFAULT_METRICS = ("P_1", "ndcg_cut_3")
+
+
+@dataclass(frozen=True)
+class EvaluatedCrowd:
+    """The result, the judgments that it made, and the TREC form of runs that came in another."""
+
+    result: Crowd
+    judgments: Judgments
+    converted: list[tuple[Run, Ranking]]
+
+
+def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> EvaluatedCrowd:
+    """Judgments from the project's crowd grades (or its qrels for them), a pool of the runs, and their scores.
+
+    Binary measures take the relevance level of the :class:`CrowdFiles`; ``metrics`` take the place of P@1 and NDCG@3.
+
+    Raises :class:`UsageError` where there is nothing to do or nothing fits together, :class:`InputError` for a broken file.
+    """
+    files = workspace.project.crowd or CrowdFiles()
+    policy = replace(workspace.project.policy, depth=None, relevance_level=files.relevance_level)
+    if not (files.grades or files.qrels or files.runs):
+        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
+    if files.grades and files.qrels:
+        raise UsageError("two-judgments", "both grades and qrels are given", "leave out one of them")
+    if files.gold_checks and not files.grades:
+        raise UsageError("no-grades", "gold checks without grades", "name the file of grades")
+    bank = _bank(workspace, files.bank)
+    graded, notes = _grades(workspace, files) if files.grades else (None, [])
+    criteria: dict[str, Qrels] = qrels_by_criterion(graded.final) if graded else {}
+    if files.qrels:
+        qrels = workspace.read_qrels(files.qrels)
+        criteria = {Path(files.qrels).name.split(".")[0]: qrels}
+        notes += qrels.notes
+    chosen = None
+    if files.subset:
+        chosen = read_turn_list(files.subset)
+        workspace.remember("subset", files.subset, len(chosen))
+    judgments = judgments_of(criteria, policy.relevance_level, chosen)
+    if files.subset and judgments and not any("subset" in sets for sets in judgments.values()):
+        raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check that its turn ids agree")
+
+    runs, mapped = _runs(workspace, files.runs, bank, policy)
+    rankings = [ranking for _, ranking in runs]
+    texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
+    pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
+    measures = parse_measures(metrics or DEFAULT_METRICS)
+    for qrels in criteria.values() if rankings else ():
+        notes += sampling_notes(measures, qrels.grades)
+    evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
+    result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
+    converted = {one.run.name for one in mapped}
+    return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
+
+
+def _bank(workspace: Workspace, path: Path | None) -> Bank | None:
+    if path is None:
+        return None
+    texts = read_bank(path)
+    workspace.remember("bank", path, len(texts))
+    return Bank(texts)
+
+
+def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
+    assert files.grades is not None
+    before, told = read_grades(files.grades)
+    notes = list(told)
+    workspace.remember("grades", files.grades, len(before))
+    checks = read_gold_checks(files.gold_checks) if files.gold_checks else []
+    if files.gold_checks:
+        workspace.remember("gold checks", files.gold_checks, len(checks))
+    after, exclusions, unseen = exclude_workers(before, checks, files.tolerance)
+    if not after:
+        raise UsageError("no-grades-left", "every worker contradicts a gold check", "check them, or raise --tolerance")
+    if checks and unseen == len(checks):
+        raise UsageError("no-common-items", "no gold check is about an item that was graded", "check its turn and item ids")
+    if unseen:
+        notes.append(f"{counted(unseen, 'gold check')} on items that nobody graded")
+    if exclusions:
+        out = len(before) - len(after)
+        workers = len({one.worker for one in exclusions})
+        notes.append(
+            f"{out:,} of {counted(len(before), 'grade')} left out: those of {counted(workers, 'worker')} for"
+            f" {counted(len({one.topic for one in exclusions}), 'topic')}"
+        )
+    lost = _judged(before) - _judged(after)
+    if lost:
+        some = ", ".join(" ".join(key) for key in sorted(lost)[:3]) + (" …" if len(lost) > 3 else "")
+        notes.append(f"without a grade left, and not judged: {counted(len(lost), 'item')} ({some})")
+    return GradesPart(before, after, exclusions, aggregate(after), bool(checks)), notes
+
+
+def _judged(grades: Sequence[Grade]) -> set[tuple[str, str, str]]:
+    return {(grade.turn, grade.item, grade.criterion) for grade in grades}
+
+
+def _runs(
+    workspace: Workspace, files: Mapping[str, Path], bank: Bank | None, policy: EvaluationPolicy
+) -> tuple[list[tuple[Run, Ranking]], list[Mapped]]:
+    runs, mapped = [], []
+    for name, path in files.items():
+        if is_mixed_initiative(path):
+            found = map_to_bank(read_mixed_initiative(path), bank, name)
+            mapped.append(found)
+            run = found.run
+        else:
+            run = read_run(path, name, ranks=policy.order == "rank")
+        workspace.remember(f"run {name}", path, len(run))
+        runs.append((run, rank_run(run, policy)))
+    return runs, mapped
+
+
+def _evaluated(
+    policy: EvaluationPolicy,
+    criteria: Mapping[str, Qrels],
+    files: Mapping[str, Path],
+    rankings: Sequence[Ranking],
+    notes: Sequence[str],
+) -> Evaluated:
+    told = [*notes, *(note for ranking in rankings for note in ranking.notes)]
+    judged = {turn for qrels in criteria.values() for turn in qrels.turns}
+    if not (judged and rankings):
+        turns = judged or {turn for ranking in rankings for turn in ranking.turns}
+        return Evaluated(policy, "texts", len(turns), 0, tuple(told))
+    expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", _judged_item(criteria))
+    answered = []
+    for ranking in rankings:
+        file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
+        known = any(not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values())
+        # turns that nobody judged are many here, where only some turns have a question
+        answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
+    counts = count_turns(expected, answered, policy.missing)
+    told = list(dict.fromkeys([*told, *counts.notes]))
+    return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told))
+
+
+def _judged_item(criteria: Mapping[str, Qrels]) -> str:
+    return next((str(qrels.documents[0].as_py()) for qrels in criteria.values() if len(qrels)), "")

@@ -1,0 +1,1 @@
+"""How different are paraphrases from their turns?"""

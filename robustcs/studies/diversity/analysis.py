@@ -1,0 +1,163 @@
+"""How different are texts from their sources and from each other? BLEU, self-BLEU, distinct n-grams, near-duplicates.
+
+Sources: Al-Thani et al. (2023), "ECAsT", Tables 9 and 10 (BLEU), stage 4 (near-duplicates); Zhu et al. (2018), self-BLEU;
+Li et al. (2016), distinct-n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.inputs.turns import conversation
+from robustcs.result import Evaluated, Result
+from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
+from robustcs.similarity.encoders import Encoder, cosine
+from robustcs.similarity.near_duplicates import relation
+from robustcs.similarity.texts import distinct_n
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustcs.similarity.store import Vectors
+
+#: Turn → its wordings, one or more.
+Wordings = Mapping[str, Sequence[str]]
+DISTINCT = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class TextSet:
+    """Texts under a name."""
+
+    name: str
+    wordings: Wordings
+
+
+@dataclass(frozen=True)
+class Diversity(Result):
+    """All tables carry ``source`` and ``target``: the names of the texts compared.
+
+    bleu
+        sentences, value: corpus BLEU of all target texts against the source texts of their turns, 0 to 100; the lower, the
+        more different.
+    diversity
+        turns, texts, bleu, self_bleu (each text against the others of its turn; null where no turn has two), distinct_1 to
+        distinct_3 (different n-grams of words out of all), copies (texts that repeat their source), duplicates (that repeat
+        another text of their turn) and near_duplicates (of another text or the source, by a word or a few characters); and,
+        per encoder, distance_NAME: the mean of 1 − cosine to the source.
+    turns, topics
+        The same by ``turn`` and by ``topic``.
+    alike
+        turn, relation (exact, one word, few characters), to_source, first, second: every pair of texts of a turn, or
+        (to_source) of a source and a text, that are the same or nearly.
+    """
+
+    bleu: pd.DataFrame
+    diversity: pd.DataFrame
+    turns: pd.DataFrame
+    topics: pd.DataFrame
+    alike: pd.DataFrame
+
+
+def diversity(
+    pairs: Sequence[tuple[TextSet, TextSet]],
+    evaluated: Evaluated,
+    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]] = (),
+) -> Diversity:
+    """Compare every (source, target) over the turns that both have; several source texts of a turn are all references.
+
+    ``encoders`` are given with a function from texts to their vectors.
+    """
+    import pandas as pd
+
+    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics", "alike")}
+    for source, target in pairs:
+        for name, part in _compare(source.wordings, target.wordings, encoders).items():
+            part.insert(0, "target", target.name)
+            part.insert(0, "source", source.name)
+            tables[name].append(part)
+    return Diversity(evaluated, **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()})
+
+
+def _compare(
+    source: Wordings,
+    target: Wordings,
+    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    turns = [turn for turn in target if turn in source]
+    texts = [text for turn in turns for text in target[turn]]
+    references = [source[turn] for turn in turns for _ in target[turn]]
+    ends = np.cumsum([len(target[turn]) for turn in turns])
+    against = bleu_counts(texts, references)
+    among = self_bleu_counts([target[turn] for turn in turns])
+    alike, copies, duplicates, near = _alike(turns, source, target)
+    distances = {}
+    for encoder, vectors_of in encoders:
+        vectors = vectors_of([*texts, *(text for some in references for text in some)])
+        first, second = [vectors[text] for text in texts], [vectors[some[0]] for some in references]
+        distances[f"distance_{encoder.name}"] = 1 - cosine(first, second)
+
+    def measures(places: np.ndarray) -> dict[str, float | int]:
+        """Over the turns at some places."""
+        rows = np.concatenate([np.arange(ends[place] - len(target[turns[place]]), ends[place]) for place in places])
+        some = [texts[row] for row in rows]
+        return {
+            "texts": len(some),
+            "bleu": bleu(against[rows]),
+            "self_bleu": bleu(np.concatenate([among[place] for place in places])),
+            **{f"distinct_{n}": distinct_n(some, n) for n in DISTINCT},
+            "copies": int(copies[places].sum()),
+            "duplicates": int(duplicates[places].sum()),
+            "near_duplicates": int(near[places].sum()),
+            **{name: float(values[rows].mean()) for name, values in distances.items()},
+        }
+
+    topics: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        topics.setdefault(conversation(turn), []).append(place)
+    everything = measures(np.arange(len(turns)))
+    by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
+    by_topic = [
+        {"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()
+    ]
+    return {
+        "bleu": pd.DataFrame([{"sentences": everything["texts"], "value": everything["bleu"]}]),
+        "diversity": pd.DataFrame([{"turns": len(turns), **everything}]),
+        "turns": pd.DataFrame(by_turn),
+        "topics": pd.DataFrame(by_topic),
+        "alike": alike,
+    }
+
+
+def _alike(
+    turns: Sequence[str], source: Wordings, target: Wordings
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs of texts that are the same or nearly; and, per turn, how many texts are copies, duplicates, near-duplicates."""
+    import pandas as pd
+
+    rows = []
+    counts = np.zeros((3, len(turns)), dtype=np.int64)
+    for place, turn in enumerate(turns):
+        texts, sources = target[turn], source[turn]
+        kinds: list[set[int]] = [set() for _ in texts]
+        for number, text in enumerate(texts):
+            for reference in sources:
+                if found := relation(reference, text):
+                    rows.append((turn, found, True, reference, text))
+                    kinds[number].add(0 if found == "exact" else 2)
+        for (_, first), (number, second) in combinations(enumerate(texts), 2):
+            if found := relation(first, second):
+                rows.append((turn, found, False, first, second))
+                kinds[number].add(1 if found == "exact" else 2)
+        for some in kinds:
+            # a copy is no near-duplicate as well
+            for kind in some - {2} or some:
+                counts[kind, place] += 1
+    return pd.DataFrame(rows, columns=["turn", "relation", "to_source", "first", "second"]), *counts

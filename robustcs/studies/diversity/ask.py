@@ -1,0 +1,102 @@
+"""Texts to be compared, from the files of a workspace: what ``robustcs diversity`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from robustcs.errors import UsageError
+from robustcs.inputs.kinds import kind_of
+from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.texts import read_texts
+from robustcs.project.model import parse_text_source
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.studies.diversity.analysis import TextSet
+
+Pair = tuple[TextSet, TextSet]
+_ROLES: dict[str, Literal["original", "human"]] = {"source": "original", "target": "human"}
+
+
+def read_text_sets(workspace: Workspace, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[Pair], Evaluated]:
+    """The texts of every ``FILE[:FIELD]`` of ``targets`` beside those of every one of ``sources``.
+
+    A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``; of CAsT topics a source is the raw turn and a
+    target the manual one where no field is named. Without files, the formulations and paraphrases of the project are compared.
+
+    Raises :class:`UsageError` where only one side is given, there is nothing to compare, or no turn is on both sides.
+    """
+    if bool(sources) != bool(targets):
+        lacking = "--target" if sources else "--source"
+        raise UsageError("one-side", f"no {lacking}", f"name the other texts with {lacking} FILE[:FIELD]")
+    if sources:
+        names = _short_names([*sources, *targets])
+        ours, theirs = (
+            [TextSet(names[text], _read(workspace, text, side)) for text in texts]
+            for side, texts in (("source", sources), ("target", targets))
+        )
+        pairs = [(source, target) for source in ours for target in theirs]
+    else:
+        pairs = _of_project(workspace)
+    notes = []
+    turns: set[str] = set()
+    for source, target in pairs:
+        common = source.wordings.keys() & target.wordings.keys()
+        if not common:
+            raise UsageError(
+                "no-common-turns", f"{source.name} and {target.name} have no turn in common",
+                f"check their turn ids: {next(iter(source.wordings))!r} and {next(iter(target.wordings))!r}",
+            )  # fmt: skip
+        for one, other in ((source, target), (target, source)):
+            extra = len(one.wordings.keys() - common)
+            if extra:
+                notes.append(f"{extra} turn{'s' * (extra != 1)} of {one.name} left out: {other.name} lacks them")
+        turns |= common
+    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+
+
+def _short_names(texts: Sequence[str]) -> dict[str, str]:
+    """Each ``FILE[:FIELD]`` without its folder, or as it is where two would have the same name."""
+    short = {text: text.rpartition("/")[2] for text in texts}
+    several = len(set(short.values())) < len(short)
+    names = {text: text for text in texts} if several else short
+    # a file may have any bytes as its name, a text set in a table may not
+    return {text: name.encode("utf-8", "replace").decode() for text, name in names.items()}
+
+
+def _read(workspace: Workspace, text: str, side: str) -> dict[str, tuple[str, ...]]:
+    source = parse_text_source(text)
+    wordings: dict[str, tuple[str, ...]]
+    if kind_of(source.path) == "paraphrases":
+        field = (source.column or "manual").lower().removesuffix("paraphrase").strip(" _")
+        if field not in ("manual", "raw"):
+            raise UsageError("no-such-field", f"{text}: paraphrases have no field {source.column!r}", "write manual or raw")
+        read = read_paraphrases(source.path)
+        wordings = {turn: tuple(getattr(one, field) for one in found) for turn, found in read.items()}
+    else:
+        wordings = {turn: (one,) for turn, one in read_texts(source.path, _ROLES[side], source.column).items()}
+    workspace.remember(side, source.path, sum(map(len, wordings.values())))
+    return wordings
+
+
+def _of_project(workspace: Workspace) -> list[Pair]:
+    """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
+    sets = {
+        name: TextSet(name, {turn: (text,) for turn, text in texts.items()})
+        for name, texts in workspace.texts.items()
+        if texts
+    }
+    rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
+    pairs = [("original", "human"), *(("human", name) for name in rewriters)]
+    if workspace.project.paraphrases:
+        for field, source in (("manual", "human"), ("raw", "original")):
+            name = f"{field} paraphrases"
+            found = {turn: tuple(getattr(one, field) for one in some) for turn, some in workspace.paraphrases.items()}
+            sets[name] = TextSet(name, found)
+            pairs.append((source, name))
+    known = [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
+    if not known:
+        raise UsageError(
+            "no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]"
+        )
+    return known

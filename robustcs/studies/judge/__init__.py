@@ -1,0 +1,1 @@
+"""Which unjudged passages are worth judging?"""

@@ -1,0 +1,260 @@
+"""Which unjudged passages are worth judging: those whose grade can change a comparison, not those ranked high.
+
+**Influence.** Let (t, d) be a turn and a passage that nobody judged for it, and D_ab the difference between the mean scores
+of two compared systems. Were d judged g, every score of turn t could change: that of a system that ranks d by the gain of
+d, and that of *every* system by the ideal ranking or the number of relevant passages, which d joins. The influence is
+
+    influence(t, d) = max over g in 0..G of  Σ over compared (a, b), measures  |D_ab with grade g − D_ab as it stands|
+
+in units of the measure: by at most so much this one grade moves the reported differences, added up. The sum stands inside
+the maximum because a passage gets one grade, which moves all comparisons at once. Rank alone would mislead: a passage at
+rank 1 of both compared systems leaves their difference in P_3 as it is, whatever its grade; one at rank 3 of a single
+paraphrase set does not.
+
+All other holes count as the evaluation counts them (not relevant, not in the ideal ranking), so the influence is exact for
+the next grade and a first-order estimate for many grades together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
+from robustcs.evaluation.measures import Measure, score_columns
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.turns import Turns
+from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: (turn, document).
+Pair = tuple[str, str]
+
+#: Hypothetical turns evaluated at a time: bounds working memory.
+_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class Worklist(Result):
+    """Holes in the order in which they are judged: one topic at a time, topics by their total influence.
+
+    worklist
+        topic, turn, document, systems (how many have it in their top k), best_rank (from 1), influence (see the module),
+        found_by (their names), grade (given so far; missing where none is). In a topic by turn, then by influence.
+    topics
+        topic, turns, holes, judged (grades given so far), influence (sum over its holes), in the order of work.
+    comparisons
+        baseline, system, metric: what the influence is about; baseline is empty where a single system is scored.
+    """
+
+    worklist: pd.DataFrame
+    topics: pd.DataFrame
+    comparisons: pd.DataFrame
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """(turn, document) of every hole, in order."""
+        return list(zip(self.worklist["turn"], self.worklist["document"], strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """A system's grades, and where its unjudged passages stand: n holes down to the depth that matters.
+
+    rows, ranks
+        int64[n]; row of ``matrix`` and rank from 0.
+    documents
+        Arrow strings[n].
+    """
+
+    matrix: GradeMatrix
+    rows: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.int64]
+    documents: pa.Array
+
+
+def reach(measures: Sequence[Measure], top: int) -> int | None:
+    """The deepest rank that matters: the largest cut-off or ``top``; None is the whole run (a measure without cut-off)."""
+    cutoffs = [measure.cutoff for measure in measures]
+    return None if None in cutoffs else max(top, *(cutoff or 0 for cutoff in cutoffs))
+
+
+def find_holes(ranking: Ranking, qrels: Qrels, depth: int | None) -> Holes:
+    """Join a ranking with qrels and keep its unjudged passages down to ``depth`` (None: all)."""
+    matrix = grade_matrix(ranking, qrels)
+    matrix = replace(matrix, grades=matrix.grades[:, :depth])
+    rows, ranks = np.nonzero(matrix.grades == UNJUDGED)
+    code_of = {turn: code for code, turn in enumerate(ranking.turns)}
+    codes = np.array([code_of.get(turn, -1) for turn in matrix.turns], dtype=np.int64)
+    places = ranking.starts[codes[rows]] + ranks
+    return Holes(matrix, rows, ranks, ranking.documents.take(as_arrow(ranking.document_codes[places])))
+
+
+def judging_worklist(
+    systems: Mapping[str, Holes],
+    comparisons: Sequence[tuple[str, str]],
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    top: int,
+    max_grade: int,
+    turns: Turns,
+    notes: Sequence[str] = (),
+) -> Worklist:
+    """Rank the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
+
+    ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
+    Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
+    """
+    matrices = [system.matrix for system in systems.values()]
+    counted = turns.counted
+    documents, rows, codes, ranks = _pairs(list(systems.values()), counted, top)
+    names = list(systems)
+    compared = [(names.index(a), names.index(b)) for a, b in comparisons]
+    influence = _influence(matrices, rows, ranks, compared, measures, policy, max_grade) / int(counted.sum())
+    told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes]
+    return Worklist(
+        Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
+        *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence),
+        _compared(comparisons or [("", name) for name in names], measures),
+    )
+
+
+def _pairs(
+    systems: Sequence[Holes], counted: npt.NDArray[np.bool_], top: int
+) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Documents, and per hole in some top k: its turn's row, its document's code, its rank by system (-1: not there)."""
+    encoded = pa.concat_arrays([system.documents for system in systems]).dictionary_encode()
+    documents = encoded.dictionary.to_pylist()
+    ends = np.cumsum([len(system.documents) for system in systems])[:-1]
+    width = max(len(documents), 1)
+    keys = [
+        system.rows * width + codes
+        for system, codes in zip(systems, np.split(as_numpy(encoded.indices).astype(np.int64), ends), strict=True)
+    ]
+    in_top = [key[(system.ranks < top) & counted[system.rows]] for system, key in zip(systems, keys, strict=True)]
+    pairs = np.unique(np.concatenate(in_top))
+    ranks = np.full((len(pairs), len(systems)), -1, dtype=np.int64)
+    for column, (system, key) in enumerate(zip(systems, keys, strict=True)):
+        place = np.searchsorted(pairs, key)
+        hit = place < len(pairs)
+        hit[hit] = pairs[place[hit]] == key[hit]
+        ranks[place[hit], column] = system.ranks[hit]
+    return documents, pairs // width, pairs % width, ranks
+
+
+def _influence(
+    matrices: Sequence[GradeMatrix],
+    rows: npt.NDArray[np.int64],
+    ranks: npt.NDArray[np.int64],
+    compared: Sequence[tuple[int, int]],
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    max_grade: int,
+) -> npt.NDArray[np.float64]:
+    """float64[holes]: the influence per turn, before it is spread over all turns."""
+    base = [_scores(matrix, measures, policy) for matrix in matrices]
+    influence = np.zeros(len(rows))
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        for grade in range(max_grade + 1):
+            changes = [
+                _with_grade(matrix, rows[block], ranks[block, column], grade, measures, policy) - base[column][rows[block]]
+                for column, matrix in enumerate(matrices)
+            ]
+            differences = [changes[a] - changes[b] for a, b in compared] or changes
+            total = sum(np.abs(difference).sum(axis=1) for difference in differences)
+            influence[block] = np.maximum(influence[block], total)
+    # what is left of sums that cancel is not an influence
+    influence[influence < 1e-12] = 0
+    return influence
+
+
+def _with_grade(
+    matrix: GradeMatrix,
+    rows: npt.NDArray[np.int64],
+    ranks: npt.NDArray[np.int64],
+    grade: int,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+) -> npt.NDArray[np.float64]:
+    """float64[holes, measures]: the turn's scores were the hole judged ``grade``."""
+    grades = matrix.grades[rows]
+    ranked = np.flatnonzero(ranks >= 0)
+    grades[ranked, ranks[ranked]] = grade
+    judged = np.hstack([matrix.judged[rows], np.full((len(rows), 1), grade, dtype=np.int16)])
+    supposed = replace(
+        matrix,
+        turns=tuple(map(str, range(len(rows)))),
+        grades=grades,
+        judged=np.sort(judged, axis=1)[:, ::-1],
+        retrieved=matrix.retrieved[rows],
+        missing=matrix.missing[rows],
+    )
+    return _scores(supposed, measures, policy)
+
+
+def _scores(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
+    return np.stack(list(score_columns(matrix, measures, policy).values()), axis=1)
+
+
+def _tables(
+    turns: Sequence[str],
+    names: Sequence[str],
+    documents: Sequence[str],
+    rows: npt.NDArray[np.int64],
+    codes: npt.NDArray[np.int64],
+    ranks: npt.NDArray[np.int64],
+    top: int,
+    influence: npt.NDArray[np.float64],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    import pandas as pd
+
+    found = (ranks >= 0) & (ranks < top)
+    frame = pd.DataFrame(
+        {
+            "topic": [conversation(turns[row]) for row in rows],
+            "turn": [turns[row] for row in rows],
+            "document": [documents[code] for code in codes],
+            "systems": found.sum(axis=1),
+            "best_rank": np.where(found, ranks, top).min(axis=1) + 1,
+            "influence": influence,
+            "found_by": [", ".join(name for name, has in zip(names, row, strict=True) if has) for row in found],
+            "grade": pd.array([None] * len(rows), dtype="Int64"),
+        }
+    )
+    topics = frame.groupby("topic", as_index=False).agg(
+        turns=("turn", "nunique"), holes=("turn", "size"), judged=("grade", "count"), influence=("influence", "sum")
+    )
+    order = sorted(topics.index, key=lambda row: (-topics["influence"][row], turn_sort_key(topics["topic"][row])))
+    topics = topics.loc[order].reset_index(drop=True)
+    place = {topic: number for number, topic in enumerate(topics["topic"])}
+    keys = zip(frame["topic"].map(place), rows, -influence, frame["document"], strict=True)
+    order = [row for _, row in sorted((key, row) for row, key in enumerate(keys))]
+    return frame.loc[order].reset_index(drop=True), topics
+
+
+def _compared(comparisons: Sequence[tuple[str, str]], measures: Sequence[Measure]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(baseline, system, measure.name) for baseline, system in comparisons for measure in measures]
+    return pd.DataFrame(rows, columns=["baseline", "system", "metric"])
+
+
+def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
+    """The worklist with the grades given so far."""
+    import pandas as pd
+
+    frame = worklist.worklist.assign(grade=pd.array([grades.get(pair) for pair in worklist.pairs], dtype="Int64"))
+    judged = frame.groupby("topic")["grade"].count()
+    return replace(worklist, worklist=frame, topics=worklist.topics.assign(judged=worklist.topics["topic"].map(judged)))

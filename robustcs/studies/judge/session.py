@@ -1,0 +1,287 @@
+"""Judging, grade by grade: a qrels file that loses nothing, and the queue in front of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.turns import conversation
+from robustcs.protected import refuse_protected
+from robustcs.studies.judge.analysis import Pair
+
+try:
+    import fcntl
+except ImportError:  # Windows: two sessions on one file are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+
+_DIGITS = re.compile("[0-9]{1,9}")
+_ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
+
+
+class Scale:
+    """Which judgments may join: grades 0 to ``max_grade`` of turns that the qrels know and pairs that they do not."""
+
+    def __init__(self, qrels: Qrels, max_grade: int):
+        self.max_grade = max_grade
+        self.turns = frozenset(qrels.turns)
+        documents = qrels.documents.to_pylist()
+        self.judged = frozenset(
+            (qrels.turns[turn], documents[document])
+            for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)
+        )
+
+
+def read_judgments(path: Path, scale: Scale) -> dict[Pair, int]:
+    """(turn, document) → grade in the order of the file; empty where there is no file.
+
+    Only a file that judging made is read: one that knows other turns, judges what the qrels judge already, or has grades
+    outside the scale belongs to somebody else and must not be added to. A last line that a killed process left unfinished
+    is passed over. Raises :class:`InputError` with the line of everything that does not fit.
+    """
+    return _parse(path, path.read_bytes(), scale) if path.exists() else {}
+
+
+class JudgmentFile:
+    """The file that grades go to: ``turn 0 document grade`` lines, on the disk before the next passage is shown.
+
+    Every grade is one write and one fsync; taking back the last grade shortens the file by its line. So at any moment the
+    file is valid qrels of everything judged so far, whatever happens to the process. A lock keeps a second session out.
+
+    grades
+        What the file holds, in its order.
+
+    Raises :class:`InputError` as :func:`read_judgments` does, :class:`UsageError` where the file is the qrels or another input
+    or is in use, :class:`OutputError` where it cannot be written to.
+    """
+
+    def __init__(self, path: Path, scale: Scale, qrels: str | os.PathLike[str] | None = None):
+        self.path = path
+        if path.exists() and qrels is not None and os.path.exists(qrels) and os.path.samefile(path, qrels):
+            raise UsageError("same-file", f"{path} is the qrels file", "name another file with --judgments")
+        refuse_protected(path, adds=True)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except (OSError, ValueError) as error:
+            raise not_written(path, error) from None
+        self._lock()
+        try:
+            raw = path.read_bytes()
+            self.grades = _parse(path, raw, scale)
+            self._repair(raw, scale)
+        except OSError as error:
+            self.close()
+            raise not_written(path, error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> JudgmentFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; one without any grade is removed, since it would not be valid qrels."""
+        if not os.fstat(self._file).st_size and self._in_place():
+            self.path.unlink()
+        os.close(self._file)
+
+    def append(self, graded: Sequence[tuple[Pair, int]]) -> None:
+        """Write the grades and wait until they are on the disk.
+
+        On a full disk nothing of them stays, and :class:`OutputError` says so; what was saved before is safe.
+        """
+        self._check_in_place()
+        size = os.fstat(self._file).st_size
+        rest = "".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in graded).encode()
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(self.path, reason, "make room and start again; all grades before are saved") from None
+        self.grades.update(graded)
+
+    def take_back(self) -> None:
+        """Remove the last grade from the file."""
+        self._check_in_place()
+        last = next(reversed(self.grades))
+        body = self.path.read_bytes().rstrip()
+        start = body.rfind(b"\n") + 1
+        if body[start:].decode().split()[::2] != list(last):
+            raise self._changed()
+        os.ftruncate(self._file, start)
+        os.fsync(self._file)
+        del self.grades[last]
+
+    def _lock(self) -> None:
+        if fcntl:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(self._file)
+                raise UsageError(
+                    "in-use", f"{self.path} is in use by another session", "end that one, or name another --judgments FILE"
+                ) from None
+
+    def _repair(self, raw: bytes, scale: Scale) -> None:
+        if not raw:
+            if hasattr(os, "O_DIRECTORY"):  # that the new file exists must reach the disk too
+                folder = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
+                os.fsync(folder)
+                os.close(folder)
+        elif not raw.endswith(b"\n"):
+            kept = _whole_lines(raw, scale)
+            os.ftruncate(self._file, len(kept))
+            if not kept.endswith(b"\n"):
+                os.write(self._file, b"\n")
+            os.fsync(self._file)
+
+    def _in_place(self) -> bool:
+        try:
+            there, own = os.stat(self.path), os.fstat(self._file)
+        except FileNotFoundError:
+            return False
+        return (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
+
+    def _check_in_place(self) -> None:
+        if not self._in_place():
+            raise self._changed()
+
+    def _changed(self) -> InputError:
+        found = "another program changed or removed this file during the session"
+        return input_error(self.path, None, found, "close that program and start again", "file-changed")
+
+
+class Session:
+    """The queue of one sitting: what to judge next, what was skipped, what can be taken back.
+
+    Skipped passages are not asked again in this sitting; they come back in the next.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], file: JudgmentFile):
+        self.pairs = list(pairs)
+        self.file = file
+        self.graded_here = 0
+        self.skipped: set[Pair] = set()
+        self._known = frozenset(pairs)
+        self._actions: list[Pair] = []
+        self._recalled: Pair | None = None
+
+    def current(self) -> Pair | None:
+        """The passage to judge now, None at the end: one that was taken back, else the first open one in order."""
+        if self._recalled is not None:
+            return self._recalled
+        return next((pair for pair in self.pairs if pair not in self.file.grades and pair not in self.skipped), None)
+
+    def grade(self, grade: int) -> Pair:
+        """Save a grade of the current passage."""
+        pair = self._take()
+        self.file.append([(pair, grade)])
+        self.graded_here += 1
+        return pair
+
+    def skip(self) -> Pair:
+        """Leave the current passage for another sitting."""
+        pair = self._take()
+        self.skipped.add(pair)
+        return pair
+
+    def undo(self) -> Pair | None:
+        """Back to the passage graded or skipped last, also in an earlier sitting; None where there is none."""
+        if self._actions:
+            pair = self._actions.pop()
+            if pair not in self.skipped:
+                self.file.take_back()
+                self.graded_here -= 1
+            self.skipped.discard(pair)
+        else:
+            pair = next(reversed(self.file.grades), ("", ""))
+            if pair not in self._known:
+                return None
+            self.file.take_back()
+        self._recalled = pair
+        return pair
+
+    def progress(self, topic: str | None = None) -> tuple[int, int]:
+        """(judged, all) passages, of one topic or of all."""
+        pairs = [pair for pair in self.pairs if topic is None or conversation(pair[0]) == topic]
+        return sum(pair in self.file.grades for pair in pairs), len(pairs)
+
+    def _take(self) -> Pair:
+        pair = self.current()
+        assert pair is not None, "nothing is left to judge"
+        self._recalled = None
+        self._actions.append(pair)
+        return pair
+
+
+def _whole_lines(raw: bytes, scale: Scale) -> bytes:
+    """``raw`` without a last line that was cut while it was written; one that lacks only its line end is whole.
+
+    Nothing is cut but the beginning of a line that judging could have written: a file of another kind stays as it is.
+    """
+    start = raw.rfind(b"\n") + 1
+    cells = raw[start:].decode(errors="ignore").split()
+    if len(cells) == 1:
+        cut = any(turn.startswith(cells[0]) for turn in scale.turns)
+    else:
+        cut = len(cells) in (2, 3) and cells[0] in scale.turns and cells[1] == "0"
+    return raw[:start] if cut else raw
+
+
+def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
+    try:
+        text = _whole_lines(raw, scale).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise input_error(
+            path, None, "not a plain text file", "name another file with --judgments", "not-utf8"
+        ) from None
+    problems = ProblemList(path)
+    grades: dict[Pair, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.split()
+        if not cells:
+            continue
+        found = _line_misfit(cells, grades, scale)
+        if found:
+            problems.add(number, found, _ADVICE, "other-qrels")
+        else:
+            grades[cells[0], cells[2]] = int(cells[3])
+    problems.raise_if_any()
+    return grades
+
+
+def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) -> str:
+    """What keeps a line from being a judgment made here; empty where nothing does."""
+    if len(cells) != 4:
+        return f"{len(cells)} column{'s' * (len(cells) != 1)} where qrels have 4 (turn 0 document grade)"
+    pair, grade = (cells[0], cells[2]), cells[3]
+    misfit = misfit_of(pair, grade, scale)
+    if not misfit and grades.get(pair, int(grade)) != int(grade):
+        return f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {grades[pair]} in an earlier line"
+    return misfit
+
+
+def misfit_of(pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None) -> str:
+    """Why a grade of a pair cannot be taken, in words; empty where it can. ``worklist``: the pairs that are asked for."""
+    turn, document = pair
+    # int() refuses thousands of digits, zeros too
+    if not _DIGITS.fullmatch(grade) or int(grade) > scale.max_grade:
+        return f"grade {grade!r} of turn {turn} document {document} is not one of 0 to {scale.max_grade}"
+    if turn not in scale.turns:
+        return f"turn {turn} is not in the qrels"
+    if pair in scale.judged:
+        return f"turn {turn} document {document} is judged in the qrels already"
+    if worklist is not None and pair not in worklist:
+        return f"turn {turn} document {document} is not in the worklist"
+    return ""

@@ -1,0 +1,131 @@
+"""The judging sheet: holes as a CSV file for people who judge in a spreadsheet, and back.
+
+The file starts with a byte order mark, without which Excel garbles every script but the local one. A cell that a
+spreadsheet would run as a formula (it starts with ``=``, ``+``, ``-``, ``@``), and an id that it would turn into a number or
+a date (``000123``, ``1-3``), gets an apostrophe in front; reading takes it off ids again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robustcs.documents.files import write_text
+from robustcs.documents.text import one_line
+from robustcs.errors import ProblemList, UsageError, input_error
+from robustcs.inputs.files import read_text
+from robustcs.studies.judge.analysis import Pair
+from robustcs.studies.judge.session import Scale, misfit_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "grade")
+#: A spreadsheet cell holds 32,767 characters; the rest would spill into further rows.
+_LONGEST = 30_000
+_FORMULA = re.compile(r"[=+\-@]")
+_NUMBER_OR_DATE = re.compile(r"[0-9.,:/eE+ -]+")
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
+_GRADE = re.compile(r"([0-9]+)[.,]0+")
+_SEPARATOR_LINE = re.compile(r"sep=.")
+
+
+def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
+    """Write the rows of a worklist with an empty grade column.
+
+    ``texts``: turn → Human text, ``passages``: document → text; what they lack stays empty. A file that is there is not
+    replaced, since it may hold grades: :class:`UsageError`.
+    """
+    if path.is_file():
+        raise UsageError("file-exists", f"{path} exists and may hold grades", "name another file, or remove it first")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for topic, turn, document, influence in zip(
+        *(holes[name] for name in ("topic", "turn", "document", "influence")), strict=True
+    ):
+        human, passage = _text_cell(texts.get(turn, "")), _text_cell(passages.get(document, ""))
+        writer.writerow(
+            [_id_cell(topic), _id_cell(turn), human, _id_cell(document), passage, repr(float(influence)), ""]
+        )
+    write_text(path, "\ufeff" + out.getvalue())
+
+
+def read_sheet(
+    path: Path, scale: Scale, worklist: frozenset[Pair], known: Mapping[Pair, int]
+) -> tuple[dict[Pair, int], int]:
+    """The grades of a filled-in sheet, and how many of its rows have none; all of it fits, or nothing is taken.
+
+    Commas, semicolons and tabs separate; columns are found by their names (turn, document, grade). An empty grade is no
+    grade; ``3.0`` is 3. ``known``: grades given already, with which the sheet must agree.
+
+    Raises :class:`InputError` with the line of every grade outside the scale, of every graded pair that is not in the
+    worklist, and of every contradiction.
+    """
+    # read_text has made all line ends plain
+    text = read_text(path).removeprefix("\ufeff")
+    skipped = 1 if _SEPARATOR_LINE.fullmatch(text.split("\n", 1)[0].strip().strip('"')) else 0
+    text = text.split("\n", 1)[1] if skipped and "\n" in text else text
+    head = text.split("\n", 1)[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    names = [name.strip().lower() for name in next(rows, [])]
+    lacking = [name for name in ("turn", "document", "grade") if name not in names]
+    if lacking:
+        found = f"no column {lacking[0]!r}; the columns are: {', '.join(names)}"
+        raise input_error(path, 1 + skipped, found, "keep the head line that --export wrote", "no-such-column")
+    turn_at, document_at, grade_at = (names.index(name) for name in ("turn", "document", "grade"))
+    problems = ProblemList(path)
+    grades: dict[Pair, int] = {}
+    blank = 0
+    last_line = 1
+    try:
+        for row in rows:
+            line, last_line = last_line + 1 + skipped, rows.line_num
+            if not any(cell.strip() for cell in row):
+                continue
+            # spreadsheets may leave out empty cells at the end of a row
+            cells = [*row, *[""] * (len(names) - len(row))]
+            grade = _GRADE.sub(r"\1", cells[grade_at].strip())
+            if not grade:
+                blank += 1
+                continue
+            pair = _id_of(cells[turn_at]), _id_of(cells[document_at])
+            found = misfit_of(pair, grade, scale, worklist)
+            if found:
+                problems.add(line, found, _advice(found), "bad-grade" if found.startswith("grade") else "unknown-pair")
+                continue
+            for source, earlier in ((grades, "in an earlier line"), (known, "in the judgments")):
+                if source.get(pair, int(grade)) != int(grade):
+                    found = f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {source[pair]} {earlier}"
+                    problems.add(line, found, "clear the cell or make them agree", "contradicting-grades")
+            grades.setdefault(pair, int(grade))
+    except csv.Error as error:
+        problems.add(rows.line_num + skipped, f"not CSV ({error})", "save the sheet as CSV UTF-8 again", "not-csv")
+    problems.raise_if_any()
+    return grades, blank
+
+
+def _advice(found: str) -> str:
+    if found.startswith("grade"):
+        return "write such a number, or clear the cell"
+    return "clear its grade if the sheet is of other runs or another --top; check the id, a spreadsheet may have changed it"
+
+
+def _text_cell(text: str) -> str:
+    text = one_line(text)
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]} … (cut: {len(text)} characters)"
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _id_cell(text: str) -> str:
+    number = _NUMBER_OR_DATE.fullmatch(text) and not _PLAIN_NUMBER.fullmatch(text)
+    return f"'{text}" if number or text.startswith("'") or _FORMULA.match(text) else text
+
+
+def _id_of(cell: str) -> str:
+    return cell.strip().removeprefix("'")

@@ -1,0 +1,207 @@
+"""Judging on a terminal: one passage on the screen, one key per grade."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from robustcs.documents.text import one_line, visible
+from robustcs.errors import input_error
+from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.studies.judge.analysis import Pair
+from robustcs.studies.judge.session import Session
+
+try:
+    import termios
+    import tty
+except ImportError:  # Windows: click reads single keys there
+    termios = None  # type: ignore[assignment]
+
+#: The CAsT assessment guidelines (Table 6 of the ECAsT paper), for the scale 0 to 4.
+_GUIDELINES = (
+    "Fails to meet: not relevant to the turn.",
+    "Slightly meets: some relevant content, but does not answer the turn directly.",
+    "Moderately meets: answers the turn partially, but focuses on unrelated information.",
+    "Highly meets: answers the turn, with limited extraneous information.",
+    "Fully meets: a perfect answer to the turn, focused on the information need only.",
+)
+#: What arrow and function keys send.
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
+_COMMANDS = "u undo, s skip, q quit, ? help"
+
+
+class Sitting:
+    """Shows passages and takes keys until the queue is empty or the judge leaves.
+
+    On a terminal a key acts at once. Elsewhere every line of the standard input is one key, and a line that is none stops
+    the sitting with :class:`InputError`, because all further lines would go to the wrong passages.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        passages: Mapping[str, str],
+        texts: Mapping[str, Mapping[str, str]],
+        max_grade: int,
+        notes: Sequence[str],
+    ):
+        self.session = session
+        self.passages = passages
+        self.human = texts.get("human", {})
+        self.raw = texts.get("original", {})
+        self.max_grade = max_grade
+        self.live = sys.stdin.isatty()
+        screen = sys.stdout.isatty()
+        width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)
+        self.console = Console(width=width, highlight=False, no_color=not screen or "NO_COLOR" in os.environ)
+        self.messages = list(notes)
+        self._keys: list[str] = []
+        self._line = 0
+
+    def run(self) -> None:
+        """Judge. Whatever ends the sitting, its result is told; the grades are on the disk already."""
+        try:
+            with _single_keys() if self.live else nullcontext():
+                while (pair := self.session.current()) is not None:
+                    self._show(pair)
+                    key = self._key()
+                    if key is None or key == "q":
+                        break
+                    self._act(key)
+        finally:
+            self._end()
+
+    def _act(self, key: str) -> None:
+        if key.isdecimal() and key.isascii() and int(key) <= self.max_grade and len(key) == 1:
+            turn, document = self.session.grade(int(key))
+            self.messages = [f"Saved: {key} for turn {turn}, passage {document}."]
+        elif key == "u":
+            back = self.session.undo()
+            told = f"Taken back: turn {back[0]}, passage {back[1]}." if back else "There is nothing to take back."
+            self.messages = [told]
+        elif key == "s":
+            turn, document = self.session.skip()
+            self.messages = [f"Skipped: turn {turn}, passage {document}; it comes back in the next session."]
+        elif key in ("?", "h"):
+            self.messages = self._help()
+        elif self.live:
+            self.messages = [f"{key if key.isprintable() else 'This key'} means nothing here: 0–{self.max_grade}, {_COMMANDS}."]
+        else:
+            advice = f"write one of 0 to {self.max_grade}, u, s, q or ?"
+            raise input_error("standard input", self._line, f"{key!r} is no key", advice, "bad-key")
+
+    def _key(self) -> str | None:
+        """The next key, None at the end of the input."""
+        if not self.live:
+            for line in sys.stdin:
+                self._line += 1
+                if line.strip():
+                    self.console.print(Text(line.strip()))
+                    return line.strip()
+            return None
+        while not self._keys:
+            typed = _typed()
+            if typed in ("", "\x04"):  # the terminal is gone, or Ctrl-D
+                return None
+            self._keys = list(_SEQUENCE.sub("", typed))
+        key = self._keys.pop(0)
+        self.console.print(Text(key if key.isprintable() else ""))
+        return key
+
+    def _show(self, pair: Pair) -> None:
+        turn, document = pair
+        if self.live and self.console.is_terminal:
+            self.console.clear()
+        for message in self.messages:
+            self._print(message, "dim")
+        topic = conversation(turn)
+        judged, all_ = self.session.progress()
+        topic_judged, topic_all = self.session.progress(topic)
+        progress = f"judged {judged} of {all_} · this topic {topic_judged} of {topic_all}"
+        self._print(f"Topic {topic} · turn {turn} · {progress}", "bold")
+        self.console.print(Text("─" * self.console.width, "dim"))
+        self._print("Conversation so far", "dim")
+        for earlier in self._conversation(turn):
+            self._print(f"{earlier}  {one_line(self.raw[earlier])}", indent=2)
+        human = one_line(self.human.get(turn, ""))
+        self._print("Human", "dim")
+        self._print(human or "(no Human text of this turn)", "bold", 2)
+        self._print(f"Passage {document}", "dim")
+        lines = self._print(visible(self.passages[document]), indent=2)
+        if human and lines > self.console.height // 2:
+            self._print("Human", "dim")
+            self._print(human, "bold", 2)
+        self.console.print(Text("─" * self.console.width, "dim"))
+        self._print(f"0–{self.max_grade}, {_COMMANDS}: ", end="")
+
+    def _conversation(self, turn: str) -> list[str]:
+        """The turns of the conversation up to this one that have a raw text."""
+        topic, last = conversation(turn), turn_sort_key(turn)
+        turns = (known for known in self.raw if conversation(known) == topic and turn_sort_key(known) <= last)
+        return sorted(turns, key=turn_sort_key)
+
+    def _help(self) -> list[str]:
+        grades = _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ()
+        return [
+            *(f"{grade}  {meaning}" for grade, meaning in reversed(list(enumerate(grades)))),
+            "u  back to the passage before, also one of an earlier session",
+            "s  leave this passage for the next session",
+            "q  quit; the same command goes on from here",
+            "Judge the passage against the Human text; the conversation shows where it comes from.",
+        ]
+
+    def _end(self) -> None:
+        session = self.session
+        judged, all_ = session.progress()
+        skipped = f", {len(session.skipped)} skipped" if session.skipped else ""
+        self._print("")
+        self._print(f"{session.graded_here} graded in this session{skipped}; {judged} of {all_} are judged.")
+        if judged:
+            path = session.file.path
+            self._print(f"Saved in {path}; robustcs augment --new-judgments {path} adds them to the qrels.")
+
+    def _print(self, text: str, style: str = "", indent: int = 0, end: str = "\n") -> int:
+        """Print wrapped to the width; the number of lines."""
+        width = max(self.console.width - indent, 1)
+        lines = Text(visible(text), style).wrap(self.console, width, overflow="fold", tab_size=4)
+        for number, line in enumerate(lines):
+            last = number == len(lines) - 1
+            if not last or end == "\n":
+                line.rstrip()
+            self.console.print(Text(" " * indent).append_text(line), no_wrap=True, end=end if last else "\n", crop=False)
+        return len(lines)
+
+
+@contextmanager
+def _single_keys() -> Iterator[None]:
+    """Keys come without Enter and are not echoed; Ctrl-C still interrupts, and keys typed early are not lost."""
+    if termios is None:
+        yield
+        return
+    before = termios.tcgetattr(0)
+    known = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(0, termios.TCSADRAIN))  # back from Ctrl-Z
+    try:
+        tty.setcbreak(0, termios.TCSADRAIN)
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, known)
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def _typed() -> str:
+    """One or more keys that were pressed; empty at the end of the input."""
+    if termios is None:
+        return click.getchar()
+    # a Ctrl-C in the instant before waiting begins would go unnoticed in a wait without end
+    while not select.select([0], [], [], 1.0)[0]:
+        pass
+    return os.read(0, 64).decode("utf-8", "ignore")

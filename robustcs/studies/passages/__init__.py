@@ -1,0 +1,1 @@
+"""Which passages of each turn should be annotated?"""

@@ -1,0 +1,122 @@
+"""Which passages of each turn should annotators read? Relevant ones that say different things.
+
+Source: Łajewska and Balog (2023), section 3: the best graded passages of a turn; of a grade that has more than there is room
+for, one at random of each k-means cluster of their texts, as many clusters as places.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import NotInstalledError
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.result import Evaluated, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Passages per turn in the paper.
+PER_TURN = 5
+#: Starts of k-means, of which the best counts.
+_STARTS = 10
+
+
+@dataclass(frozen=True)
+class PassageChoice(Result):
+    """The passages that were chosen.
+
+    passages
+        turn, passage, grade, chosen [grade (all of that grade are taken), cluster (one of a cluster)], cluster (its number,
+        from 1; missing where all are taken), candidates (passages of that grade), text.
+    turns
+        turn, chosen, relevant (passages at or above the relevance level), without_text (of those, left out: no text is known),
+        lowest (grade that was chosen).
+    """
+
+    passages: pd.DataFrame
+    turns: pd.DataFrame
+
+
+def choose_passages(
+    qrels: Qrels, texts: Mapping[str, str], evaluated: Evaluated, per_turn: int = PER_TURN, seed: int = 0
+) -> PassageChoice:
+    """``per_turn`` passages of every turn, the highest grades first, none below the relevance level.
+
+    ``texts``: passage → text; passages without a text cannot be annotated. The choice of a turn depends on the seed and on the
+    turn, not on other turns.
+
+    Raises :class:`NotInstalledError` where a choice needs scikit-learn and it is not there.
+    """
+    import pandas as pd
+
+    level = evaluated.policy.relevance_level
+    documents = qrels.documents.to_pylist()
+    by_turn: dict[str, list[tuple[int, str]]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
+    for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades.tolist(), strict=True):
+        if grade >= level:
+            by_turn[qrels.turns[turn]].append((grade, documents[document]))
+    rows: list[tuple[object, ...]] = []
+    turns = []
+    for turn, relevant in by_turn.items():
+        known = sorted((pair for pair in relevant if pair[1] in texts), key=lambda pair: (-pair[0], turn_sort_key(pair[1])))
+        own = _of_turn(turn, known, texts, per_turn, seed)
+        rows += own
+        lowest = min((row[2] for row in own), default=None)  # type: ignore[type-var]
+        turns.append((turn, len(own), len(relevant), len(relevant) - len(known), lowest))
+    passages = pd.DataFrame(rows, columns=["turn", "passage", "grade", "chosen", "cluster", "candidates", "text"])
+    summary = pd.DataFrame(turns, columns=["turn", "chosen", "relevant", "without_text", "lowest"])
+    return PassageChoice(evaluated, passages.astype({"cluster": "Int64"}), summary.astype({"lowest": "Int64"}))
+
+
+def _of_turn(
+    turn: str, known: Sequence[tuple[int, str]], texts: Mapping[str, str], places: int, seed: int
+) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for grade in dict.fromkeys(grade for grade, _ in known):
+        room = places - len(rows)
+        if not room:
+            break
+        same = [passage for other, passage in known if other == grade]
+        if len(same) <= room:
+            rows += [(turn, passage, grade, "grade", None, len(same), texts[passage]) for passage in same]
+            continue
+        draw = np.random.default_rng([seed, zlib.crc32(turn.encode())])
+        for cluster, place in enumerate(one_per_cluster([texts[passage] for passage in same], room, draw), 1):
+            rows.append((turn, same[place], grade, "cluster", cluster, len(same), texts[same[place]]))
+    return rows
+
+
+def one_per_cluster(texts: Sequence[str], clusters: int, draw: np.random.Generator) -> list[int]:
+    """Places of ``clusters`` texts, one at random of every k-means cluster of their TF-IDF vectors.
+
+    Where the texts have fewer different wordings than clusters, the places that are left are drawn from the other texts.
+    """
+    labels = _k_means(texts, min(clusters, len(set(texts))), int(draw.integers(2**31)))
+    chosen = [int(draw.choice(np.flatnonzero(labels == label))) for label in np.unique(labels)]
+    others = np.setdiff1d(np.arange(len(texts)), chosen)
+    return [*chosen, *draw.choice(others, clusters - len(chosen), replace=False).tolist()]
+
+
+def _k_means(texts: Sequence[str], clusters: int, seed: int) -> npt.NDArray[np.int32]:
+    if clusters == 1:
+        return np.zeros(len(texts), dtype=np.int32)
+    try:
+        from sklearn.cluster import KMeans  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        from sklearn.feature_extraction.text import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
+            TfidfVectorizer,
+        )
+    except ImportError as error:
+        raise NotInstalledError(
+            "no-scikit-learn", f"scikit-learn cannot be imported ({error})", "install it with: pip install 'robustcs[passages]'"
+        ) from error
+    # every word counts, also in texts of another language or of single letters
+    vectors = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit_transform(texts)
+    labels: npt.NDArray[np.int32] = KMeans(clusters, n_init=_STARTS, random_state=seed).fit_predict(vectors)
+    return labels

@@ -1,0 +1,1 @@
+"""Which questions does no run answer yet?"""

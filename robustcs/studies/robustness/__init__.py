@@ -1,0 +1,1 @@
+"""How far do scores drop under other words?"""

@@ -1,0 +1,113 @@
+"""Robustness as figures: drops with intervals per set, and the spread of every turn over the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.text import one_line, shortened, turn_anchor
+
+_SETS = "#2f74b0"
+_BASELINE = "#cf5c0c"
+_LIGHT = "#a9c4dd"
+_PER_ROW = 3
+_LONGEST_NAME = 24
+
+# Measures of the page, in inches.
+_ROW, _GAP, _TOP, _AXIS, _RIGHT, _BETWEEN = 0.15, 0.08, 0.26, 0.42, 0.12, 0.16
+_PER_CHARACTER = 0.058
+_SPREAD_HEIGHT, _SPREAD_LEFT = 1.35, 0.5
+
+
+@dataclass(frozen=True)
+class Drop:
+    """One drop in points with its interval; ``mean`` marks the mean of a group."""
+
+    name: str
+    drop: float
+    low: float
+    high: float
+    mean: bool = False
+
+
+@dataclass(frozen=True)
+class SpreadPanel:
+    """Scores of one group, one entry per turn in the order shown: lowest, mean and highest of the sets, and baseline.
+
+    ``turns`` are their ids.
+    """
+
+    title: str
+    low: np.ndarray
+    mean: np.ndarray
+    high: np.ndarray
+    baseline: np.ndarray
+    turns: Sequence[str] = ()
+
+
+def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
+    """Title → groups → drops; the panels share their rows, which the first panel of a line names."""
+    first = next(iter(panels.values()))
+    names = [shortened(drop.name, _LONGEST_NAME) for group in first for drop in group]
+    places = [-(row * _ROW + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)]
+    left = 0.2 + _PER_CHARACTER * max(map(len, names))
+    body = _ROW - places[-1]
+    across = min(len(panels), _PER_ROW)
+    down = -(-len(panels) // across)
+    height = down * (_TOP + body + _AXIS)
+    width = (FULL_WIDTH - left - _RIGHT - (across - 1) * _BETWEEN) / across
+    with style():
+        figure = Figure(figsize=(FULL_WIDTH, height))
+        FigureCanvasAgg(figure)
+        for number, (title, groups) in enumerate(panels.items()):
+            line, column = divmod(number, across)
+            x = left + column * (width + _BETWEEN)
+            y = height - line * (_TOP + body + _AXIS) - _TOP - body
+            axes = figure.add_axes((x / FULL_WIDTH, y / height, width / FULL_WIDTH, body / height))
+            axes.axvline(0, color=INK, linewidth=0.6)
+            for place, drop in zip(places, (drop for group in groups for drop in group), strict=True):
+                colour = INK if drop.mean else _SETS
+                axes.plot([drop.low, drop.high], [place, place], color=colour, linewidth=1.6 if drop.mean else 1.0)
+                axes.plot(drop.drop, place, "D" if drop.mean else "o", color=colour, markersize=3.6, clip_on=False)
+            axes.set_ylim(places[-1] - _ROW / 2, _ROW / 2)
+            axes.set_yticks(places, names if column == 0 else [])
+            axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)
+            axes.locator_params(axis="x", nbins=5)
+            axes.set_title(one_line(title))
+            axes.set_xlabel("drop below the baseline, in points")
+    return figure
+
+
+def spread_figure(panels: Sequence[SpreadPanel], label: str) -> Figure:
+    """One panel per group, one below the other: a line from the lowest to the highest score of every turn."""
+    block = _TOP + _SPREAD_HEIGHT + 0.18
+    height = len(panels) * block + 0.26
+    with style():
+        figure = Figure(figsize=(FULL_WIDTH, height))
+        FigureCanvasAgg(figure)
+        for number, panel in enumerate(panels):
+            y = height - number * block - _TOP - _SPREAD_HEIGHT
+            width = FULL_WIDTH - _SPREAD_LEFT - _RIGHT
+            axes = figure.add_axes((_SPREAD_LEFT / FULL_WIDTH, y / height, width / FULL_WIDTH, _SPREAD_HEIGHT / height))
+            turns = np.arange(1, len(panel.mean) + 1)
+            size = float(np.clip(220 / len(turns), 0.8, 3))
+            lines = axes.vlines(turns, panel.low, panel.high, color=_LIGHT, linewidth=size, label="lowest to highest")
+            lines.set_urls([f"#{turn_anchor(turn)}" for turn in panel.turns])
+            axes.plot(turns, panel.mean, ".", color=_SETS, markersize=1.4 * size, label="mean of the sets")
+            axes.plot(
+                turns, panel.baseline, "_", color=_BASELINE, markersize=1.6 * size + 1, markeredgewidth=0.9, label="baseline"
+            )
+            axes.set_xlim(0, len(turns) + 1)
+            axes.set_ylabel(label)
+            axes.set_title(one_line(panel.title), loc="left")
+            if number == 0:
+                axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.1, handletextpad=0.4)
+            if number == len(panels) - 1:
+                axes.set_xlabel("turns, by their mean over the sets")
+    return figure

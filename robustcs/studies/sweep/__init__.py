@@ -1,0 +1,1 @@
+"""How do the bins change with the threshold?"""

@@ -1,0 +1,274 @@
+"""The threshold sweep as a figure: stacked shares of the eight bins over the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from robustcs.documents.figures import BIN_COLOURS, COLUMN_WIDTH, FULL_WIDTH, INK, style
+from robustcs.documents.text import shortened
+
+#: Bins from the bottom up.
+STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
+
+#: The four bands that are named in the figure: the label in one line or two, and the bins.
+_REGIONS = (
+    (("Original answers alone", "Original\nanswers alone"), ("111",)),
+    (("only after rewriting", "only after\nrewriting"), ("011",)),
+    (("rewriter error", "rewriter\nerror"), ("001", "101")),
+    (("QA error", "QA\nerror"), ("000", "100", "010", "110")),
+)
+_LABEL_SIZE = 6.5
+_WORTH_A_LABEL = 0.01  # regions that never reach this share stay without a name
+_DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour wants white letters
+
+_FROM_THE_LEFT = 0.08  # share of the axis where no line to a label ends
+
+# Measures of the page, in inches.
+_PANEL_HEIGHT = 1.75
+_LEFT, _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.4, 0.05
+_ROW = 0.15
+_PER_ROW = 3
+_TITLE_CHARACTERS = 15  # per inch
+
+
+@dataclass(frozen=True)
+class SweepPanel:
+    """One sweep.
+
+    thresholds
+        Ascending, shape [n]; 0 stands for "> 0", every other t for ">= t".
+    shares
+        For each bin of :data:`STACK` its share of the turns at each threshold, 0 to 1, shape [n]; they add up to 1.
+    turns
+        Their number.
+    """
+
+    title: str
+    thresholds: np.ndarray
+    shares: Mapping[str, np.ndarray]
+    turns: int
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The stack: band i lies between ``edges[i]`` and ``edges[i + 1]``, point j over ``x[j]`` to ``x[j + 1]``."""
+
+    x: np.ndarray
+    edges: np.ndarray
+
+    @classmethod
+    def of(cls, panel: SweepPanel) -> _Steps:
+        # The share at t holds on (previous t, t]. The first point, "> 0", has no point before it: it gets a step of the
+        # common width to the left of 0.
+        thresholds = np.asarray(panel.thresholds, dtype=float)
+        first = thresholds[0] - (np.median(np.diff(thresholds)) if len(thresholds) > 1 else 0.02)
+        heights = np.array([panel.shares[name] for name in STACK], dtype=float)
+        edges = np.vstack([np.zeros(len(thresholds)), np.cumsum(heights, axis=0)])
+        return cls(np.concatenate([[first], thresholds]), edges)
+
+
+def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
+    """Stacked shares over thresholds.
+
+    QA errors stand on top, then rewriter errors, then what is answered only after rewriting, at the bottom what the
+    Original question answers alone. The share at a threshold t is drawn over the interval from the grid point before it
+    up to t; the narrow step left of 0 is "> 0". One panel fills a column of a paper, two or more the full width, three
+    to a row.
+    """
+    rows = -(-len(panels) // _PER_ROW)
+    per_row = min(len(panels), _PER_ROW)
+    width = COLUMN_WIDTH if len(panels) == 1 else FULL_WIDTH
+    legend = _ROW * (3 if len(panels) == 1 else 1)
+    height = rows * (_TOP + _PANEL_HEIGHT + _AXIS) + legend + _EDGE
+    with style():
+        figure = Figure(figsize=(width, height))
+        sizes = _label_sizes(figure)
+        panel_width = (width - _LEFT - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
+        same_turns = len({panel.turns for panel in panels}) == 1
+        first: Axes | None = None
+        for number, panel in enumerate(panels):
+            row, column = divmod(number, per_row)
+            bottom = height - (row + 1) * (_TOP + _PANEL_HEIGHT + _AXIS) + _AXIS
+            left = _LEFT + column * (panel_width + _BETWEEN)
+            box = (left / width, bottom / height, panel_width / width, _PANEL_HEIGHT / height)
+            axes = figure.add_axes(box, sharey=first)
+            first = first or axes
+            steps = _Steps.of(panel)
+            _draw(axes, panel, steps, column == 0, same_turns)
+            _title(axes, panel, same_turns, int(panel_width * _TITLE_CHARACTERS))
+            _labels(axes, steps, sizes, panel_width)
+        _legend(figure, width, height, legend)
+    return figure
+
+
+def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_turns: bool) -> None:
+    for index, name in enumerate(STACK):
+        lower, upper = (np.append(edge, edge[-1]) for edge in steps.edges[index : index + 2])
+        axes.fill_between(steps.x, lower, upper, step="post", color=BIN_COLOURS[name], linewidth=0)
+    for _, names in _REGIONS[:-1]:  # white lines keep the regions apart where colours are lost
+        top = steps.edges[STACK.index(names[-1]) + 1]
+        axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
+    axes.axvline(steps.x[1], color="white", linewidth=0.6)
+    axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1))
+    ticks = [tick for tick in np.linspace(0, 1, 6) if steps.x[1] < tick <= steps.x[-1]]
+    axes.set_xticks([(steps.x[0] + steps.x[1]) / 2, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent} %" for percent in range(0, 101, 20)])
+    axes.set_xlabel("threshold", labelpad=2)
+    axes.tick_params(labelleft=leftmost)
+    if leftmost:
+        axes.set_ylabel(f"share of {panel.turns} turns" if same_turns else "share of turns", labelpad=2)
+
+
+def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
+    """Width and height of each label in inches."""
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    sizes = {}
+    for label in (label for labels, _ in _REGIONS for label in labels):
+        text = figure.text(0, 0, label, fontsize=_LABEL_SIZE)
+        extent = text.get_window_extent(renderer)
+        sizes[label] = (extent.width / figure.dpi, extent.height / figure.dpi)
+        text.remove()
+    return sizes
+
+
+def _labels(axes: Axes, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
+    """Name the regions: inside one of their bands, level or along its slope, else nearby with a line to the region."""
+    scale = (steps.x[-1] - steps.x[0]) / panel_width  # threshold per inch
+    boxes = {
+        label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()
+    }
+    taken: list[_Place] = []
+    missing = []
+    for labels, names in _REGIONS:
+        bands = [STACK.index(name) for name in names]
+        tries = [(labels[0], False), (labels[1], False), (labels[0], True)]
+        for label, sloped in tries:
+            place = _inside(steps, bands, *boxes[label], scale, sloped)
+            if place is not None:
+                taken.append(place)
+                _write(axes, label, place)
+                break
+        else:
+            missing.append((labels[0], bands))
+    for label, bands in missing:
+        lower, upper = steps.edges[bands[0]], steps.edges[bands[-1] + 1]
+        # Away from the left edge, so that the line to the label can be seen.
+        thickest = int(np.argmax((upper - lower) * (steps.x[:-1] >= _FROM_THE_LEFT * steps.x[-1])))
+        target = ((steps.x[thickest] + steps.x[thickest + 1]) / 2, (lower[thickest] + upper[thickest]) / 2)
+        place = _nearby(steps, target, *boxes[label], taken)
+        if upper[thickest] - lower[thickest] > _WORTH_A_LABEL and place is not None:
+            taken.append(place)
+            _write(axes, label, place)
+            _lead(axes, place, target)
+
+
+def _lead(axes: Axes, place: _Place, target: tuple[float, float]) -> None:
+    """A line from the edge of a label to the region that it names."""
+    colour = _letters(place.band)
+    x = np.clip(target[0], place.x - place.span / 2, place.x + place.span / 2)
+    y = np.clip(target[1], place.y - place.height / 2, place.y + place.height / 2)
+    axes.plot([x, target[0]], [y, target[1]], color=colour, linewidth=0.6)
+    axes.plot(*target, "o", markersize=2.2, color=colour, markeredgecolor=INK, markeredgewidth=0.4)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a label stands: its centre, its slope in degrees on the page, the band behind it, its width and height."""
+
+    x: float
+    y: float
+    angle: float
+    band: int
+    span: float
+    height: float
+
+
+def _inside(
+    steps: _Steps, bands: Sequence[int], span: float, height: float, scale: float, sloped: bool
+) -> _Place | None:
+    """The roomiest place in one of ``bands`` for letters of ``span`` by ``height``; None where they fit nowhere."""
+    best: _Place | None = None
+    most = 0.0
+    middles = (steps.x[1:] + steps.x[:-1]) / 2
+    for band in bands:
+        lower, upper = steps.edges[band], steps.edges[band + 1]
+        for start in steps.x[:-1]:
+            covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
+            if start + span > steps.x[-1] + 1e-9 or covered.sum() < 2:
+                continue
+            x = middles[covered]
+            slope = np.polyfit(x, (lower[covered] + upper[covered]) / 2, 1)[0] if sloped else 0.0
+            angle = np.arctan(slope * scale * _PANEL_HEIGHT)
+            # The free strip of this slope: between the highest point below it and the lowest above it.
+            bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
+            room = (top - bottom) * np.cos(angle) - height
+            if room > most and abs(angle) < np.pi / 3:
+                most = room
+                centre = start + span / 2 * np.cos(angle)
+                best = _Place(centre, (top + bottom) / 2 + slope * centre, np.degrees(angle), band, span, height)
+    return best
+
+
+def _nearby(
+    steps: _Steps, target: tuple[float, float], span: float, height: float, taken: Sequence[_Place]
+) -> _Place | None:
+    """The place for a level label closest to ``target`` that lies in one band and on no other label."""
+    candidates = []
+    for band in range(len(STACK)):
+        lower, upper = steps.edges[band], steps.edges[band + 1]
+        for start in steps.x[:-1]:
+            covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
+            bottom, top = lower[covered].max() + height, upper[covered].min() - height
+            if top > bottom and start + span <= steps.x[-1] + 1e-9:
+                y = float(np.clip(target[1], bottom, top))
+                candidates.append(_Place(start + span / 2, y, 0, band, span, height))
+    free = [
+        place
+        for place in candidates
+        if all(abs(place.x - at.x) > (span + at.span) / 2 or abs(place.y - at.y) > height * 1.2 for at in taken)
+    ]
+    return min(free, key=lambda place: np.hypot(place.x - target[0], place.y - target[1]), default=None)
+
+
+def _write(axes: Axes, label: str, place: _Place) -> None:
+    colour = _letters(place.band)
+    where: dict[str, Any] = {"ha": "center", "va": "center", "rotation": place.angle, "rotation_mode": "anchor"}
+    axes.text(place.x, place.y, label, fontsize=_LABEL_SIZE, color=colour, **where)
+
+
+def _letters(band: int) -> str:
+    return "white" if STACK[band] in _DARK else "black"
+
+
+def _title(axes: Axes, panel: SweepPanel, same_turns: bool, longest: int) -> None:
+    turns = "" if same_turns else f" ({panel.turns} turns)"
+    axes.set_title(shortened(panel.title, max(longest - len(turns), 1)) + turns, loc="left", pad=4)
+
+
+def _legend(figure: Figure, width: float, height: float, legend: float) -> None:
+    """The eight colours with their marks in the order Original, QR, Human, from the top of the stack down."""
+    names = STACK[::-1]
+    one_line_legend = legend == _ROW
+    top = legend + _EDGE - _ROW / 2
+
+    def write(x: float, y: float, text: str) -> None:
+        figure.text(x / width, y / height, text, va="center", fontsize=_LABEL_SIZE)
+
+    write(_LEFT, top, "Original, QR, Human:" if one_line_legend else "Original, QR, Human (✓ correct, × not):")
+    for number, name in enumerate(names):
+        row, column = (0, number) if one_line_legend else divmod(number, 4)
+        x = _LEFT + (1.18 if one_line_legend else 0) + column * 0.66
+        y = top - _ROW * (row if one_line_legend else row + 1)
+        swatch = Rectangle(
+            (x / width, (y - 0.045) / height), 0.13 / width, 0.09 / height, facecolor=BIN_COLOURS[name], linewidth=0
+        )
+        figure.add_artist(swatch)
+        write(x + 0.17, y, "".join("✓" if mark == "1" else "×" for mark in name))

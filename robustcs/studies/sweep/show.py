@@ -1,0 +1,108 @@
+"""A sweep as Figure 1 of the error-analysis paper, with its areas as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustcs.documents.document import Block, Column, Figure, Table
+from robustcs.documents.words import marks, measure_label, percent
+from robustcs.evaluation.bins import BINS
+from robustcs.studies.sweep.analysis import Sweep
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+
+def present_sweep(result: Sweep) -> tuple[Block, ...]:
+    """The figure, one table of areas, and per rewriter and measure the counts at every tenth of the range."""
+    panels = list(dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True)))
+    labels = panel_labels(result)
+    areas = Table(
+        "areas",
+        "Threshold-free share of every bin",
+        (
+            *(Column(title, "left") for title in ("Original", "QR", "Human")),
+            *(Column(labels[panel]) for panel in panels),
+        ),
+        tuple(
+            (
+                *("✓" if bit == "1" else "×" for bit in bin_),
+                *(percent(float(_part(result, "areas", panel).set_index("bin").loc[bin_, "area"])) for panel in panels),
+            )
+            for bin_ in BINS
+        ),
+        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds.",
+        frozenset({4, 6}),
+    )
+    figure = Figure(
+        "sweep",
+        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered only"
+        " after rewriting; at the bottom what the Original question answers alone.",
+        _alt(result),
+        lambda: draw_sweep(result),
+    )
+    return (figure, areas, *(_counts(result, panel, labels[panel]) for panel in panels))
+
+
+def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:
+    """Heading of every (rewriter, metric): the measure, with the rewriter where there are several."""
+    several = result.bins["rewriter"].nunique() > 1
+    return {
+        (rewriter, metric): f"{measure_label(metric)}, {rewriter}" if several else measure_label(metric)
+        for rewriter, metric in dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True))
+    }
+
+
+def draw_sweep(result: Sweep) -> matplotlib.figure.Figure:
+    """The stacked figure, one panel per rewriter and measure."""
+    from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
+
+    panels = []
+    for panel, label in panel_labels(result).items():
+        part = _part(result, "bins", panel)
+        names = part["original"].astype(str) + part["qr"].astype(str) + part["human"].astype(str)
+        wide = part.assign(bin=names).pivot(index="threshold", columns="bin", values="share")
+        panels.append(
+            SweepPanel(
+                title=label,
+                thresholds=wide.index.to_numpy(),
+                shares={bin_: wide[bin_].to_numpy() for bin_ in BINS},
+                turns=result.evaluated.turns,
+            )
+        )
+    return sweep_figure(panels)
+
+
+def _part(result: Sweep, table: str, panel: tuple[str, str]) -> pd.DataFrame:
+    frame = result.tables[table]
+    return frame[(frame["rewriter"] == panel[0]) & (frame["metric"] == panel[1])]
+
+
+def _counts(result: Sweep, panel: tuple[str, str], label: str) -> Table:
+    part = _part(result, "bins", panel)
+    grid = list(dict.fromkeys(part["threshold"]))
+    shown = [point for point in grid if round(point * 10, 9) % 1 == 0]
+    rows = []
+    for point in shown:
+        counts = part[part["threshold"] == point]["count"]
+        rows.append(("> 0" if point == 0 else f"≥ {point:g}", *map(str, counts)))
+    return Table(
+        f"bins-{'-'.join(panel)}",
+        f"{label}: turns per bin at a threshold (Original QR Human)",
+        (Column("threshold", "left"), *(Column(marks(bin_).replace(" ", "")) for bin_ in BINS)),
+        tuple(rows),
+        f"Of {result.evaluated.turns} turns. {len(grid)} thresholds were counted; CSV and JSON have all of them.",
+    )
+
+
+def _alt(result: Sweep) -> str:
+    parts = []
+    for panel, label in panel_labels(result).items():
+        area = _part(result, "areas", panel).set_index("bin")["area"]
+        parts.append(
+            f"{label}: errors of the QA component {percent(area[['000', '100', '010', '110']].sum())},"
+            f" of the rewriter {percent(area[['001', '101']].sum())},"
+            f" answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
+        )
+    return "Stacked shares of the eight bins over the threshold. Averaged over thresholds, " + "; ".join(parts) + "."

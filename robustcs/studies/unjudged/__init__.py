@@ -1,0 +1,1 @@
+"""How much is not judged, and how far could scores move?"""

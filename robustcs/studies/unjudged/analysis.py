@@ -1,0 +1,215 @@
+"""How much of the rankings nobody judged (Tables 12 and 13 of the ECAsT paper), and how far scores could move for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.evaluation import holes
+from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, rbp_residual
+from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.measures import NATIVE, Measure, parse_measure, score_columns
+from robustcs.evaluation.pair_bounds import difference_bounds
+from robustcs.evaluation.run_pair import run_pair
+from robustcs.evaluation.trec_eval import mean_score
+from robustcs.inputs.qrels import Qrels
+from robustcs.result import Evaluated, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Measures that are made for incomplete judgments.
+INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked.
+
+    depth
+        k of the judged shares; measures go as deep as their own cut-off.
+    scope
+        Which unjudged passages get grades for the bounds: see :mod:`robustcs.evaluation.bounds`.
+    max_grade
+        The highest grade that an unjudged passage could get.
+    groups
+        Group → names of the runs among which a passage is unique.
+    """
+
+    depth: int
+    scope: Scope
+    max_grade: int
+    groups: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Unjudged(Result):
+    """Shares are 0 to 1; ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved.
+
+    rates
+        run, depth (k), retrieved (passages in the top k over all turns), judged, unjudged, share, judged_share, short
+        (turns with 1 to k − 1 passages), missing (turns without any), judged_later (of the unjudged; null without new
+        judgments).
+    bounds
+        run, metric, low, score, high, condensed (the score with unjudged passages taken out of the ranking), unjudged (in the
+        scope, over all turns), turns (that have any), scope, max_grade, exact. low and high are null and exact is false for a
+        measure of trec_eval that robustcs does not compute itself.
+    pairs
+        metric, first, second, difference (first − second), low, high (what it could become by grades of the unjudged passages
+        of the two runs, a shared passage having one grade in both: see :mod:`robustcs.evaluation.pair_bounds`), separable (0
+        lies outside: whatever the grades, one run stays the better one), exact (else the true interval may be narrower, and
+        pairs that are not separable may be so: MAP and bpref). No rows for a measure that has no bounds.
+    unique
+        group, runs, found, unjudged, unique, share; a passage counts once for a turn in ``unjudged``, as often as runs find
+        it in ``found``; unique ones only one run finds.
+    unique_runs
+        group, run, unjudged, unique, share.
+    grades
+        run, grade, count, share: what new judgments say of the unjudged passages of the top k. No rows without them.
+    qrels
+        grade, count, share of all judged pairs.
+    ranks
+        run, rank, retrieved, judged, unjudged, share; ranks 1 to 100.
+    turn_depths
+        run, turn_depth (from 1), turns, retrieved, judged, unjudged, share in the top k.
+    short
+        run, turn, retrieved: turns with fewer than k passages.
+    incomplete
+        run, bpref, rbp (p = 0.8), rbp_residual (weight of unjudged passages), rbp_tail (weight below the end of the lists).
+    turns
+        run, turn, metric, unjudged (in the scope), low, score, high.
+    """
+
+    settings: Settings
+    rates: pd.DataFrame
+    bounds: pd.DataFrame
+    pairs: pd.DataFrame
+    unique: pd.DataFrame
+    unique_runs: pd.DataFrame
+    grades: pd.DataFrame
+    qrels: pd.DataFrame
+    ranks: pd.DataFrame
+    turn_depths: pd.DataFrame
+    short: pd.DataFrame
+    incomplete: pd.DataFrame
+    turns: pd.DataFrame
+
+
+def unjudged(
+    runs: Sequence[JudgedRun],
+    qrels: Qrels,
+    measures: Sequence[Measure],
+    evaluated: Evaluated,
+    settings: Settings,
+    later: Grades | None = None,
+) -> Unjudged:
+    """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
+
+    ``later`` are grades given since, of which only those of unjudged passages are looked at.
+    """
+    import pandas as pd
+
+    bounds, turns = [], []
+    for run in runs:
+        dense = condensed(run.matrix)
+        for measure in measures:
+            row, per_turn = _bounds(run, measure, evaluated, settings)
+            score = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
+            row["condensed"] = mean_score(measure, score)
+            bounds.append(row)
+            turns.append(per_turn)
+    columns = ["run", "metric", "low", "score", "high", "condensed", "unjudged", "turns", "scope", "max_grade", "exact"]
+    frame = pd.DataFrame(bounds)[columns].astype({"unjudged": "Int64", "turns": "Int64"})
+    unique, unique_runs = holes.unique_holes(runs, settings.groups)
+    return Unjudged(
+        evaluated=evaluated,
+        settings=settings,
+        rates=holes.rates(runs, settings.depth, later),
+        bounds=frame,
+        pairs=_pairs(runs, [measure for measure in measures if measure.family in NATIVE], evaluated, settings),
+        unique=unique,
+        unique_runs=unique_runs,
+        grades=holes.later_grades(runs, later),
+        qrels=holes.grades_of(qrels),
+        ranks=holes.rates_by_rank(runs),
+        turn_depths=holes.rates_by_turn_depth(runs, settings.depth),
+        short=holes.short_lists(runs, settings.depth),
+        incomplete=_incomplete(runs, evaluated),
+        turns=pd.concat(turns, ignore_index=True),
+    )
+
+
+def _bounds(
+    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings
+) -> tuple[dict[str, object], pd.DataFrame]:
+    """The row of a run and a measure, and its intervals turn by turn."""
+    import pandas as pd
+
+    matrix, policy = run.matrix, evaluated.policy
+    row: dict[str, object] = {
+        "run": run.name, "metric": measure.name, "scope": settings.scope, "max_grade": settings.max_grade,
+        "exact": measure.family in NATIVE,
+    }  # fmt: skip
+    if measure.family not in NATIVE:
+        score = score_columns(matrix, [measure], policy)[measure.name]
+        nothing = np.full(len(score), np.nan)
+        row |= {"low": np.nan, "score": mean_score(measure, pd.Series(score)), "high": np.nan, "unjudged": None, "turns": None}
+        found = Bounds(nothing, score, nothing, np.zeros(len(score), dtype=np.int64))
+        counts = pd.array([pd.NA] * len(score), dtype="Int64")
+    else:
+        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope)
+        row |= {"low": found.low.mean(), "score": found.score.mean(), "high": found.high.mean()}
+        row |= {"unjudged": int(found.unjudged.sum()), "turns": int((found.unjudged > 0).sum())}
+        counts = pd.array(found.unjudged, dtype="Int64")
+    per_turn = pd.DataFrame(
+        {
+            "run": run.name, "turn": matrix.turns, "metric": measure.name, "unjudged": counts,
+            "low": found.low, "score": found.score, "high": found.high,
+        }
+    )  # fmt: skip
+    return row, per_turn
+
+
+def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
+    """How deep the ids of unjudged passages must be known, so that pairs of runs can be bounded; None is all of them."""
+    native = [measure for measure in measures if measure.family in NATIVE]
+    if scope == "cutoff" and all(measure.cutoff for measure in native):
+        return max((measure.cutoff or 0 for measure in native), default=0)
+    return None
+
+
+def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
+    import pandas as pd
+
+    rows: list[tuple[object, ...]] = []
+    columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
+    if not measures:
+        return pd.DataFrame(rows, columns=columns)
+    needed = ranks_of_pairs(measures, settings.scope)
+    widths = [run.matrix.grades.shape[1] for run in runs]
+    assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
+    numbers = holes.passage_numbers(runs)
+    for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
+        pair = run_pair(first.top, second.top, its_numbers, other_numbers)
+        for measure in measures:
+            found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
+            low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))
+            separable = low > ROUNDING or high < -ROUNDING
+            rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
+    order = {measure.name: place for place, measure in enumerate(measures)}
+    return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[0])]), columns=columns)
+
+
+def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for run in runs:
+        scores = score_columns(run.matrix, INCOMPLETE, evaluated.policy)
+        residual, tail = rbp_residual(run.matrix)
+        rows.append((run.name, *(scores[m.name].mean() for m in INCOMPLETE), residual.mean(), tail.mean()))
+    return pd.DataFrame(rows, columns=["run", "bpref", "rbp", "rbp_residual", "rbp_tail"])

@@ -1,0 +1,105 @@
+"""What nobody judged in the runs of a workspace: what ``robustcs unjudged`` works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.bounds import Scope
+from robustcs.evaluation.documents import as_documents
+from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.inputs.qrels import read_qrels
+from robustcs.project.model import Project
+from robustcs.project.workspace import DEFAULT_METRICS, Workspace, parse_measures
+from robustcs.result import Evaluated
+from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
+
+#: Depth of the judged shares, as in Table 13 of the ECAsT paper.
+DEFAULT_DEPTH = 3
+
+
+def find_unjudged(
+    workspace: Workspace,
+    depth: int | None = None,
+    scope: Scope = "cutoff",
+    max_grade: int | None = None,
+    documents: bool = False,
+) -> Unjudged:
+    """Judged shares of the top ``depth`` (default 3), and bounds of the scores, of every run of the project.
+
+    ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
+    ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
+    grades the unjudged passages got.
+
+    Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, or where no turn is answered.
+    """
+    project = workspace.project
+    limit = project.policy.depth
+    if depth and limit and depth > limit:
+        raise UsageError(
+            "deeper-than-policy", f"--depth {depth}, but the project evaluates only the top {limit}",
+            f"give at most --depth {limit}, or leave depth out of the project's policy",
+        )  # fmt: skip
+    depth = depth or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
+    measures, notes = _measures(project)
+    workspace.require_runs()
+    groups, more = _groups(project)
+    notes += more
+    qrels = workspace.qrels
+    notes += sampling_notes(measures, qrels.grades)
+    ranks = ranks_of_pairs(measures, scope)
+
+    def build(ranking: Ranking) -> JudgedRun:
+        return judged_run(as_documents(ranking, limit) if documents else ranking, qrels, depth, ranks)
+
+    # a depth of the policy counts documents, so passages are ranked without it
+    policy = replace(project.policy, depth=None) if documents else project.policy
+    files = workspace.system_files(list(project.systems))
+    runs = workspace.per_run(files, build, policy)
+    later = None
+    if project.new_judgments is not None:
+        new = read_qrels(project.new_judgments)
+        workspace.remember("new judgments", project.new_judgments, len(new))
+        later = grades_by_pair(new)
+    counted, evaluated = _evaluated(workspace, files, runs, notes)
+    top = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
+    return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, top, groups), later)
+
+
+def _measures(project: Project) -> tuple[list[Measure], list[str]]:
+    """The project's measures of rankings, or those of the error-analysis paper; measures of answers are passed over."""
+    measures = parse_measures(project.metrics or DEFAULT_METRICS)
+    kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
+    left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
+    notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
+    return kept or parse_measures(DEFAULT_METRICS), notes
+
+
+def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Group → its runs without the baseline; all groups together where there are several; without groups all runs."""
+    systems = project.systems
+    groups = {name: group.sets for name, group in project.groups.items() if set(group.sets) <= systems.keys()}
+    notes = [f"group {name} left out: not all of its runs are given" for name in project.groups if name not in groups]
+    if not groups:
+        return {"all runs": tuple(systems)}, notes
+    if len(groups) > 1:
+        groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
+    return groups, notes
+
+
+def _evaluated(
+    workspace: Workspace, files: Sequence[tuple[str, Path]], runs: Sequence[JudgedRun], notes: Sequence[str]
+) -> tuple[Sequence[JudgedRun], Evaluated]:
+    """The runs on the turns that count by the policy, and what a reader should know about them."""
+    told = [*notes, *workspace.qrels.notes, *(note for run in runs for note in run.matrix.notes)]
+    turns = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in runs], holes=True)
+    if not turns.counted.all():
+        runs = [only_turns(run, turns.counted) for run in runs]
+    notes = tuple(dict.fromkeys([*told, *turns.notes]))
+    policy = workspace.project.policy
+    return runs, Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), notes)

@@ -1,0 +1,67 @@
+"""Untrusted text made harmless."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.documents.document import Column
+from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x00b\x1b[2J\x07", "a␀b␛[2J␇"),
+        ("\x7f\x9b", "␡⟨U+009B⟩"),
+        ("\u202eabc\u2066", "⟨U+202E⟩abc⟨U+2066⟩"),
+        ("\udcff\ufffe", "\ufffd\ufffd"),
+        ("a\r\nb\rc\td", "a\nb␍c\td"),
+        ("שלום 👩‍👩‍👧 ✓", "שלום 👩‍👩‍👧 ✓"),
+        ("می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f", "می\u200cخواهم क्\u200dष 1\ufe0f\u20e3 ❤\ufe0f"),  # joiners at work
+        ("MARCO_1\u200b2", "MARCO_1⟨U+200B⟩2"),
+        ("31_1\u200d \ufeff31_1\ufe0f 31\u2060_1\u200e", "31_1⟨U+200D⟩ ⟨U+FEFF⟩31_1⟨U+FE0F⟩ 31⟨U+2060⟩_1⟨U+200E⟩"),
+        ("a\u200cب", "a⟨U+200C⟩ب"),
+    ],
+)
+def test_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(st.text())
+def test_what_is_shown_holds_no_control_and_encodes(text: str) -> None:
+    for shown in (visible(text), one_line(text)):
+        shown.encode()
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]", shown)
+    assert visible(visible(text)) == visible(text)
+    assert "\n" not in one_line(text)
+
+
+@given(st.text())
+def test_anchors_are_safe(text: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?-?", anchor(text))
+
+
+def test_breakable_adds_break_points_to_long_words_only() -> None:
+    assert breakable("Is it treatable? MARCO_955948") == "Is it treatable? MARCO_955948"
+    assert max(map(len, breakable("x" * 10_000).split("\u200b"))) <= 13
+    assert breakable("x" * 10_000).replace("\u200b", "") == "x" * 10_000
+
+
+def test_head_groups() -> None:
+    columns = [Column("a"), Column("b", group="g"), Column("c", group="g"), Column("d", group="h"), Column("e")]
+    assert head_groups(columns) == [("", 1), ("g", 2), ("h", 1), ("", 1)]
+
+
+def test_batches_repeat_the_row_names_and_keep_every_column() -> None:
+    columns = [Column("turn", "left"), Column("run", "left"), *(Column(str(n)) for n in range(10))]
+    widths = [5, 5, *([6] * 10)]
+    assert column_batches(columns, widths, 2, 200) == [list(range(12))]
+    batches = column_batches(columns, widths, 2, 40)
+    assert all(batch[:2] == [0, 1] for batch in batches)
+    assert [index for batch in batches for index in batch[2:]] == list(range(2, 12))
+    assert all(sum(widths[i] + 2 for i in batch) - 2 <= 40 for batch in batches)
+    assert column_batches([Column("only", "left")], [500], 2, 80) == [[0]]

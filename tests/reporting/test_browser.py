@@ -1,0 +1,251 @@
+"""The page in a browser: sorting, filtering, links, cards, keyboard, accessibility, and that nothing runs or leaves it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.project.reading import read_project
+from robustcs.reporting.build import make_report
+from tests.documents.hostile_project import write_hostile_project
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if BROWSER is None:
+    pytest.skip("no Chromium on this machine (apt-get install chromium)", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install 'robustcs[dev]')")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        # containers run as root, where Chromium's sandbox cannot start
+        started = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def address(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The demo's report without what takes long."""
+    project = replace(read_project(demo / "robustcs.toml"), groups={}, new_judgments=None, runs={}, gold=None)
+    page = tmp_path_factory.mktemp("page") / "report.html"
+    page.write_bytes(make_report(project, folder=demo).files["report.html"])
+    return page.as_uri()
+
+
+class Watched:
+    """A page, and everything that it must not do."""
+
+    def __init__(self, browser: Any, **context: Any):
+        self.page = browser.new_page(viewport={"width": 1280, "height": 900}, **context)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
+
+    def open(self, address: str) -> Any:
+        self.page.goto("about:blank")
+        self.page.goto(address)
+        return self.page
+
+    def check(self) -> None:
+        assert self.said == []
+        assert all(url.startswith("file:") and ".html" in url for url in self.asked), self.asked
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Watched]:
+    one = Watched(browser)
+    yield one
+    one.check()
+    one.page.close()
+
+
+def cells(page: Any, table: str, column: int) -> list[str]:
+    return page.locator(f"#{table} tbody tr:visible td:nth-child({column})").all_text_contents()
+
+
+def test_sorting_goes_up_down_and_back_and_stands_in_the_address(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    before = cells(page, "unjudged-bounds", 4)
+    button = page.locator("#unjudged-bounds thead button", has_text="score")
+    button.click()
+    up = cells(page, "unjudged-bounds", 4)
+    assert up == sorted(before, key=float) != before
+    assert page.evaluate("location.hash") == "#?sort.unjudged-bounds=3"
+    button.press("Enter")
+    assert cells(page, "unjudged-bounds", 4) == sorted(before, key=float, reverse=True)
+    assert page.locator("#unjudged-bounds th[aria-sort=descending]").count() == 1
+    shared = page.url
+    assert cells(watched.open(shared), "unjudged-bounds", 4) == sorted(before, key=float, reverse=True)
+    page.locator("#unjudged-bounds thead button", has_text="score").click()
+    assert cells(page, "unjudged-bounds", 4) == before
+    assert "sort" not in page.url
+
+
+def test_rows_that_continue_others_go_with_them(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    before = cells(page, "clariq-document-relevance", 1)
+    assert before[1::2] == ["95 %"] * 5
+    intervals = dict(zip(before[::2], cells(page, "clariq-document-relevance", 4)[1::2], strict=True))
+    page.locator("#clariq-document-relevance thead button", has_text="NDCG3").click()
+    names, values = cells(page, "clariq-document-relevance", 1), cells(page, "clariq-document-relevance", 4)
+    assert names[::2] != before[::2] and values[::2] == sorted(values[::2], key=float)
+    assert dict(zip(names[::2], values[1::2], strict=True)) == intervals
+
+
+def test_findings_lead_to_their_question(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.locator("p strong a", has_text="Do raters agree?").click()
+    heading = page.locator("h2", has_text="Do raters agree?")
+    assert page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300
+
+
+def test_the_filter_of_a_table_and_the_search_over_turns(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.get_by_label("Filter rows:").last.fill("bicycle")
+    rows = page.locator("#turns tbody tr:visible").all_text_contents()
+    assert 0 < len(rows) < 70 and all("bicycle" in row.lower() for row in rows)
+    assert len(watched.open(page.url).locator("#turns tbody tr:visible").all_text_contents()) == len(rows)
+    page.get_by_label("Find a turn").fill("3_7")
+    page.get_by_label("Find a turn").press("Enter")
+    assert page.locator("#card h2").inner_text() == "Turn 3_7"
+
+
+def test_a_card_has_all_that_is_known_of_a_turn(watched: Watched, address: str) -> None:
+    card = watched.open(f"{address}#turn-3_7").locator("#card")
+    text = card.inner_text()
+    for part in ("What kind of bicycle is best for commuting?", "How should I look after the chain?", "Top 5 of every run"):
+        assert part in text
+    assert card.locator("del").all_text_contents()[0].endswith("bicycle?")
+    assert card.locator("ins").all_text_contents()[0].endswith("chain?")
+    assert [card.locator(f"{tag} .sign").first.inner_text() for tag in ("del", "ins")] == ["−", "+"]
+    assert [card.locator(f"{tag} .said").first.text_content() for tag in ("del", "ins")] == ["removed: ", "added: "]
+    assert card.locator(".runs h4").all_text_contents() == ["original", "qr", "human"]
+    assert card.locator(".runs section").first.locator("li").count() == 5
+    assert set(re.findall(r"grade \d", text)) >= {"grade 0", "grade 4"}  # the demo judged the top 5 of these runs
+    row = card.locator("table").nth(1).locator("tr", has_text="NDCG@3 ≥ 0.5").inner_text()
+    assert "× × ✓" in row and "rewriter error" in row
+    assert all(len(passage) > 40 for passage in card.locator(".runs li p").all_text_contents())
+
+
+def test_a_point_names_its_turn_and_leads_to_it_with_mouse_and_keyboard(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    figure = page.locator("#breakdown-every-turn")
+    points = figure.locator("svg a")
+    assert points.count() == 70
+    points.nth(3).hover()
+    told = figure.locator(".pointed")
+    name = points.nth(3).get_attribute("aria-label")
+    assert told.text_content() == name and re.match(r"\d+_\d: \w", name)
+    points.first.focus()
+    page.keyboard.press("ArrowRight")
+    assert told.text_content() == points.nth(1).get_attribute("aria-label")
+    page.keyboard.press("Enter")
+    turn = told.text_content().split(":")[0]
+    assert page.evaluate("location.hash") == f"#turn-{turn}"
+    assert page.locator("#card h2").inner_text() == f"Turn {turn}"
+    page.keyboard.press("Escape")
+    assert not page.locator("#card").is_visible()
+    assert "turn-" not in page.url
+    page.go_back()
+    assert page.locator("#card").is_visible()
+
+
+def test_a_point_of_several_turns_leads_to_each(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    figure = page.locator("#correlate-scatter")
+    together = figure.locator("svg a[data-turns]")
+    sizes = [len(point.get_attribute("data-turns").split()) for point in together.all()]
+    assert len(sizes) > 1 and max(sizes) > 2
+    many = together.nth(sizes.index(max(sizes)))
+    many.focus()
+    told = figure.locator(".pointed")
+    assert told.text_content().startswith(f"{max(sizes)} turns at this point: ")
+    anchors = [link.get_attribute("href") for link in told.locator("a").all()]
+    assert anchors == [f"#{anchor}" for anchor in many.get_attribute("data-turns").split()]
+    told.locator("a").last.click()
+    assert page.locator("#card").is_visible() and page.url.endswith(anchors[-1])
+
+
+def test_neighbours_follow_the_list_as_it_is_sorted_and_filtered(watched: Watched, address: str) -> None:
+    page = watched.open(f"{address}#turn-3_7?q.turns=bicycle")
+    shown = page.locator("#turns tbody tr:not([hidden])").evaluate_all("rows => rows.map((row) => row.id)")
+    at = shown.index("turn-3_7")
+    page.locator("#card a[rel=prev]").click()
+    assert page.evaluate("location.hash.slice(1).split('?')[0]") == shown[at - 1]
+
+
+def test_the_way_by_keyboard(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "find"
+    stops = []
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("document.activeElement.closest('svg') ? 'point' : document.activeElement.tagName"))
+    assert stops.count("point") <= 4, "one stop per figure"
+    assert {"A", "BUTTON", "DIV"} <= set(stops)
+
+
+@pytest.mark.parametrize(("scheme", "anchor"), [("light", ""), ("dark", ""), ("light", "#turn-3_7"), ("dark", "#turn-3_7")])
+def test_no_serious_barriers(browser: Any, address: str, scheme: str, anchor: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    watched = Watched(browser, color_scheme=scheme, bypass_csp=True)  # the scanner is a script of its own
+    page = watched.open(address + anchor)
+    found = axe.Axe().run(page).response["violations"]
+    serious = {rule["id"]: rule["nodes"][0]["html"][:200] for rule in found if rule["impact"] in ("serious", "critical")}
+    assert serious == {}
+    page.close()
+
+
+def test_printed_the_page_leaves_nothing_out_at_its_edges(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 960})
+    assert not page.locator("nav").is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35  # browsers shrink a page that little
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+
+
+def test_a_narrow_window_scrolls_inside_tables_only(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_without_the_script_everything_but_passages_is_there(browser: Any, address: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(f"{address}#turn-3_7")
+    assert page.locator("#turns tbody tr").count() == 70
+    assert "Who built the first bicycle?" in page.locator("#turn-3_7").inner_text()
+    page.close()
+
+
+def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
+    files = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path).files
+    path = tmp_path / "page.html"
+    path.write_bytes(files["report.html"])
+    page = watched.open(path.as_uri())
+    page.evaluate("window.touched = undefined")
+    data = json.loads(page.locator("#turn-data").text_content())
+    assert len(data["turns"]) == 14
+    for turn in data["turns"]:
+        page.evaluate("anchor => { location.hash = anchor }", turn["anchor"])
+        page.wait_for_function("name => document.querySelector('#card h2').textContent.includes(name)", arg=turn["turn"][:20])
+        assert page.locator("#card img, #card script, #card a[href^=javascript]").count() == 0
+    assert page.evaluate("window.touched") is None
+    assert page.locator("script").count() == 2 and page.locator("img").count() == 0

@@ -1,0 +1,108 @@
+"""Agreement on snippets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robustcs.errors import UsageError
+from robustcs.inputs.annotations import AnnotatedText, Annotation, Spans, Unit, join_annotations, read_annotations
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.agreement.analysis import Texts, majority_rule, snippet_agreement
+
+EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
+
+
+def texts(*annotations: Spans, unit: Unit = "paragraph", passage: str = "p") -> Texts:
+    own = tuple(Annotation(f"w{place}", spans) for place, spans in enumerate(annotations, 1))
+    return {("1_1", passage): AnnotatedText("1_1", passage, unit, "", "ten tokens" * 2, own)}
+
+
+def read(shared_data: Path, kind: str) -> Texts:
+    paths = [shared_data / "snippets" / f"topic_{topic}-paragraph-{kind}.csv.gz" for topic in (1, 2)]
+    return join_annotations([(path, read_annotations(path)[0]) for path in paths])
+
+
+def test_tables_2_and_3_of_the_snippets_paper(shared_data: Path) -> None:
+    masters, experts = read(shared_data, "master"), read(shared_data, "expert")
+    result = snippet_agreement(masters, experts, EVALUATED)
+    assert {row.k: round(row.value, 4) for row in result.jaccard.itertuples()} == {5: 0.1795, 4: 0.3465, 3: 0.5322, 2: 0.7317}
+    assert set(result.jaccard["texts"]) == {110}
+    reference = result.reference.set_index("aggregate")
+    assert reference.loc["mean", ["precision", "recall", "f1"]].astype(float).round(4).tolist() == [0.5841, 0.6117, 0.5381]
+    assert round(reference.loc["majority", "f1"], 4) == 0.5972
+    assert round(reference.loc["similarity", "f1"], 4) == 0.6080
+    assert reference.loc["majority", "rule"] == "characters that at least 3 of 5 annotators chose"
+    for row in (*result.jaccard.itertuples(), *result.reference.rename(columns={"f1": "value"}).itertuples()):
+        assert row.ci_low < row.value < row.ci_high
+    assert result.statistics.set_index("group").loc["annotators", "annotations"] == 550
+    own = snippet_agreement(experts, {}, EVALUATED)
+    assert {row.k: round(row.value, 4) for row in own.jaccard.itertuples()} == {3: 0.2538, 2: 0.5418}
+    assert own.reference.empty
+
+
+def test_a_text_by_hand() -> None:
+    result = snippet_agreement(
+        texts(((0, 10),), ((5, 10), (15, 20)), ()), texts(((0, 5),), ((15, 20),)), EVALUATED, majority=2
+    )
+    assert result.jaccard[["k", "value"]].values.tolist() == [[3, 0], [2, 5 / 15]]
+    mean, majority, similarity = result.reference[["precision", "recall", "f1"]].values.tolist()
+    assert mean == pytest.approx([(0.5 + 0.5) / 6, (1 + 1) / 6, (2 / 3 + 2 / 3) / 6])
+    assert majority == [0, 0, 0]
+    assert similarity == pytest.approx([0.25, 0.5, 1 / 3])  # the first of two that are equally alike
+    flags = result.annotations.set_index("worker")
+    assert flags.loc["w1", "outside_share"] == 1 and bool(flags.loc["w1", "outside"])
+    assert bool(flags.loc["w3", "empty"]) and not bool(flags.loc["w3", "outside"])
+    assert result.statistics.iloc[0]["snippets_per_annotation"] == 1
+
+
+def test_nothing_chosen_by_anybody_is_full_agreement() -> None:
+    result = snippet_agreement(texts((), ()), texts(()), EVALUATED)
+    assert result.jaccard["value"].tolist() == [1]
+    assert result.reference["f1"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("unit", "length", "long"),
+    [("paragraph", 10, False), ("paragraph", 11, True), ("sentence", 15, False), ("sentence", 16, True)],
+)
+def test_an_annotation_is_long_past_its_share_of_the_text(unit: Unit, length: int, long: bool) -> None:
+    result = snippet_agreement(texts(((0, length),), (), unit=unit), {}, EVALUATED)
+    assert result.annotations["long"].tolist() == [long, False]
+
+
+def test_texts_may_have_different_numbers_of_annotators() -> None:
+    some = {**texts(((0, 2),), ((0, 2),), ((0, 4),)), **texts(((0, 2),), ((0, 1),), passage="q"), **texts((), passage="r")}
+    result = snippet_agreement(some, {}, EVALUATED)
+    assert result.jaccard[["k", "value", "texts"]].values.tolist() == [[3, 0.5, 1], [2, 0.5, 2]]
+    by_text = result.texts.set_index("passage")
+    assert by_text.loc[["p", "q"], "jaccard"].tolist() == [0.5, 0.5]
+    assert by_text.loc["r", ["jaccard", "jaccard_2"]].isna().all()
+    assert result.texts["passage"].tolist()[-1] == "r"
+
+
+def test_the_majority_rule_in_words() -> None:
+    assert majority_rule({3}, None) == "characters that at least 2 of 3 annotators chose"
+    assert majority_rule({2, 3}, None) == "characters that at least 2 annotators chose"
+    assert majority_rule({3, 5}, None) == "characters that more than half of the annotators chose"
+    assert majority_rule({5}, 4) == "characters that at least 4 of 5 annotators chose"
+
+
+def test_one_annotator_alone_cannot_agree() -> None:
+    with pytest.raises(UsageError, match="no text has two annotators"):
+        snippet_agreement(texts(((0, 1),)), {}, EVALUATED)
+    result = snippet_agreement(texts(((0, 1),)), texts(((0, 1),)), EVALUATED)
+    assert result.jaccard.empty and result.reference["f1"].tolist() == [1, 1, 1]
+
+
+def test_two_annotators_agree_with_each_other_and_have_no_others_to_be_outside_of() -> None:
+    result = snippet_agreement(texts(((0, 4),), ((2, 6),)), {}, EVALUATED)
+    assert result.jaccard[["k", "value", "texts"]].values.tolist() == [[2, 2 / 6, 1]]
+    assert result.texts[["annotators", "jaccard", "jaccard_2"]].values.tolist() == [[2, 2 / 6, 2 / 6]]
+    assert result.annotations["outside_share"].isna().all() and not result.annotations["outside"].any()
+    assert result.workers["flagged"].sum() == 0
+    # with a third, what the two others did not both choose is outside
+    three = snippet_agreement(texts(((0, 4),), ((2, 6),), ((3, 5),)), {}, EVALUATED).annotations
+    assert three["outside_share"].tolist() == [3 / 4, 3 / 4, 1 / 2]

@@ -1,0 +1,103 @@
+"""``robustcs agreement``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+SNIPPETS = "agreement annotations/workers.jsonl --reference annotations/experts.jsonl"
+RATINGS = "agreement annotations/ratings.csv"
+
+
+def test_snippets_of_the_demo(in_demo: Command) -> None:
+    out = in_demo(SNIPPETS).out
+    assert max(map(len, out.splitlines())) <= 80
+    for question in ("How much of what annotators chose did they choose together?", "How close are they to the references?",
+                     "Whose annotations need a second look?", "On which texts do they agree least?"):  # fmt: skip
+        assert question in out
+    assert "Majority: characters that at least 2 of 3 annotators chose." in " ".join(out.split())
+    assert out.endswith("4 turns · texts only, nothing is scored\n")
+
+
+def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
+    bare = in_demo("agreement --format json")
+    assert bare.out == in_demo(f"{SNIPPETS} --format json").out
+    assert bare.err == "the ratings of [agreement] are another question: name their files to see them\n"
+    assert in_demo("agreement --table jaccard").out == in_demo(f"{SNIPPETS} --table jaccard").out
+
+
+def test_json_and_the_majority_rule(in_demo: Command) -> None:
+    found = json.loads(in_demo(f"{SNIPPETS} --majority 3 --format json").out)
+    assert list(found["tables"]) == ["jaccard", "reference", "statistics", "workers", "annotations", "texts"]
+    assert [row["k"] for row in found["tables"]["jaccard"]] == [3, 2]
+    assert [row["aggregate"] for row in found["tables"]["reference"]] == ["mean", "majority", "similarity"]
+    assert found["tables"]["reference"][1]["rule"] == "characters that at least 3 of 3 annotators chose"
+    assert [(entry["role"], entry["rows"]) for entry in found["inputs"]] == [("annotations", 18), ("reference", 12)]
+    flagged = [row for row in found["tables"]["annotations"] if row["long"] or row["outside"] or row["empty"]]
+    # of three annotators, "two others" are all others
+    assert [(row["passage"], row["worker"]) for row in flagged if row["outside"]] == [
+        ("sourdough_06", "ada"), ("sourdough_06", "ben"), ("sourdough_06", "cem"), ("tides_15", "cem"),
+    ]  # fmt: skip
+    assert [row["passage"] for row in flagged if row["long"]] == ["sourdough_03"]
+    assert [row["worker"] for row in flagged if row["empty"]] == ["ada", "ben"]
+
+
+def test_the_page_has_every_text_with_its_layers(in_copy: Command, tmp_path: Path) -> None:
+    answer = in_copy(f"{SNIPPETS} --html page.html")
+    assert (answer.out, answer.err) == ("", "wrote page.html\n")
+    page = (tmp_path / "demo" / "page.html").read_text()
+    assert page.count('<p class="layered"') == 6 and "reference 2: expert_2" in page
+    in_copy(f"{RATINGS} --html ratings.html --output ratings.svg --output ratings.csv")
+    assert "fluency" in (tmp_path / "demo" / "ratings.svg").read_text()
+    assert (tmp_path / "demo" / "ratings.csv").read_text().startswith("criterion,items,raters,value,ci_low,ci_high\n")
+
+
+def test_ratings_of_the_demo(in_demo: Command) -> None:
+    out = in_demo(RATINGS).out
+    assert max(map(len, out.splitlines())) <= 80
+    found = json.loads(in_demo(f"{RATINGS} --format json").out)["tables"]
+    kappa = [(row["criterion"], row["items"], row["raters"]) for row in found["kappa"]]
+    assert kappa == [("meaning", 12, 5), ("fluency", 12, 5)]
+    command = f"{RATINGS} --group low=1,2 --group high=3,4,5 --min-agreement 0.5 --format json"
+    other = json.loads(in_demo(command).out)["tables"]
+    assert {row["group"] for row in other["labels"]} == {"low", "high", ""}
+    assert other["agreement"][0]["kept"] < found["agreement"][0]["kept"]
+
+
+def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
+    folder = shared_data / "snippets"
+    files = " ".join(str(folder / f"topic_{topic}-paragraph-master.csv.gz") for topic in (1, 2))
+    experts = " ".join(f"--reference {folder}/topic_{topic}-paragraph-expert.csv.gz" for topic in (1, 2))
+    found = json.loads(in_demo(f"agreement {files} {experts} --format json").out)
+    assert [round(row["value"], 4) for row in found["tables"]["jaccard"]] == [0.1795, 0.3465, 0.5322, 0.7317]
+    assert found["policy"]["turns"] == 22
+    assert any("worker ids look shared, worker_477 (60 texts)" in note for note in found["notes"])
+    sentences = folder / "topic_1-sentence-master.csv.gz"
+    err = in_demo(f"agreement {files} {sentences}", code=2).err
+    assert f"sentences ({sentences}) are two tasks, and are not pooled; compare the files of each by themselves" in err
+    assert in_demo(f"agreement {sentences}").out.startswith("How much of what annotators chose")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        (f"{RATINGS} --reference annotations/experts.jsonl", 2,
+         "robustcs: --reference is about snippets, and these files hold ratings; leave it out"),
+        (f"{SNIPPETS} --group a=1", 2, "robustcs: --group is about ratings, and these files hold snippets; leave it out"),
+        (f"{RATINGS} --group a", 2, "robustcs: --group a; write --group NAME=RATING,RATING, every NAME once"),
+        ("agreement annotations/gone.csv", 3, "annotations/gone.csv: no such file; check the path"),
+        ("agreement topics.json", 3, "topics.json:"),
+        ("agreement paraphrases.csv", 3, "paraphrases.csv:1: not a file of snippet annotations; write the CSV of MTurk or"),
+    ],
+)  # fmt: skip
+def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> None:
+    assert in_demo(command, code).err.startswith(message)
+
+
+@pytest.mark.parametrize("command", [f"{SNIPPETS} --majority 4", f"{RATINGS} --majority 6"])
+def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> None:
+    assert ", but nothing has more than " in in_demo(command, code=2).err

@@ -1,0 +1,97 @@
+"""Agreement of ratings."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from robustcs.errors import UsageError
+from robustcs.inputs.ratings import Rating
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.statistics.agreement import fleiss_kappa
+from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement, scales_of
+
+EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
+
+
+def ratings(*items: str, criterion: str = "meaning") -> list[Rating]:
+    """One string of single-character ratings per item; a blank is a missing rating."""
+    return [
+        Rating("1_1", f"q{place}", f"w{rater}", criterion, value, 0)
+        for place, values in enumerate(items)
+        for rater, value in enumerate(values)
+        if value.strip()
+    ]
+
+
+PAPER = ratings("55544", "54445", "11234", "33321", "22 21", "12121")
+
+
+def test_values_ascend_as_numbers_where_they_are_numbers() -> None:
+    first, second = scales_of([*ratings("9", "5"), *ratings("b", "a", criterion="kind")])
+    second_ten = scales_of([Rating("", "q", "w", "c", "10", 0), Rating("", "q", "v", "c", "9", 0)])[0]
+    assert (first.values, first.numbers, second.values, second.numbers) == (("5", "9"), (5.0, 9.0), ("a", "b"), ())
+    assert second_ten.values == ("9", "10")
+
+
+def test_stages_keep_and_group_as_the_paper_does() -> None:
+    result = rating_agreement(PAPER, EVALUATED)
+    stages = result.stages.set_index(["items", "ratings"])
+    # agreeing pairs: .4 .4 .1 .3 .5 .4 of ten (six where a rating is missing)
+    assert stages["count"].to_dict() == {
+        ("all", "given"): 6, ("all", "grouped"): 6, ("kept", "given"): 4, ("kept", "grouped"): 4,
+    }  # fmt: skip
+    assert stages.loc[("kept", "grouped"), "kappa"] == 1 > stages.loc[("kept", "given"), "kappa"]
+    assert result.kappa["value"].item() == stages.loc[("all", "given"), "kappa"] == fleiss_kappa(scales_of(PAPER)[0].counts)
+    agreement = result.agreement.iloc[0]
+    assert (agreement["items"], agreement["ratings"], agreement["kept"]) == (6, 29, 4)
+    assert agreement["agreement"] == pytest.approx((0.4 + 0.4 + 0.1 + 0.3 + 0.5 + 0.4) / 6)
+
+
+def test_labels_are_those_of_a_majority() -> None:
+    labels = rating_agreement(PAPER, EVALUATED).labels
+    given = labels[labels["items"] == "all"].set_index("label")
+    assert given["count"].to_dict() == {"1": 1, "2": 1, "3": 1, "4": 1, "5": 1, NO_MAJORITY: 1}
+    assert given["group"].to_dict() == {"1": "poor", "2": "poor", "3": "undecided", "4": "good", "5": "good", NO_MAJORITY: ""}
+    kept = labels[labels["items"] == "kept"].set_index("label")
+    # what five raters agree on to 40 % has three equal ratings
+    assert kept.loc[NO_MAJORITY, "count"] == 0 and kept["count"].sum() == 4
+    tied = rating_agreement(ratings("1122"), EVALUATED, majority=2).labels
+    assert tied.set_index(["items", "label"]).loc[("all", NO_MAJORITY), "count"] == 1
+
+
+def test_other_scales_are_grouped_only_when_asked() -> None:
+    other = ratings("0013", "3330")
+    assert set(rating_agreement(other, EVALUATED).stages["ratings"]) == {"given"}
+    grouped = rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("3",)})
+    assert set(grouped.labels["group"]) == {"low", "high", ""}
+    with pytest.raises(UsageError, match=r"rating '3' of meaning stands in no group; the groups have 0, 1"):
+        rating_agreement(other, EVALUATED, groups={"low": ("0", "1")})
+    with pytest.raises(UsageError, match="a rating stands in two groups"):
+        rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("1", "3")})
+
+
+def test_words_have_only_the_nominal_level_and_single_ratings_no_agreement() -> None:
+    result = rating_agreement([*ratings("aab", "bb"), *ratings("1", "2", criterion="alone")], EVALUATED)
+    assert result.alpha[["criterion", "level"]].values.tolist() == [
+        ["meaning", "nominal"], ["alone", "nominal"], ["alone", "ordinal"], ["alone", "interval"],
+    ]  # fmt: skip
+    alone = result.kappa.set_index("criterion").loc["alone"]
+    assert alone["items"] == 0 and math.isnan(alone["value"])
+    assert result.distribution[["rating", "count"]].values.tolist() == [["a", 2], ["b", 3], ["1", 1], ["2", 1]]
+
+
+def test_shares_are_of_all_ratings_and_of_the_items() -> None:
+    result = rating_agreement(ratings("555", "551", "123", "11", "4"), EVALUATED, min_agreement=0.5)
+    assert result.distribution[["rating", "count", "share"]].values.tolist() == [
+        ["1", 4, 4 / 12], ["2", 1, 1 / 12], ["3", 1, 1 / 12], ["4", 1, 1 / 12], ["5", 5, 5 / 12],
+    ]  # fmt: skip
+    labels = result.labels.set_index(["items", "label"])
+    assert labels.loc[("all", "5"), ["count", "share"]].tolist() == [2, 2 / 5]
+    assert labels.loc[("kept", "5"), ["count", "share"]].tolist() == [1, 1 / 2]
+    assert labels.groupby("items")["share"].sum().tolist() == pytest.approx([1, 1])
+    agreement = result.agreement.iloc[0]
+    # one rater of an item cannot agree: its share is of the four items with more
+    assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)

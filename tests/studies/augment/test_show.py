@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
+from rich.console import Console
+
+from robustcs.documents.document import Figure, Paragraph, Table
+from robustcs.documents.latex import render_latex
+from robustcs.documents.terminal import render_terminal
+from robustcs.evaluation.measures import parse_measure
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.augment.analysis import Augmentation
+from robustcs.studies.augment.figure import ChangePanel, augment_figure
+from robustcs.studies.augment.leave_one_out import leave_one_out
+from robustcs.studies.augment.show import present_augmentation, signed
+from robustcs.studies.augment.whatif import observed_rates, what_if
+from tests.evaluation.test_augmentation import Pairs, as_qrels
+from tests.evaluation.test_run_pool import as_ranking
+from tests.studies.augment.test_analysis import compare, pool_of_turns
+
+RUNS = [
+    as_ranking("one", {"1_1": ["a", "u", "b"], "1_2": ["x", "a"]}),
+    as_ranking("a_rather_long_name_of_a_run", {"1_1": ["u", "b"], "1_2": ["y", "x"]}),
+]
+OLD: Pairs = {("1_1", "a"): 2, ("1_1", "b"): 0, ("1_2", "x"): 2}
+NEW: Pairs = {("1_1", "u"): 4, ("1_1", "b"): 2, ("1_2", "y"): 0}
+
+
+@pytest.fixture(scope="module")
+def result() -> Augmentation:
+    policy = EvaluationPolicy(relevance_level=2)
+    qrels = as_qrels(OLD)
+    pool = pool_of_turns(RUNS, qrels, qrels)
+    grades = pool.grades(qrels)
+    counted = np.array([True, True])
+    measures = [parse_measure("P_2")]
+    drawn = what_if(pool, grades, observed_rates(pool, grades, 3), 40, measures, policy, counted, seed=0)
+    left = leave_one_out(pool, grades, 3, measures, policy, counted)
+    return Augmentation(Evaluated(policy, "runs", 2, 0), compare(RUNS, OLD, NEW, ("P_2",)), drawn, left, 3)
+
+
+def test_every_table_is_shown(result: Augmentation) -> None:
+    shown = {block.slug.split("-")[0] for block in present_augmentation(result) if isinstance(block, Table)}
+    assert shown == set(result.tables) - {"flips"}  # there are none
+
+
+def test_cells(result: Augmentation) -> None:
+    tables = {block.slug: block for block in present_augmentation(result) if isinstance(block, Table)}
+    before, after = tables["measures-P_2"].rows
+    assert before[:4] == ("one", "0.5000", "0.7500", "+0.2500") and before[-1] == "1"
+    assert after[:4] == ("a_rather_long_name_of_a_run", "0.2500", "0.7500", "+0.5000") and after[-1] == "2 → 1"
+    assert tables["conflicts"].rows == (("1_1", "b", "0", "2", "2"),)
+    assert tables["turns-P_2"].rows == (("1_1", "2", "a_rather_long_name_of_a_run", "0.0000", "1.0000", "1:4 2:0→2"),)
+    kendall = tables["ranking"].rows[0]
+    assert kendall[:3] == ("P@2", "Kendall's τ", "–")  # both runs are tied after
+
+
+def test_terminal_and_latex(result: Augmentation) -> None:
+    blocks = present_augmentation(result)
+    text = io.StringIO()
+    render_terminal(blocks, result.evaluated.policy_line, (), Console(file=text, width=80))
+    assert max(map(len, text.getvalue().splitlines())) <= 80
+    assert render_latex(blocks, result.evaluated.policy_line, ()).count(r"\begin{tabular}") >= 8
+
+
+def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
+    alone = Augmentation(result.evaluated, None, None, result.leave_one_out, 3)
+    assert list(alone.tables) == ["leave_one_out"]
+    blocks = present_augmentation(alone)
+    assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
+    assert not any(isinstance(block, Figure) for block in blocks)
+
+
+def test_figure_draws_every_run(result: Augmentation) -> None:
+    figure = next(block for block in present_augmentation(result) if isinstance(block, Figure))
+    assert "one 0.5000 to 0.7500" in figure.alt
+    drawn = figure.draw()
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["one", "a_rather_long_name_of_a_run"]
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3, 5])
+def test_panels_do_not_overlap(panels: int) -> None:
+    panel = ChangePanel("NDCG@3", tuple(f"run {i} $x_y$" for i in range(12)), (0.4,) * 12, (0.5,) * 12)
+    figure: MatplotlibFigure = augment_figure([panel] * panels)
+    figure.draw_without_rendering()
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
+    assert len(boxes) == panels
+    for number, box in enumerate(boxes):
+        assert box is not None and box.x0 >= 0 and box.y0 >= 0
+        assert box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :] if other is not None)
+
+
+def test_no_flips_are_said_in_words(result: Augmentation) -> None:
+    assert result.what_if is not None
+    still = replace(result.what_if, pairs=result.what_if.pairs.assign(flips=0.0))
+    blocks = present_augmentation(replace(result, change=None, what_if=still, leave_one_out=None))
+    assert blocks[-1] == Paragraph("P@2: no two runs change places in any draw.")
+
+
+def test_signed() -> None:
+    assert [signed(value) for value in (0.1, -0.25, 0.0, float("nan"))] == ["+0.1000", "−0.2500", "+0.0000", "–"]
+
+
+def test_nothing_changes_has_no_turns() -> None:
+    change = compare(RUNS, OLD, OLD, ("P_2",))
+    blocks = present_augmentation(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), change, None, None, 10))
+    assert not any(isinstance(block, Table) and block.slug.startswith(("turns", "conflicts")) for block in blocks)
+    assert isinstance(change.turns, pd.DataFrame) and change.turns.empty

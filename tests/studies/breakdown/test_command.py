@@ -1,0 +1,270 @@
+"""``robustcs breakdown`` on the demo collection: the JSON contract, every form of output, every option."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs import __version__
+from robustcs.evaluation.bins import BINS
+from tests.conftest import Command
+
+#: P@1 is 0 or 1, so that all thresholds say the same of it.
+CUTS = [("P_1", "=1"), ("ndcg_cut_3", ">0"), ("ndcg_cut_3", ">=0.5"), ("ndcg_cut_3", "=1")]
+
+
+def not_json(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def read(text: str) -> dict[str, Any]:
+    return json.loads(text, parse_constant=not_json)
+
+
+def counts(result: dict[str, Any], metric: str, threshold: str) -> list[int]:
+    return [
+        row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == (metric, threshold)
+    ]
+
+
+@pytest.fixture
+def result(in_demo: Command) -> dict[str, Any]:
+    return read(in_demo("breakdown --format json").out)
+
+
+def test_json_is_the_contract(result: dict[str, Any]) -> None:
+    assert list(result) == ["command", "version", "policy", "inputs", "tables", "notes"]
+    assert (result["command"], result["version"], result["notes"]) == ("breakdown", __version__, [])
+    assert list(result["tables"]) == ["bins", "attribution", "answerable", "tests", "headroom", "turns"]
+    columns = {name: list(rows[0]) for name, rows in result["tables"].items()}
+    assert columns == {
+        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown"],
+        "attribution": ["rewriter", "metric", "threshold", "cause", "count", "share", "ci_low", "ci_high"],
+        "answerable": [
+            "rewriter", "metric", "threshold", "turns", "answered", "answerable", "share", "ci_low", "ci_high"
+        ],
+        "tests": ["rewriter", "metric", "threshold", "first", "second", "only_first", "only_second", "p"],
+        "headroom": [
+            "rewriter", "metric", "threshold", "original", "qr", "human", "repaired", "gain", "ci_low", "ci_high"
+        ],
+        "turns": [
+            "rewriter", "turn", "metric", "threshold", "original", "qr", "human", "bin", "cause", "unchanged",
+            "original_text", "qr_text", "human_text",
+        ],
+    }  # fmt: skip
+
+
+def test_the_rows_are_complete_and_in_the_papers_order(result: dict[str, Any]) -> None:
+    tables = result["tables"]
+    assert [(row["metric"], row["threshold"], f"{row['original']}{row['qr']}{row['human']}") for row in tables["bins"]] == [
+        (*cut, bin_) for cut in CUTS for bin_ in BINS
+    ]
+    assert [row["cause"] for row in tables["attribution"]] == ["qa", "qr", "correct"] * len(CUTS)
+    assert [row["turns"] for row in tables["answerable"]] == ["all", "rewritten"] * len(CUTS)
+    assert len(tables["turns"]) == 70 * len(CUTS)
+
+
+def test_the_tables_agree_with_each_other(result: dict[str, Any]) -> None:
+    tables = result["tables"]
+    for metric, threshold in CUTS:
+        turns = [row for row in tables["turns"] if (row["metric"], row["threshold"]) == (metric, threshold)]
+        members = Counter(row["bin"] for row in turns)
+        assert counts(result, metric, threshold) == [members[bin_] for bin_ in BINS]
+        causes = {
+            row["cause"]: row["count"]
+            for row in tables["attribution"]
+            if (row["metric"], row["threshold"]) == (metric, threshold)
+        }
+        assert causes == Counter(row["cause"] for row in turns)
+        assert sum(row["unchanged"] for row in turns) == 19
+        gain = sum(row["human"] - row["qr"] for row in turns if row["cause"] == "qr") / 70
+        [headroom] = [row for row in tables["headroom"] if (row["metric"], row["threshold"]) == (metric, threshold)]
+        assert headroom["gain"] == pytest.approx(gain, abs=1e-12)
+
+
+def test_the_scores_are_trec_evals(result: dict[str, Any], demo: Path) -> None:
+    import pytrec_eval
+
+    with (demo / "qrels.txt").open() as file:
+        qrels: dict[str, dict[str, int]] = {}
+        for line in file:
+            turn, _, document, grade = line.split()
+            qrels.setdefault(turn, {})[document] = int(grade)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_3", "P_1"}, relevance_level=2)
+    for role in ("original", "qr", "human"):
+        run: dict[str, dict[str, float]] = {}
+        with (demo / f"runs/stem_{role}.trec").open() as file:
+            for line in file:
+                turn, _, document, _, score, _ = line.split()
+                run.setdefault(turn, {})[document] = float(score)
+        expected = evaluator.evaluate(run)
+        for row in result["tables"]["turns"]:
+            assert row[role] == pytest.approx(expected[row["turn"]][row["metric"]], abs=1e-9)
+
+
+def test_every_input_has_its_checksum_and_rows(result: dict[str, Any], demo: Path) -> None:
+    inputs = result["inputs"]
+    assert [list(entry) for entry in inputs] == [["role", "path", "sha256", "rows"]] * 7
+    assert [(entry["role"], entry["rows"]) for entry in inputs] == [
+        ("qrels", 782), ("original", 2555), ("qr", 3167), ("human", 3526),
+        ("original texts", 70), ("qr texts", 70), ("human texts", 70),
+    ]  # fmt: skip
+    for entry in inputs:
+        assert entry["sha256"] == hashlib.sha256((demo / entry["path"]).read_bytes()).hexdigest()
+
+
+def test_the_policy_stands_in_the_result(result: dict[str, Any]) -> None:
+    assert result["policy"] == {
+        "relevance_level": 2, "missing": "zero", "order": "score", "depth": None, "basis": "runs", "turns": 70,
+        "missing_turns": 0,
+        "line": "70 turns · missing turns score 0 (0) · ties by docid descending · scores as float32"
+        " · relevant ≥ 2 (binary measures)",
+    }  # fmt: skip
+
+
+def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[str, Any]) -> None:
+    answer = in_demo("breakdown --format csv --table headroom")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    expected = result["tables"]["headroom"]
+    assert answer.err == ""
+    assert list(rows[0]) == list(expected[0])
+    assert [float(row["ci_low"]) for row in rows] == [row["ci_low"] for row in expected]
+    answer = in_demo("breakdown --format csv")
+    columns = "rewriter,metric,threshold,original,qr,human,count,unchanged,unknown"
+    assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0\n")
+    assert answer.err == (
+        "csv holds one table, here bins; the others with --table: attribution, answerable, tests, headroom, turns\n"
+    )
+
+
+def test_markdown_has_the_published_layout(in_demo: Command) -> None:
+    lines = in_demo("breakdown --format markdown --table bins").out.splitlines()
+    assert lines[2] == "| Original | QR | Human | P@1 · = 1 | NDCG@3 · &gt; 0 | NDCG@3 · ≥ 0.5 | NDCG@3 · = 1 |"
+    assert lines[4] == "| × | × | × | 13 (3) | 1 (0) | 4 (0) | 45 (10) |"
+    assert lines[-1].startswith("*70 turns · missing turns score 0")
+
+
+def test_show_lists_the_turns_of_a_bin_with_their_texts(in_demo: Command) -> None:
+    out = in_demo("breakdown --show 100 --metric ndcg_cut_3 --threshold 0.5").out
+    assert out[out.index("2 of 70 turns in bin") :].startswith(
+        """\
+2 of 70 turns in bin 100 (Original ✓, QR ×, Human ×), correct if NDCG@3 ≥ 0.5
+
+  2_6 · Original""")
+
+
+def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -> None:
+    zero = read(in_demo("breakdown --original runs/stem_raw_2.trec --format json").out)
+    drop = read(in_demo("breakdown --original runs/stem_raw_2.trec --missing drop --format json").out)
+    assert (zero["policy"]["turns"], zero["policy"]["missing_turns"]) == (70, 1)
+    assert (drop["policy"]["turns"], drop["policy"]["missing_turns"]) == (69, 1)
+    assert zero["notes"] == drop["notes"] == ["original lacks 1 turn: 4_4"]
+    turns = {row["turn"]: row["original"] for row in zero["tables"]["turns"] if row["metric"] == "ndcg_cut_3"}
+    assert turns["4_4"] == 0
+    assert {row["turn"] for row in drop["tables"]["turns"]} == turns.keys() - {"4_4"}
+
+
+def test_order_and_depth_change_what_is_evaluated(in_copy: Command, tmp_path: Path) -> None:
+    runs = tmp_path / "demo" / "runs"
+    lines = (runs / "stem_qr.trec").read_text().splitlines()
+    turned = []
+    for line in lines:
+        turn, q0, document, rank, score, tag = line.split()
+        turned.append(f"{turn} {q0} {document} {rank} {-float(score)} {tag}\n")
+    (runs / "turned.trec").write_text("".join(turned))
+    by_score = read(in_copy("breakdown --format json --metric ndcg_cut_3").out)
+    by_rank = read(in_copy("breakdown --qr runs/turned.trec --order rank --format json --metric ndcg_cut_3").out)
+    assert by_rank["tables"] == by_score["tables"]
+    assert by_rank["policy"]["line"].endswith("order by the rank column · relevant ≥ 2 (binary measures)")
+    turned_scores = read(in_copy("breakdown --qr runs/turned.trec --format json --metric ndcg_cut_3").out)
+    assert turned_scores["tables"]["bins"] != by_score["tables"]["bins"]
+    shallow = read(in_copy("breakdown --depth 1 --metric recall_1000 --format json").out)
+    assert "top 1 only" in shallow["policy"]["line"]
+    deep = read(in_copy("breakdown --metric recall_1000 --format json").out)
+    assert sum(row["human"] for row in shallow["tables"]["turns"]) < sum(row["human"] for row in deep["tables"]["turns"])
+
+
+def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
+    command = (
+        "breakdown --config /dev/null --qrels qrels.txt --relevance-level 2 --original runs/stem_original.trec"
+        " --qr A=runs/stem_qr.trec --qr B=runs/plain_qr.trec --human runs/stem_human.trec"
+        " --rewrites original=topics.json:raw --rewrites qr:A=topics.json --rewrites human=topics.json"
+    )
+    result = read(in_demo(f"{command} --format json").out)
+    assert list(dict.fromkeys(row["rewriter"] for row in result["tables"]["bins"])) == ["A", "B"]
+    alone = read(in_demo("breakdown --format json").out)
+    for name, rows in result["tables"].items():
+        first = [{**row, "rewriter": "qr"} for row in rows if row["rewriter"] == "A"]
+        assert first == alone["tables"][name]
+    headings = [line for line in in_demo(command).out.splitlines() if line.startswith("Rewriter ")]
+    assert [heading for heading in headings if "error" not in heading] == ["Rewriter A", "Rewriter B"]
+
+
+def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Path) -> None:
+    from_runs = read(in_copy("breakdown --format json").out)
+    for role in ("original", "qr", "human"):
+        lines = [
+            f"{row['metric']}\t{row['turn']}\t{row[role]!r}\n"
+            for row in reversed(from_runs["tables"]["turns"])
+            if row["threshold"] == "=1"
+        ]
+        (tmp_path / "demo" / f"{role}.eval").write_text("".join([*lines, "ndcg_cut_3\tall\t0.5\n"]))
+    scored = read(
+        in_copy(
+            "breakdown --scores original=original.eval --scores qr=qr.eval --scores human=human.eval --format json"
+        ).out
+    )
+    assert scored["policy"]["basis"] == "scores"
+    assert scored["policy"]["line"] == (
+        "70 turns · missing turns score 0 (0) · scores as given, their own relevance level and order"
+    )
+    assert scored["tables"] == from_runs["tables"]
+
+
+def test_answers_of_reading_comprehension(in_demo: Command) -> None:
+    result = read(in_demo("breakdown --metric f1 --metric em --format json").out)
+    assert result["policy"]["basis"] == "answers"
+    assert counts(result, "f1", ">=0.5") == [36, 1, 1, 1, 10, 1, 4, 16]
+    # an exact match is an F1 of 1
+    assert counts(result, "em", "=1") == counts(result, "f1", "=1") == [58, 0, 0, 0, 2, 1, 2, 7]
+    assert result["policy"]["line"] == (
+        "70 turns · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation"
+    )
+    assert [entry["role"] for entry in result["inputs"][:4]] == [
+        "gold answers", "original answers", "qr answers", "human answers"
+    ]  # fmt: skip
+
+
+def test_options_win_over_the_project_file(in_demo: Command) -> None:
+    result = read(
+        in_demo(
+            "breakdown --relevance-level 1 --metric P_3 --threshold 0 --threshold 1 --qr runs/plain_qr.trec"
+            " --qrels grades.txt --seed 7 --jobs 2 --format json"
+        ).out
+    )
+    assert result["policy"]["relevance_level"] == 1
+    assert [(entry["role"], entry["path"]) for entry in result["inputs"][:4]] == [
+        ("qrels", "grades.txt"), ("original", "runs/stem_original.trec"), ("qr", "runs/plain_qr.trec"),
+        ("human", "runs/stem_human.trec"),
+    ]  # fmt: skip
+    assert list(dict.fromkeys((row["metric"], row["threshold"]) for row in result["tables"]["bins"])) == [
+        ("P_3", ">0"), ("P_3", ">=1")
+    ]  # fmt: skip
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_another(in_demo: Command) -> None:
+    first = in_demo("breakdown --table headroom --format csv").out
+    assert in_demo("breakdown --table headroom --format csv --jobs 3").out == first
+    assert in_demo("breakdown --table headroom --format csv --seed 1").out != first
+
+
+def test_any_measure_of_trec_eval(in_demo: Command) -> None:
+    result = read(in_demo("breakdown --metric set_F --metric nDCG@3 --format json").out)
+    assert list(dict.fromkeys(row["metric"] for row in result["tables"]["bins"])) == ["set_F", "ndcg_cut_3"]

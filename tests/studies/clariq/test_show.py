@@ -1,0 +1,43 @@
+"""The blocks of ``robustcs clariq``."""
+
+from __future__ import annotations
+
+from robustcs.documents.document import Table
+from robustcs.evaluation.clarification import Asked
+from robustcs.inputs.clariq import Topics
+from robustcs.inputs.preferences import Preference
+from robustcs.policy import EvaluationPolicy
+from robustcs.studies.clariq.analysis import clariq
+from robustcs.studies.clariq.show import present_clariq
+from robustcs.studies.clariq.tasks import System
+
+TOPICS = Topics({"1": "one", "2": "two"}, {"1": 1, "2": 4}, {"1": frozenset({"a"}), "2": frozenset({"c"})},
+                {"F1": "1", "F2": "2"}, {}, {}, 2)  # fmt: skip
+SYSTEMS = (
+    System("best", documents=Asked({"P1": {"F1": 1.0, "F2": 1.0}})),
+    System("mine", {"1": ["a"]}, Asked({"P1": {"F1": 1.0, "F2": 0.0}}, {"F1": "a"}, {"F2": "no output"}), {"1": 1}),
+)
+
+
+def test_every_table_has_cells_for_its_columns() -> None:
+    result = clariq(SYSTEMS, TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
+    blocks = present_clariq(result, ("P1", "NDCG3"))
+    tables = {block.slug: block for block in blocks if isinstance(block, Table)}
+    assert list(tables) == [
+        "question_relevance", "document_relevance", "comparisons-documents", "clarification_need", "need_confusion-mine",
+        "preference",
+    ]  # fmt: skip
+    for table in tables.values():
+        assert all(len(row) == len(table.columns) for row in table.rows)
+    assert tables["question_relevance"].rows[0] == ("mine", "0.5000", "0.5000", "0.5000", "0.5000")
+    assert tables["question_relevance"].note.endswith("Without output: mine for 1 topic.")
+    assert [row[:2] for row in tables["document_relevance"].rows[::2]] == [("Best question", "1.0000"), ("mine", "0.5000")]
+    assert tables["comparisons-documents"].rows[0][:3] == ("P1", "mine − Best question", "−0.5000")
+    assert tables["clarification_need"].rows[0][4] == "0.0000"
+    assert tables["need_confusion-mine"].rows[3][:6] == ("4", "0", "0", "0", "0", "1")
+    assert tables["preference"].rows[0][:5] == ("clear", "mine : yours", "1 : 0", "0", "100.0 %")
+
+
+def test_nothing_is_shown_of_tasks_without_input() -> None:
+    result = clariq(SYSTEMS[:1], None, {}, (), EvaluationPolicy(), 0)
+    assert [block.slug for block in present_clariq(result, ("P1",))] == ["document_relevance", "documents"]  # type: ignore[union-attr]

@@ -1,0 +1,94 @@
+"""Correlations, outliers and kinds of difference on turns small enough to count by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.statistics.correlation import correlate
+from robustcs.studies.correlate.analysis import Corners, Correlate, QuestionPairs, correlate_similarity
+
+TURNS = ["1_1", "1_2", "1_3", "2_1", "2_2", "2_3"]
+X = [1.0, 0.95, 0.9, 0.5, 0.2, 0.79]
+Y = [1.0, 0.1, 0.1, 0.3, np.nan, 0.9]
+EVALUATED = Evaluated(EvaluationPolicy(), "scores", 6, 0)
+
+
+def pair(name: str = "qr", judged: bool = True) -> QuestionPairs:
+    index = pd.Index(TURNS, name="turn")
+    scored = np.array([True, True, False, True, True, False])
+    cost = pd.DataFrame({"P_1": [0.0, 1.0, np.nan, 0.0, 1.0, np.nan]}, index=index)
+    return QuestionPairs(
+        rewriter=name,
+        similarity=pd.DataFrame({"rouge1_f": X, "use": X[::-1]}, index=index),
+        answers=pd.DataFrame({"overlap_10": Y}, index=index),
+        judged=scored if judged else None,
+        correct=scored & np.array([True, True, True, False, True, True]) if judged else None,
+        cost=cost if judged else pd.DataFrame(index=index),
+        depth=np.array([1.0, 2, 3, 1, 2, 3]),
+        original=["a", None, "c", "d", "e", "f"],
+        qr=["dog", "dogs", "red dog", "dog", "the dog", "dog red"],
+        human=["dog", "dog", "red dog", "red dog", "dog", "red dog"],
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> Correlate:
+    return correlate_similarity([pair(), pair("other")], EVALUATED)
+
+
+def test_correlations_over_each_subset(result: Correlate) -> None:
+    frame = result.correlations
+    assert list(frame) == ["rewriter", "x", "y", "subset", "turns", "method", "value", "ci_low", "ci_high", "p"]
+    assert len(frame) == 2 * 2 * 3 * 3
+    rows = frame[(frame["rewriter"] == "qr") & (frame["x"] == "rouge1_f") & (frame["method"] == "pearson")]
+    assert rows.set_index("subset")["turns"].to_dict() == {"all": 5, "judged": 3, "correct": 2}
+    value = rows.set_index("subset")["value"]
+    known = [0, 1, 2, 3, 5]
+    assert value["all"] == correlate([X[i] for i in known], [Y[i] for i in known], "pearson", 0).value
+    assert value["judged"] == pytest.approx(np.corrcoef([1.0, 0.95, 0.5], [1.0, 0.1, 0.3])[0, 1])
+    assert np.isnan(value["correct"])  # two turns are too few
+
+
+def test_without_scores_there_is_one_subset() -> None:
+    result = correlate_similarity([pair(judged=False)], EVALUATED)
+    assert set(result.correlations["subset"]) == {"all"}
+    assert result.differences["metric"].isna().all() and result.pairs["correct"].isna().all()
+
+
+def test_outliers_and_their_limits(result: Correlate) -> None:
+    rows = result.outliers[result.outliers["rewriter"] == "qr"]
+    # 0.9 is not above 0.9; a turn whose answers are unknown is no outlier
+    assert list(zip(rows["turn"], rows["corner"], strict=True)) == [("1_2", "different answers"), ("2_3", "same answers")]
+    assert rows["kinds"].tolist() == ["word form", "word order"]
+    assert rows["human_text"].tolist() == ["dog", "red dog"]
+    wide = correlate_similarity([pair()], EVALUATED, corners=Corners(0.85, 0.4, 0.4, 2.0))
+    assert wide.outliers["turn"].tolist() == ["1_2", "1_3"]
+
+
+def test_kinds_of_difference_with_their_cost(result: Correlate) -> None:
+    rows = result.differences[result.differences["rewriter"] == "qr"].set_index("kind")
+    assert rows["turns"].to_dict() == {
+        "identical": 2, "word order": 1, "word form": 1, "function words": 1, "missing content words": 1,
+    }  # fmt: skip
+    assert rows.loc["identical", ["share", "answers", "judged", "cost"]].tolist() == [2 / 6, 0.55, 1, 0.0]
+    assert rows.loc["word form", "cost"] == 1.0
+    assert rows.loc["word order", "judged"] == 0 and np.isnan(rows.loc["word order", "cost"])
+
+
+def test_pairs_have_every_column(result: Correlate) -> None:
+    rows = result.pairs[result.pairs["rewriter"] == "qr"].set_index("turn")
+    assert rows["rouge1_f"].tolist() == X
+    assert rows["length"].tolist() == [1, 1, 2, 2, 1, 2]
+    assert rows["correct"].isna().tolist() == [False, False, True, False, False, True]
+    assert rows.loc["1_2", "original_text"] is None or pd.isna(rows.loc["1_2", "original_text"])
+
+
+def test_depth_is_not_held_constant_where_ids_do_not_say_it() -> None:
+    unknown = pair()
+    object.__setattr__(unknown, "depth", np.full(6, np.nan))
+    assert set(correlate_similarity([unknown], EVALUATED).partial["given"]) == {"length"}
+    assert set(correlate_similarity([pair()], EVALUATED).partial["given"]) == {"depth, length"}

@@ -1,0 +1,169 @@
+"""``robustcs correlate``: the published figures by the command lines that a researcher would type, and what can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.cli.main import run
+from tests.conftest import Command
+
+QRQA = [
+    "correlate", "--format", "json",
+    "--rewrites", "human=Human.tsv", "--rewrites", "qr=Transformer_Plus_Plus_Q.tsv",
+    "--rewrites", "original=Human.tsv:original",
+    "--scores", "qr=Transformer_Plus_Plus_Q_query_metrics.txt", "--scores", "human=human_query_metrics.txt",
+    "--scores", "answers=answer_overlap_r1000.txt",
+]  # fmt: skip
+RUNS = [
+    "correlate", "--format", "json",
+    "--original", "runs/bert_base_raw.trec.gz", "--qr", "runs/bert_base_cv.trec.gz",
+    "--human", "runs/bert_base_oracle.trec.gz", "--qrels", "qrels.txt.gz", "--relevance-level", "2",
+    "--rewrites", "qr=runs/rewrites_cv.jsonl", "--rewrites", "qr=topics.json:raw_utterance",
+    "--rewrites", "human=runs/rewrites_cv.jsonl", "--rewrites", "human=topics.json:raw_utterance",
+]  # fmt: skip
+
+
+def value(result: dict[str, Any], **wanted: str) -> dict[str, Any]:
+    wanted = {"method": "pearson", "subset": "all", **wanted}
+    (row,) = (row for row in result["tables"]["correlations"] if all(row[key] == text for key, text in wanted.items()))
+    return row
+
+
+def test_published_correlations_and_outliers(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(shared_data / "cast2019" / "qrqa")
+    assert run(QRQA) == 0
+    result = json.loads(capfd.readouterr().out)
+    found = value(result, x="rouge1_f", y="overlap_1000")
+    assert round(found["value"], 10) == 0.7506224569
+    assert found["turns"] == 479 and found["ci_low"] < 0.7506 < found["ci_high"] and found["p"] < 1e-80
+    assert round(value(result, x="rouge1_recall", y="overlap_1000")["value"], 4) == 0.7565
+    judged = value(result, x="rouge1_recall", y="overlap_1000", subset="judged")
+    assert (round(judged["value"], 3), judged["turns"]) == (0.760, 173)
+    assert value(result, x="rouge1_f", y="overlap_1000", subset="correct")["turns"] == 122
+    corners = {}
+    for row in result["tables"]["outliers"]:
+        corners.setdefault(row["corner"], []).append(row["turn"])
+    assert corners == {
+        "different answers": ["45_5", "50_3", "50_4", "55_5", "55_6", "70_8", "72_7", "76_4"],
+        "same answers": ["32_6", "44_6", "62_6"],
+    }
+    assert {entry["role"] for entry in result["inputs"]} >= {"answer similarity", "qr scores", "human texts"}
+
+
+def test_runs_that_are_shallower_than_the_papers(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(shared_data / "cast2019")
+    assert run(RUNS) == 0
+    result = json.loads(capfd.readouterr().out)
+    found = value(result, x="rouge1_f", y="overlap_100")
+    assert found["turns"] == 479
+    assert found["value"] == pytest.approx(0.7235432340, abs=1e-9)
+    assert 0.66 < found["ci_low"] < found["value"] < found["ci_high"] < 0.78
+    assert result["notes"] == ["the runs of qr and human are 100 deep: overlap of their top 100"]
+    assert result["policy"]["turns"] == 479
+
+
+def test_every_kind_of_answer_measure(in_demo: Command) -> None:
+    names = ["overlap_10", "jaccard_10", "rbo", "rbo_0.95", "ndcg_cut_3", "P_1=1"]
+    out = in_demo("correlate --x rouge1_f --format json " + " ".join(f"--y '{name}'" for name in names)).out
+    pairs = json.loads(out)["tables"]["pairs"]
+    assert len(pairs) == 70
+    assert list(pairs[0])[2:9] == ["rouge1_f", *names]
+    for row in pairs:
+        assert row["jaccard_10"] <= row["overlap_10"] and 0 <= row["rbo"] <= 1 and -1 <= row["ndcg_cut_3"] <= 1
+        assert row["P_1=1"] in (0, 1)
+
+
+def test_reading_comprehension(in_demo: Command) -> None:
+    result = json.loads(in_demo("correlate --metric f1 --format json").out)
+    assert {row["y"] for row in result["tables"]["correlations"]} == {"answer_jaccard", "f1>0"}
+    assert result["policy"]["basis"] == "answers"
+    found = value(result, x="rouge1_f", y="answer_jaccard")
+    assert found["turns"] == 70 and 0 < found["value"] < 1
+    assert {row["metric"] for row in result["tables"]["differences"]} == {"f1"}
+
+
+def test_the_terminal_shows_everything_in_80_columns(in_demo: Command) -> None:
+    out = in_demo("correlate").out
+    for part in ("Questions against answers: overlap of the top 100", "Pearson", "Spearman", "Kendall", "partial",
+                 "Different questions, the same answers", "Which differences are frequent, and what do they cost?",
+                 "70 turns · missing turns score 0"):  # fmt: skip
+        assert part in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_files(in_copy: Command, tmp_path: Path) -> None:
+    told = in_copy("correlate -o scatter.svg -o scatter.png -o all.json -o all.tex -o all.md -o pairs.csv --table pairs").err
+    assert "wrote scatter.svg" in told
+    folder = tmp_path / "demo"
+    assert (folder / "pairs.csv").read_text().startswith("rewriter,turn,rouge1_f,rouge1_recall,rouge1_precision,rougeL_f,")
+    assert (folder / "scatter.png").read_bytes().startswith(b"\x89PNG")
+    assert "ROUGE-1 F" in (folder / "scatter.svg").read_text()
+
+
+def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Path) -> None:
+    texts = tmp_path / "few.json"
+    texts.write_text(json.dumps({"1_1": "what is a sourdough starter", "1_2": "how", "9_99": "no such turn"}))
+    result = json.loads(in_copy(f"correlate --rewrites qr={texts} --format json").out)
+    assert [row["turn"] for row in result["tables"]["pairs"]] == ["1_1", "1_2"]
+    assert "68 turns without a text of qr or human left out: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--x rouge", "no similarity of questions is named 'rouge'; there are rouge1_precision"),
+        ("--x use", "use needs a model; name it with --use MODEL"),
+        ("--y overlap", "nothing about answers is named 'overlap'; write overlap_K"),
+        ("--run a=b", "--run a=b has no role here"),
+        ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings go over different turns"),
+        ("--use nowhere", "nowhere: no such folder, and not a TensorFlow Hub handle"),
+        ("--scores wrong=x", "role 'wrong'; write original, qr, human"),
+        ("--rewrites qr:T5=topics.json --scores answers=x", "x belongs to one rewriter, but there are 2"),
+    ],
+)  # fmt: skip
+def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
+    assert f"robustcs: {message}" in in_demo(f"correlate {options}", code=2).err
+
+
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "h.json").write_text('{"1_1": "a", "1_2": "b"}')
+    assert run(["correlate"]) == 2
+    assert "no question texts of the qr formulation; give --rewrites qr=FILE" in capfd.readouterr().err
+    texts = ["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=h.json"]
+    assert run(texts) == 2
+    assert capfd.readouterr().err == (
+        "robustcs: nothing says how alike the answers are, and no run answers 2 turns (1_1, 1_2) of human; 2 turns (1_1, 1_2)"
+        " of qr; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml, or give"
+        " --scores answers=FILE or predicted answers (--answers)\n"
+    )
+    assert run([*texts, "--y", "P_1"]) == 2
+    assert "nothing says which answers are good" in capfd.readouterr().err
+    assert run([*texts, "--y", "overlap_10"]) == 2
+    assert "not all of Human and the rewriters have a run" in capfd.readouterr().err
+    (tmp_path / "s.txt").write_text("overlap 7_1 0.5\n")
+    assert run([*texts, "--scores", "answers=s.txt"]) == 3
+    assert capfd.readouterr().err == (
+        "h.json: none of its turns is in the scores: it has turns like '1_1', the scores like '7_1'; check that they belong"
+        " together\n"
+    )
+    (tmp_path / "q.json").write_text('{"1_3": "c"}')
+    (tmp_path / "s.txt").write_text("overlap 1_2 0.5\noverlap 1_3 0.5\n")
+    assert run(["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=q.json", "--scores", "answers=s.txt"]) == 2
+    assert "no turn has texts of qr and human and something about their answers" in capfd.readouterr().err
+
+
+def test_answer_similarity_in_the_project_file(in_copy: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "mine.txt").write_text("mine 1_1 0.25\nmine 1_2 0.5\nmine 1_3 0.75\n")
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text('answer_similarity = "mine.txt"\n' + config.read_text())
+    result = json.loads(in_copy("correlate --format json").out)
+    assert value(result, x="rouge1_f", y="mine")["turns"] == 3

@@ -1,0 +1,180 @@
+"""From grades to judgments, pools and scores."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.augmentation import qrels_text
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs.crowd import GoldCheck, Grade, read_bank, read_grades
+from robustcs.inputs.mixed_initiative import Asked, Bank, Mapped, map_to_bank, read_mixed_initiative
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.crowd.analysis import GradesPart, build_pool, crowd, judgments_of
+from robustcs.studies.crowd.grades import (
+    aggregate,
+    as_qrels,
+    exclude_workers,
+    final_grade,
+    only_turns,
+    qrels_by_criterion,
+    topic_of,
+    turn_sets,
+)
+
+POLICY = EvaluationPolicy(relevance_level=2)
+MEASURES = [parse_measure(name) for name in ("P_1", "ndcg_cut_3")]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
+def test_the_final_grade_is_the_mode_else_the_mean_rounded_half_up(grades: list[int]) -> None:
+    found, rule = final_grade(grades)
+    most = [grade for grade, count in Counter(grades).items() if count == max(Counter(grades).values())]
+    if len(most) == 1:
+        assert (found, rule) == (most[0], "mode")
+    else:
+        assert (found, rule) == (math.floor(float(np.mean(grades)) + 0.5), "mean")
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"), [([0, 1], (1, "mean")), ([1, 2], (2, "mean")), ([0, 0, 1, 1, 3], (1, "mean")), ([3], (3, "mode"))]
+)
+def test_halves_go_up(grades: list[int], expected: tuple[int, str]) -> None:
+    assert final_grade(grades) == expected
+
+
+@pytest.mark.parametrize(
+    ("turn", "topic"),
+    [("132_1-3", "132"), ("132_12-3", "132"), ("31_4", "31"), ("C_a_1_q#2", "C_a_1"), ("x", "x")],
+)
+def test_all_branches_of_a_tree_are_one_topic(turn: str, topic: str) -> None:
+    assert topic_of(turn) == topic
+
+
+GRADES = [
+    Grade("132_1-1", "Q1", "a", "relevance", 2), Grade("132_2-3", "Q2", "a", "novelty", 1),
+    Grade("133_1-1", "Q1", "a", "relevance", 3), Grade("132_1-1", "Q1", "b", "relevance", 1),
+]  # fmt: skip
+
+
+def test_a_worker_who_fails_a_check_loses_the_topic_and_only_that() -> None:
+    kept, exclusions, unseen = exclude_workers(
+        GRADES, [GoldCheck("132_1-1", "Q1", "relevance", 0), GoldCheck("9_1", "Q1", "relevance", 0)], 1
+    )
+    assert kept == GRADES[2:] and unseen == 1
+    (one,) = exclusions
+    assert one == (
+        "132", "a", 1, 1, 2, "132_1-1 Q1 relevance: gave 2, the gold check says 0 (tolerance 1)",
+    )  # fmt: skip
+    assert exclude_workers(GRADES, [GoldCheck("132_1-1", "Q1", "relevance", 0)], 2)[0] == GRADES
+    assert exclude_workers(GRADES, [], 0) == (GRADES, [], 0)
+
+
+def test_a_check_needs_a_criterion_where_there_are_several() -> None:
+    with pytest.raises(UsageError, match="a gold check names no criterion, and the grades have relevance, novelty"):
+        exclude_workers(GRADES, [GoldCheck("132_1-1", "Q1", "", 0)], 1)
+    same = [grade for grade in GRADES if grade.criterion == "relevance"]
+    assert [one.worker for one in exclude_workers(same, [GoldCheck("132_1-1", "Q1", "", 0)], 1)[1]] == ["a"]
+
+
+def test_judgments_by_criterion_and_turn_set() -> None:
+    final = aggregate([Grade("1_10", "Q2", "a", "r", 1), Grade("1_9", "Q2", "a", "r", 0), Grade("1_9", "Q10", "b", "r", 2)])
+    assert [one[1:5] for one in final] == [("1_9", "Q2", 1, 0), ("1_9", "Q10", 1, 2), ("1_10", "Q2", 1, 1)]
+    qrels = qrels_by_criterion(final)["r"]
+    sets = turn_sets(qrels, 2, {"1_10", "7_7"})
+    assert {name: some.turns for name, some in sets.items()} == {
+        "all": ("1_9", "1_10"), "filtered": ("1_9",), "subset": ("1_10",),
+    }  # fmt: skip
+    assert only_turns(qrels, {"7_7"}) is None
+
+
+def pairs(qrels: Qrels) -> dict[tuple[str, str], int]:
+    lines = [line.split() for line in qrels_text(qrels).splitlines()]
+    return {(turn, item): int(grade) for turn, _, item, grade in lines}
+
+
+def test_published_judgments_agree_with_the_qrels_pair_by_pair(shared_data: Path) -> None:
+    folder = shared_data / "cast2022-regin"
+    found = qrels_by_criterion(aggregate(read_grades(folder / "question_judgments.json.gz")[0]))
+    for criterion, name in (("relevance", "relevance_all"), ("novelty", "novelty"), ("diversity", "diversity")):
+        assert pairs(found[criterion]) == pairs(read_qrels(folder / f"question_{name}.qrel"))
+    every = read_qrels(folder / "question_relevance_all.qrel")
+    subset = read_qrels(folder / "question_relevance_mi_subset.qrel")
+    sets = turn_sets(every, 2, set(subset.turns))
+    assert [len(sets[name].turns) for name in ("all", "filtered", "subset")] == [205, 194, 24]
+    assert pairs(sets["filtered"]) == pairs(read_qrels(folder / "question_relevance_filtered.qrel"))
+    assert pairs(sets["subset"]) == pairs(subset)
+
+
+def published_runs(folder: Path) -> list[Mapped]:
+    bank = Bank(read_bank(folder / "question_bank.json"))
+    names = {"bm25": "bm25_baseline_mi_run.json.gz", "gpt": "GPT-3_raw_run.json"}
+    return [map_to_bank(read_mixed_initiative(folder / file), bank, name) for name, file in names.items()]
+
+
+def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
+    folder = shared_data / "cast2022-regin"
+    mapped = published_runs(folder)
+    rankings = [rank_run(one.run, POLICY) for one in mapped]
+    judgments = judgments_of({"relevance": read_qrels(folder / "question_relevance_all.qrel")}, 2, None)
+    result = crowd(judgments, rankings, MEASURES, Evaluated(POLICY, "runs", 205, 56), mapped=mapped)
+    rows = result.measures[result.measures["turn_set"] == "all"]
+    assert [(row.run, row.metric, round(row.value, 4), row.turns, row.answered) for row in rows.itertuples()] == [
+        ("bm25", "P_1", 0.3268, 205, 205), ("bm25", "ndcg_cut_3", 0.2425, 205, 205),
+        ("gpt", "P_1", 0.4098, 205, 149), ("gpt", "ndcg_cut_3", 0.2456, 205, 149),
+    ]  # fmt: skip
+    assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
+    # what both runs put first was judged, a question that is not in the bank among it
+    pool = build_pool(rankings, 1, {})
+    official = {tuple(line.split()[::2][:2]) for line in (folder / "question_pool_depth_1.pool").read_text().splitlines()}
+    found = set(zip(pool["turn"], pool["item"], strict=True))
+    assert len(found) == len(pool) == 354 and found < official and ("142_5-7", "Q2173") in found
+    assert [asked.turn for asked in mapped[0].unmapped].count("142_5-7") == 1
+
+
+def ranking(name: str, *asked: tuple[str, str, float]) -> Ranking:
+    return rank_run(map_to_bank([Asked(*one) for one in asked], None, name).run, POLICY)
+
+
+A = ranking("a", ("1_10", "Q1", 1), ("1_2", "Q1", 1), ("1_2", "Q2", 2))
+B = ranking("b", ("1_2", "Q2", 1), ("1_2", "Q3", 0.5))
+
+
+def test_the_pool_is_the_top_of_every_run() -> None:
+    assert build_pool([A, B], 1, {"Q2": "Why?"}).values.tolist() == [["1_2", "Q2", 2, 1, "Why?"], ["1_10", "Q1", 1, 1, ""]]
+    assert build_pool([A, B], 2, {})[["turn", "item", "best_rank"]].values.tolist() == [
+        ["1_2", "Q1", 2], ["1_2", "Q2", 1], ["1_2", "Q3", 2], ["1_10", "Q1", 1],
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="a pool is made of runs"):
+        build_pool([], 1, {})
+
+
+@pytest.mark.parametrize(("missing", "value", "turns"), [("zero", 0.5, 2), ("drop", 1, 1)])
+def test_turns_that_a_run_lacks(missing: str, value: float, turns: int) -> None:
+    policy = EvaluationPolicy(relevance_level=2, missing=missing)  # type: ignore[arg-type]
+    judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
+    rows = crowd(judgments, [A, B], MEASURES[:1], Evaluated(policy, "runs", 2, 1)).measures
+    own = rows[(rows["run"] == "b") & (rows["turn_set"] == "all")].iloc[0]
+    assert (own["value"], own["turns"], own["answered"]) == (value, turns, 1)
+
+
+def test_agreement_before_and_after() -> None:
+    grades = [Grade("1_1", f"Q{item}", worker, "r", grade) for item in range(4)
+              for worker, grade in (("a", item % 2), ("b", item % 2), ("c", 3))]  # fmt: skip
+    kept, exclusions, _ = exclude_workers(grades, [GoldCheck("1_1", "Q0", "r", 0)], 1)
+    part = GradesPart(grades, kept, exclusions, aggregate(kept), True)
+    table = crowd({}, [], [], Evaluated(POLICY, "texts", 1, 0), part).agreement.set_index("stage")
+    assert table["raters"].to_dict() == {"before": 3, "after": 2}
+    assert table.loc["before", "agreement"] == pytest.approx(1 / 3) and table.loc["after", "kappa"] == 1
+    unchecked = GradesPart(grades, grades, [], aggregate(grades), False)
+    assert crowd({}, [], [], Evaluated(POLICY, "texts", 1, 0), unchecked).agreement["stage"].tolist() == ["before"]

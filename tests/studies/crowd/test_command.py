@@ -1,0 +1,126 @@
+"""``robustcs crowd``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.inputs.qrels import read_qrels
+from tests.conftest import Command
+
+GRADES = "crowd crowd/grades.csv --gold-checks crowd/gold_checks.csv"
+RUNS = "--bank crowd/bank.json --run ids=crowd/ids.json --run texts=crowd/texts.json"
+
+
+def tables(answer: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads(answer)["tables"]
+    return found
+
+
+def test_everything_at_once(in_demo: Command) -> None:
+    command = f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt"
+    out = in_demo(command).out
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.endswith("5 turns · missing turns score 0 (1) · ties by docid descending · scores as\n"
+                        "float32 · relevant ≥ 2 (binary measures)\n")  # fmt: skip
+    found = tables(in_demo(f"{command} --format json").out)
+    assert [(row["topic"], row["worker"], row["failed"]) for row in found["exclusions"]] == [
+        ("1", "worker_4", 2), ("2", "worker_4", 1),
+    ]  # fmt: skip
+    assert {row["turn_set"]: row["turns"] for row in found["qrels"] if row["criterion"] == "relevance"} == {
+        "all": 5, "filtered": 4, "subset": 3,
+    }  # fmt: skip
+    assert found["mapping"][1] == {"run": "texts", "questions": 8, "id": 0, "exact": 6, "normalised": 1, "unmapped": 1}
+    assert found["unmapped"] == [{"run": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
+    assert len(found["measures"]) == 2 * 2 * 3 * 2
+    assert {row["rule"] for row in found["grades"]} == {"mode", "mean"}
+
+
+def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
+    given = json.loads(in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out)
+    bare = json.loads(in_demo("crowd --format json").out)
+    assert bare == given
+    looser = tables(in_demo("crowd --tolerance 3 --depth 2 --format json").out)
+    assert not looser["exclusions"] and len(looser["pool"]) > len(given["tables"]["pool"])
+
+
+def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text(config.read_text().replace("[crowd]\n", "[crowd]\ntolerance = 3\n"))
+    assert not tables(in_copy(f"{GRADES} --format json").out)["exclusions"]
+    assert tables(in_copy(f"{GRADES} --tolerance 1 --format json").out)["exclusions"]
+    assert not tables(in_copy(f"{GRADES} --format json").out)["measures"]  # the runs of the table are left out
+
+
+def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
+    answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --depth 2 --format json")
+    names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",
+             "qrels_diversity_filtered.txt", "qrels_diversity_subset.txt", "pool.txt", "ids.trec", "texts.trec"]  # fmt: skip
+    assert answer.err == f"wrote 9 files to out: {', '.join(names)}\n"
+    folder = tmp_path / "demo" / "out"
+    assert read_qrels(folder / "qrels_relevance.txt").turns == ("1_1", "1_2", "1_3", "2_1", "2_3")
+    first = [row for row in tables(answer.out)["measures"] if row["criterion"] == "relevance" and row["turn_set"] == "all"]
+    again = in_copy("crowd --qrels out/qrels_relevance.txt --run ids=out/ids.trec --run texts=out/texts.trec --format json").out
+    second = [row for row in tables(again)["measures"] if row["turn_set"] == "all"]
+    assert [row["value"] for row in first] == [row["value"] for row in second]
+    assert in_copy(f"{GRADES} --tolerance 3 --folder out", code=2).err.startswith("robustcs: out/qrels_")
+
+
+def test_published_runs(in_demo: Command, shared_data: Path) -> None:
+    folder = shared_data / "cast2022-regin"
+    found = tables(in_demo(
+        f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
+        f" --run bm25={folder}/bm25_baseline_mi_run.json.gz --run gpt={folder}/GPT-3_raw_run.json"
+    ).out)  # fmt: skip
+    scores = [(row["run"], round(row["value"], 4), row["answered"]) for row in found["measures"] if row["turn_set"] == "all"]
+    assert scores == [("bm25", 0.3268, 205), ("bm25", 0.2425, 205), ("gpt", 0.4098, 149), ("gpt", 0.2456, 149)]
+    assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {"all": 205, "filtered": 194}
+
+
+def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(
+    in_demo: Command, shared_data: Path, tmp_path: Path
+) -> None:
+    """One of its ids, Q2173, is not in the bank; the organisers pooled and judged it, so that it belongs where it stands."""
+    folder = shared_data / "cast2022-regin"
+    run = json.loads(gzip.decompress((folder / "bm25_baseline_mi_run.json.gz").read_bytes()))
+    lines = [
+        f"{turn['turn_id']} Q0 {asked['question']} {rank} {asked['score']} bm25\n"
+        for turn in run["turns"] for rank, asked in enumerate(turn["questions"], 1)
+    ]  # fmt: skip
+    (tmp_path / "bm25.trec").write_text("".join(lines))
+    found = tables(in_demo(
+        f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
+        f" --run json={folder}/bm25_baseline_mi_run.json.gz --run trec={tmp_path}/bm25.trec"
+    ).out)  # fmt: skip
+    values = {(row["run"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]}
+    assert round(values["json", "all", "ndcg_cut_3"], 4) == 0.2425 and round(values["json", "all", "P_1"], 4) == 0.3268
+    assert all(values["trec", *rest] == value for (run, *rest), value in values.items() if run == "json")
+
+
+def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
+    answer = in_copy("crowd crowd/grades.csv -o grades.svg -o -")
+    assert "diversity" in (tmp_path / "demo" / "grades.svg").read_text()
+    assert "How do the runs do?" not in answer.out and answer.out.endswith("5 turns · texts only, nothing is scored\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("crowd --bank crowd/bank.json", 2,
+         "robustcs: neither grades nor runs are given; name a file of grades, or --run NAME=FILE\n"),
+        ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and qrels are given; leave out one of them\n"),
+        ("crowd --run a=crowd/ids.json --gold-checks crowd/gold_checks.csv", 2,
+         "robustcs: gold checks without grades; name the file of grades\n"),
+        ("crowd --run a=crowd/texts.json", 2,
+         "robustcs: run a has texts, such as 'What would you like to know about bread?'; name their ids with --bank FILE\n"),
+        ("crowd crowd/grades.csv --run a=runs/stem_qr.trec --subset crowd/bank.json", 2,
+         "robustcs: no turn of crowd/bank.json is judged; check that its turn ids agree\n"),
+        ("crowd paraphrases.csv", 3, "paraphrases.csv:1: no column 'item'; the columns are: TURN_ID, MANUAL PARAPHRASE,"),
+    ],
+)  # fmt: skip
+def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> None:
+    assert in_demo(command, code).err.startswith(message)

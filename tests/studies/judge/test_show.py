@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pandas as pd
+
+from robustcs.documents.document import Table
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.judge.analysis import Worklist
+from robustcs.studies.judge.show import present_worklist
+
+
+def result(holes: int, comparisons: list[tuple[str, str]]) -> Worklist:
+    rows = [("1", "1_1", f"d{i}", 1, 2, 0.01234567, "b", None if i else 3) for i in range(holes)]
+    columns = ["topic", "turn", "document", "systems", "best_rank", "influence", "found_by", "grade"]
+    worklist = pd.DataFrame(rows, columns=columns).astype({"grade": "Int64"})
+    topics = pd.DataFrame([("1", 1, holes, 1, 0.5)], columns=["topic", "turns", "holes", "judged", "influence"])
+    compared = pd.DataFrame([(a, b, "ndcg_cut_3") for a, b in comparisons], columns=["baseline", "system", "metric"])
+    return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), worklist, topics, compared)
+
+
+def tables(worklist: Worklist) -> tuple[Table, Table]:
+    topics, holes = present_worklist(worklist)
+    assert isinstance(topics, Table)
+    assert isinstance(holes, Table)
+    return topics, holes
+
+
+def test_people_see_the_first_holes_and_how_many_there_are() -> None:
+    topics, holes = tables(result(25, [("base", "set")]))
+    assert topics.caption == "25 unjudged passages, 1 of them judged since, by topic"
+    assert topics.rows == (("1", "1", "25", "1", "0.5000"),)
+    assert holes.caption == "Passages to judge, in this order: the first 20 of 25"
+    assert len(holes.rows) == 20
+    assert holes.rows[:2] == (("1_1", "d0", "1", "2", "0.0123", "3"), ("1_1", "d1", "1", "2", "0.0123", "–"))
+
+
+def test_what_is_compared_stands_below() -> None:
+    def note(comparisons: list[tuple[str, str]]) -> str:
+        return tables(result(1, comparisons))[0].note
+
+    assert "the differences in NDCG@3 of m and m1, m2; r and r1," in note([("m", "m1"), ("m", "m2"), ("r", "r1")])
+    assert "the differences in NDCG@3 between all pairs of 3 systems," in note([("a", "b"), ("a", "c"), ("b", "c")])
+    assert "can change NDCG@3 of alone," in note([("", "alone")])
+
+
+def test_no_holes() -> None:
+    topics, holes = tables(result(0, [("base", "set")]))
+    assert topics.caption.startswith("0 unjudged passages")
+    assert holes.rows == ()

@@ -1,0 +1,169 @@
+"""Robustness: Table 11's arithmetic, the demo's groups, real runs, and every table against a plain recomputation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import Project
+from robustcs.project.reading import read_project
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.studies.robustness.analysis import Robustness, robustness
+
+
+def made(scores: dict[str, Sequence[float]], groups: dict[str, Group], **more: object) -> Robustness:
+    """Robustness of one measure over turns 1_1, 1_2, … of conversations of three."""
+    count = len(next(iter(scores.values())))
+    turns = pd.Index([f"{1 + i // 3}_{1 + i % 3}" for i in range(count)], name="turn")
+    frames = {name: pd.DataFrame({"ndcg_cut_3": values}, index=turns, dtype=float) for name, values in scores.items()}
+    return robustness(groups, frames, Evaluated(EvaluationPolicy(), "runs", count, 0), **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def of_demo(demo: Path) -> tuple[Robustness, dict[str, pd.DataFrame]]:
+    project = read_project(demo / "robustcs.toml")
+    names = [name for group in project.groups.values() for name in (group.baseline, *group.sets)]
+    scores, evaluated = Workspace(project).system_scores(names, ("ndcg_cut_3", "map"))
+    return robustness(project.groups, scores, evaluated), scores
+
+
+def test_table_11_of_the_paper() -> None:
+    # CAsT 2019, manual: 0.506 0.512 0.500 against 0.624; "dropped on average 12 %" are points
+    scores = {"m1": [0.506] * 2, "m2": [0.512] * 2, "m3": [0.5] * 2, "cast": [0.624] * 2}
+    result = made(scores, {"manual": Group("cast", ("m1", "m2", "m3"))})
+    assert result.measures["drop"].tolist() == pytest.approx([0.118, 0.112, 0.124])
+    assert result.measures["drop_percent"].tolist() == pytest.approx([18.910, 17.949, 19.872], abs=1e-3)
+    mean = result.groups.iloc[0]
+    assert round(mean["mean_drop"], 2) == 0.12
+    assert mean["mean_drop"] == pytest.approx(result.measures["drop"].mean())
+    assert mean["mean_drop_percent"] == pytest.approx(result.measures["drop_percent"].mean())
+
+
+def test_contract_columns(of_demo: tuple[Robustness, object]) -> None:
+    result, _ = of_demo
+    promised = ["group", "set", "metric", "value", "baseline", "drop", "drop_percent", "p", "p_corrected"]
+    assert list(result.measures.columns[: len(promised)]) == promised
+    assert {"group", "metric", "mean_drop", "mean_drop_percent"} <= set(result.groups.columns)
+
+
+def test_demo_values_and_tests(of_demo: tuple[Robustness, dict[str, pd.DataFrame]]) -> None:
+    result, scores = of_demo
+    assert len(result.measures) == 12
+    for row in result.measures.itertuples():
+        value, base = scores[row.set][row.metric], scores[row.baseline_run][row.metric]
+        assert (row.value, row.baseline, row.drop) == pytest.approx((value.mean(), base.mean(), base.mean() - value.mean()))
+        assert row.t_p == pytest.approx(stats.ttest_rel(base, value).pvalue)
+        assert row.p == pytest.approx(row.t_p, abs=0.02)
+        assert row.ci_low <= row.drop <= row.ci_high
+    for _, part in result.measures.groupby("metric"):
+        smallest = part.loc[part["p"].idxmin()]
+        assert smallest["p_corrected"] == pytest.approx(min(1, 6 * smallest["p"]))
+    # the careful rewrites lose to no paraphrase set; the raw turns lose little, as they were bad already
+    assert (result.groups.set_index("group").loc["manual", "p"] < 0.001).all()
+    assert (result.groups.set_index("group").loc["raw", "p"] > 0.05).all()
+
+
+def test_demo_risk_spread_and_turns(of_demo: tuple[Robustness, dict[str, pd.DataFrame]]) -> None:
+    result, scores = of_demo
+    for row in result.risk.itertuples():
+        base = scores["human" if row.group == "manual" else "original"][row.metric]
+        gains = scores[row.set][row.metric] - base
+        assert (row.wins, row.losses, row.ties) == ((gains > 1e-9).sum(), (gains < -1e-9).sum(), (gains.abs() <= 1e-9).sum())
+        weighted = gains.where(gains > 0, 2 * gains)
+        assert row.urisk == pytest.approx(weighted.mean())
+        assert row.trisk == pytest.approx(stats.ttest_1samp(weighted, 0).statistic)
+    table = pd.DataFrame({name: scores[name]["ndcg_cut_3"] for name in ("raw_1", "raw_2", "raw_3")})
+    turns = result.turns.query("group == 'raw' and metric == 'ndcg_cut_3'").set_index("turn")
+    for column, expected in (("mean", table.mean(axis=1)), ("sd", table.std(axis=1)), ("low", table.min(axis=1))):
+        assert turns[column].tolist() == pytest.approx(expected.tolist())
+    assert turns["high_set"].tolist() == table.idxmax(axis=1).tolist()
+    row = result.spread.query("group == 'raw' and metric == 'ndcg_cut_3'").iloc[0]
+    assert row["mean_range"] == pytest.approx((table.max(axis=1) - table.min(axis=1)).mean())
+    assert row["steady"] == (table.nunique(axis=1) == 1).sum()
+
+
+def test_demo_variance(of_demo: tuple[Robustness, dict[str, pd.DataFrame]]) -> None:
+    result, _ = of_demo
+    for _, part in result.variance.groupby(["group", "metric"]):
+        share = part.set_index("component")["share"]
+        assert share["turn"] + share["set"] + share["turn_set"] == pytest.approx(1)
+        assert share["wording"] == pytest.approx(share["set"] + share["turn_set"])
+        assert (part["ci_low"] <= part["share"]).all() and (part["share"] <= part["ci_high"]).all()
+
+
+def test_demo_slices_add_up(of_demo: tuple[Robustness, object]) -> None:
+    result, _ = of_demo
+    groups = result.groups.set_index(["group", "metric"])
+    for key, part in result.slices.groupby(["group", "metric", "slicing"]):
+        whole = groups.loc[key[:2]]
+        assert part["turns"].sum() == 70
+        assert (part["turns"] * part["drop"]).sum() / 70 == pytest.approx(whole["mean_drop"])
+    depths = result.slices.query("slicing == 'depth'")["slice"].unique()
+    assert depths.tolist() == ["1", "2", "3", "4", "5", "6", "7"]
+
+
+def test_slices_of_a_user() -> None:
+    scores = {"base": [1.0] * 42, "a": [0.5, 1.0] * 21, "b": [1.0] * 42}
+    turns = [f"{1 + i // 3}_{1 + i % 3}" for i in range(42)]
+    slices = {
+        "type": {turn: "odd" if i % 2 else "even" for i, turn in enumerate(turns[:40])},
+        "id": {turn: turn for turn in turns},
+    }
+    result = made(scores, {"g": Group("base", ("a", "b"))}, slices=slices)
+    mine = result.slices[result.slices["slicing"] == "type"]
+    assert mine[["slice", "turns", "drop"]].to_numpy().tolist() == [["even", 20, 0.25], ["odd", 20, 0.0]]
+    assert result.evaluated.notes[:2] == (
+        "slices: column type says nothing of 2 of the 42 turns",
+        "slices: column id has 42 different values (more than 20) and is left out",
+    )
+
+
+def test_one_set_and_a_baseline_of_zero() -> None:
+    result = made({"base": [0, 0, 0], "a": [0, 0.5, 0]}, {"g": Group("base", ("a",))})
+    assert math.isnan(result.measures["drop_percent"][0]) and result.measures["drop"][0] == pytest.approx(-1 / 6)
+    assert not len(result.variance) and "share" in result.variance
+    assert "a variance decomposition needs at least two sets in a group and two turns" in result.evaluated.notes
+    assert np.isnan(result.turns["sd"]).all()
+
+
+def test_the_seed_decides() -> None:
+    values = np.random.default_rng(0).random((3, 60))
+    scores = dict(zip(("base", "a", "b"), values, strict=True))
+    groups = {"g": Group("base", ("a", "b"))}
+    first, again, other = (made(scores, groups, seed=seed) for seed in (1, 1, 2))
+    assert first.measures.equals(again.measures) and first.variance.equals(again.variance)
+    assert not first.measures["ci_low"].equals(other.measures["ci_low"])
+
+
+def test_a_run_twice() -> None:
+    with pytest.raises(UsageError, match="group 'g' has a run twice; compare different runs"):
+        made({"base": [0.5, 1]}, {"g": Group("base", ("base",))})
+
+
+def test_cast_2020(shared_data: Path) -> None:
+    folder = shared_data / "cast2020"
+    project = Project(
+        qrels=folder / "qrels.txt.gz",
+        runs={name: folder / "runs" / f"bert_{name}.trec.gz" for name in ("manual", "raw", "auto")},
+        policy=EvaluationPolicy(relevance_level=2),
+    )
+    groups = {"rewriting": Group("manual", ("raw", "auto"))}
+    scores, evaluated = Workspace(project).system_scores(["manual", "raw", "auto"], ("ndcg_cut_3",))
+    assert (evaluated.turns, evaluated.missing) == (208, 1)
+    result = robustness(groups, scores, evaluated)
+    first = result.slices.query("slicing == 'first'").set_index("slice")
+    # the raw text of a first turn is the whole question: nothing to lose there
+    assert first["turns"].to_dict() == {"first": 25, "later": 183}
+    assert abs(first.loc["first", "drop"]) < 0.02 and first.loc["later", "drop"] > 0.2
+    dropped = Project(qrels=project.qrels, runs=project.runs, policy=EvaluationPolicy(relevance_level=2, missing="drop"))
+    assert Workspace(dropped).system_scores(["manual", "raw"])[1].turns == 207

@@ -1,0 +1,29 @@
+"""Test sets as blocks."""
+
+from __future__ import annotations
+
+from robustcs.documents.document import Cards, Paragraph, Table
+from robustcs.inputs.paraphrases import Paraphrase
+from robustcs.studies.testsets.analysis import draw_testsets
+from robustcs.studies.testsets.show import present_testsets
+
+ROWS = {
+    "1_1": (Paraphrase("1_1", "What is a goat?", "What is it?", 2), Paraphrase("1_1", "What is the goat?", "What is it?", 3)),
+    "1_2": (Paraphrase("1_2", "Do goats climb?", "Do they climb?", 4), Paraphrase("1_2", "Can a goat leap", "Leaping?", 5)),
+}
+
+
+def test_overlaps_and_twins_are_shown() -> None:
+    blocks = {block.slug: block for block in present_testsets(draw_testsets(ROWS, 2, 0)) if not isinstance(block, Paragraph)}
+    overlaps, twins, cards = blocks["overlaps"], blocks["twins"], blocks["sets"]
+    assert isinstance(overlaps, Table) and isinstance(twins, Table) and isinstance(cards, Cards)
+    assert overlaps.rows == (("1_1", "raw", "1", "2"),)
+    assert twins.rows == (("1_1", "one word", "What is a goat?", "What is the goat?"),)
+    assert [card.title for card in cards.cards] == ["Set 1", "Set 2"]
+    assert cards.cards[0].fields[0][0] == "1_1"
+
+
+def test_nothing_in_common() -> None:
+    blocks = present_testsets(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
+    assert Paragraph("No text stands in two of the 2 sets.") in blocks
+    assert not any(isinstance(block, Table) and block.slug in ("overlaps", "twins") for block in blocks)
