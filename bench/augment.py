@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool
 from robustcs.inputs.qrels import read_qrels
@@ -21,7 +20,7 @@ from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.intervals import RESAMPLES
 from robustcs.statistics.ranks import METHODS, rank_correlations
-from robustcs.studies.augment.analysis import DEFAULT_METRICS
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES
 from robustcs.studies.augment.leave_one_out import contributed_alone, leave_one_out
 from robustcs.studies.augment.whatif import observed_rates, what_if
 
@@ -35,13 +34,14 @@ def main(data: Path) -> None:
     """Print a table of processor seconds, which a busy machine does not change, and evaluations per second of them."""
     folder = data / "cast2019"
     largest = sorted(folder.glob("*/*.gz"), key=lambda path: path.stat().st_size)[-RUNS:]
-    measures = [parse_measure(name) for name in DEFAULT_METRICS]
+    measures = list(DEFAULT_MEASURES)
     start = time.process_time()
     qrels = read_qrels(folder / "qrels.txt.gz")
     builder = PoolBuilder(qrels.turns, qrels)
     pool = builder.build([builder.collect(rank_run(read_run(path), POLICY)) for path in largest])
     grades = pool.grades(qrels)
-    print(f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {', '.join(DEFAULT_METRICS)}")
+    named = ", ".join(map(str, measures))
+    print(f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {named}")
     rows = [("read, rank and pool the runs", time.process_time() - start, 0)]
     counted = np.ones(len(pool.turns), dtype=bool)
 
@@ -77,7 +77,7 @@ def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tu
     import pytrec_eval
 
     seconds = 0.0
-    means = np.empty((len(DEFAULT_METRICS), len(pool.names)))
+    means = np.empty((len(DEFAULT_MEASURES), len(pool.names)))
     names = {"ndcg_cut.3", "recall.1000", "map"}
     for number, places in enumerate(pool.places):
         left = grades[:-1].copy()
@@ -93,7 +93,7 @@ def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tu
         start = time.process_time()
         scores = pytrec_eval.RelevanceEvaluator(judgments, names, relevance_level=2).evaluate(run)
         seconds += time.process_time() - start
-        for column, name in enumerate(DEFAULT_METRICS):
+        for column, name in enumerate(map(str, DEFAULT_MEASURES)):
             means[column, number] = sum(turn[name] for turn in scores.values()) / len(pool.turns)
     return seconds, means
 

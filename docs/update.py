@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, and the output of every ``$ robustcs …`` example in README.md and docs/*.md.
+"""Writes docs/cli.md, docs/tables.md, and the output of every ``$ robustcs …`` example in README.md and docs/*.md.
 
     python docs/update.py
 
@@ -18,7 +18,6 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -26,13 +25,17 @@ import click
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
-from robustcs.cli.options import Options, shared_options  # noqa: E402
+from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
+from robustcs.project.sources import SOURCES  # noqa: E402
 
 REFERENCE = ROOT / "docs" / "cli.md"
 _EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LEFT_OUT = "…"
-_SHARED = {field.name for field in fields(Options)} | {"traceback"}
+#: Shared options by name, those of the project's own inputs first; studies with turns of their own describe theirs.
+_NAMES = [*SETTINGS, *(source.name for source in SOURCES if source.option and source.table in ("", "formulations"))]
+_SHARED = {option.opts[0]: option.help for option in shared_options(_NAMES)}
 _HEAD = """# Command line reference
 
 Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
@@ -44,7 +47,7 @@ Exit codes: 0 done · 2 wrong use · 3 bad input · 4 something optional is not 
 
 def pages() -> list[Path]:
     """The pages written by hand."""
-    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path != REFERENCE)]
+    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path not in (REFERENCE, TABLES))]
 
 
 # ---------------------------------------------------------------- examples
@@ -105,12 +108,8 @@ def refreshed(text: str) -> str:
 def reference() -> str:
     """The text of docs/cli.md."""
 
-    @click.command()
-    @shared_options
-    def shared(options: Options) -> None:
-        """Stands for any command."""
-
-    parts = [_HEAD, "## Shared options\n", _table(shared)]
+    shared = click.Command("shared", params=[*shared_options(_NAMES)])
+    parts = [_HEAD, "## Shared options\n", "A command takes those that its section names.\n", _table(shared)]
     parts += [_section(name, command) for name, command in commands(cli)]
     return "\n".join(parts)
 
@@ -137,11 +136,13 @@ def _section(name: str, command: click.Command) -> str:
             parts += [f"{title}:\n"] * bool(title) + [f"```text\n{textwrap.dedent(lines).rstrip()}\n```\n"]
         else:
             parts.append(" ".join(head.split()) + "\n")
-    own = [option for option in command.params if isinstance(option, click.Option) and option.name not in _SHARED]
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    own = [option for option in options if _SHARED.get(option.opts[0]) != option.help]
     if own:
         parts.append(_table(command, own))
-    if len(own) < sum(isinstance(option, click.Option) for option in command.params):
-        parts.append("Takes the [shared options](#shared-options) as well.\n")
+    taken = [f"`{option.opts[0]}`" for option in options if option not in own]
+    if taken:
+        parts.append(f"Of the [shared options](#shared-options): {', '.join(taken)}.\n")
     return "\n".join(parts)
 
 
@@ -162,6 +163,7 @@ def main() -> None:
         text = path.read_text(encoding="utf-8")
         _write(path, text, refreshed(text))
     _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
+    _write(TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference())
 
 
 def _write(path: Path, old: str, new: str) -> None:

@@ -5,34 +5,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from robustcs.api import (
-        agreement,
-        augment,
-        breakdown,
-        clariq,
-        correlate,
-        crowd,
-        diversity,
-        open_project,
-        report,
-        robustness,
-        sweep,
-        unjudged,
-    )
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "agreement", "augment", "breakdown", "clariq", "correlate", "crowd", "diversity", "open_project", "report", "robustness",
-    "sweep", "unjudged",
-]  # fmt: skip
+
+def _offered() -> list[str]:
+    """The functions of :mod:`robustcs.api`: every study of the registry, and what goes over all of them."""
+    from robustcs.studies.registry import STUDIES
+
+    return sorted(["open_project", "report", *(study.name for study in STUDIES)])
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name == "__all__":
+        return _offered()
+    if not name.startswith("_") and name in _offered():
         from robustcs import api
 
         return getattr(api, name)
@@ -40,4 +28,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*globals(), "__all__", *_offered()]

@@ -158,6 +158,11 @@ class ProblemList:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(self.path, line, found, advice, slug))
 
+    def take(self, other: ProblemList) -> None:
+        """Note what another list of the same file has."""
+        self.total += other.total
+        self.problems += other.problems[: MAX_PROBLEMS - len(self.problems)]
+
     def raise_if_any(self) -> None:
         """Raise one :class:`InputError` with everything collected, or return when there is nothing."""
         if self.total:

@@ -1,11 +1,13 @@
-"""What every analysis returns: tables, the policy that made them, and notes."""
+"""What every study returns: tables whose columns are declared once, the policy that made them, and notes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from robustcs.policy import EvaluationPolicy
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +35,11 @@ class Evaluated:
     @property
     def policy_line(self) -> str:
         """The line that closes every table and report."""
-        plural = "s" if self.turns != 1 else ""
+        turns = counted(self.turns, "turn")
         if self.basis == "texts":
-            return f"{self.turns} turn{plural} · texts only, nothing is scored"
+            return f"{turns} · texts only, nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
-        parts = [f"{self.turns} turn{plural}", f"{missing} ({self.missing})"]
+        parts = [turns, f"{missing} ({self.missing})"]
         if self.basis == "runs":
             parts.append(self.policy.describe())
         elif self.basis == "scores":
@@ -45,7 +47,6 @@ class Evaluated:
         else:
             parts.append("best gold answer counts · SQuAD normalisation")
         return " · ".join(parts)
-
 
     def as_dict(self) -> dict[str, Any]:
         """The ``policy`` of the JSON output."""
@@ -55,13 +56,144 @@ class Evaluated:
         }  # fmt: skip
 
 
+#: What the cells of a column are: texts, whole numbers, numbers, true or false.
+Kind = Literal["text", "integer", "number", "boolean"]
+#: How people read them: a count, a share (0 to 1) in per cent, a score or a difference of scores, a p value.
+Unit = Literal["", "count", "share", "score", "difference", "p"]
+
+#: The dtype kinds of numpy and pandas that hold each kind; an integer may be missing.
+_DTYPES: dict[Kind, str] = {"text": "OTU", "integer": "iu", "number": "fiu", "boolean": "b"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table, as JSON and CSV have it.
+
+    says
+        What it holds, for the reference.
+    header
+        What stands above it for people; its name where this is empty.
+    group
+        The head that it shares with its neighbours of the same group, for people.
+    """
+
+    name: str
+    kind: Kind
+    unit: Unit = ""
+    says: str = ""
+    header: str = ""
+    group: str = ""
+
+    def called(self, header: str, group: str = "") -> Field:
+        """The same column under another header for people."""
+        return replace(self, header=header, group=group)
+
+
+def text(name: str, says: str = "", header: str = "") -> Field:
+    """A column of names, ids or other words."""
+    return Field(name, "text", "", says, header)
+
+
+def count(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of whole numbers."""
+    return Field(name, "integer", "count", says, header, group)
+
+
+def share(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of shares, 0 to 1, that people read in per cent."""
+    return Field(name, "number", "share", says, header, group)
+
+
+def score(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of scores."""
+    return Field(name, "number", "score", says, header, group)
+
+
+def difference(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of differences between scores, read with their sign."""
+    return Field(name, "number", "difference", says, header, group)
+
+
+def number(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of other numbers."""
+    return Field(name, "number", "", says, header, group)
+
+
+def p_value(name: str = "p", says: str = "p value, two-sided", header: str = "", group: str = "") -> Field:
+    """A column of p values."""
+    return Field(name, "number", "p", says, header, group)
+
+
+def flag(name: str, says: str = "", header: str = "") -> Field:
+    """A column of true and false."""
+    return Field(name, "boolean", "", says, header)
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of a result: its name, what one row of it is, and its columns.
+
+    more
+        The kind of further columns, whose names depend on what is asked; None where there are none.
+    """
+
+    name: str
+    says: str
+    fields: tuple[Field, ...]
+    more: Kind | None = None
+
+    def field(self, name: str) -> Field:
+        """One of its columns. Raises :class:`KeyError` for a name that it does not have."""
+        return {field.name: field for field in self.fields}[name]
+
+    def frame(self, rows: Sequence[Any]) -> pd.DataFrame:
+        """Rows (tuples, or dictionaries by column) as a frame with its columns."""
+        import pandas as pd
+
+        return pd.DataFrame(rows, columns=[field.name for field in self.fields])
+
+    def check(self, frame: pd.DataFrame) -> None:
+        """Raise :class:`TypeError` for a frame that has other columns, or values of another kind, than are declared."""
+        columns, declared = list(frame.columns), [field.name for field in self.fields]
+        further = columns[len(declared) :] if self.more else []
+        if columns != declared + further:
+            raise TypeError(f"table {self.name} has columns {columns}, declared are {declared}")
+        for field in (*self.fields, *(Field(name, self.more) for name in further if self.more)):
+            values = frame[field.name]
+            empty = not len(values) or values.isna().all()
+            if not empty and values.dtype.kind not in _DTYPES[field.kind] + "O" * (field.kind != "text"):
+                raise TypeError(f"table {self.name}: column {field.name} is {values.dtype}, declared is {field.kind}")
+
+
+def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> TableSpec:
+    """The declaration of a table."""
+    return TableSpec(name, says, fields, more)
+
+
 @dataclass(frozen=True)
 class Result:
-    """Base of all results. Every field of a subclass that is a pandas frame is one of its tables, under the field's name."""
+    """Base of all results: a dataclass with a frame under the name of every table that it declares.
+
+    study
+        The folder of :mod:`robustcs.studies` that made it and shows it.
+    declared
+        Its tables, the main one first; every frame is checked against them.
+    """
+
+    study: ClassVar[str] = ""
+    declared: ClassVar[tuple[TableSpec, ...]] = ()
 
     evaluated: Evaluated
+
+    def __post_init__(self) -> None:
+        for spec in self.declared:
+            spec.check(self.tables[spec.name])
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame, the main table first."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.type == "pd.DataFrame"}
+        return {spec.name: getattr(self, spec.name) for spec in self.declared}
+
+    def spec(self, name: str) -> TableSpec:
+        """The declaration of one of its tables."""
+        return {spec.name: spec for spec in self.declared}[name]

@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: where the public data and the demo collection are."""
+"""Fixtures that all tests share: the public data, the demo collection, and commands run in-process as a user types them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import click
 import pytest
 
-from robustcs.cli.main import run
+from robustcs.cli.main import cli, run
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+#: Every command by its name, in the order of ``--help``.
+COMMANDS: dict[str, click.Command] = {
+    name: command for name in cli.list_commands(click.Context(cli)) if (command := cli.get_command(click.Context(cli), name))
+}
 
 
 def load(path: Path) -> ModuleType:

@@ -18,6 +18,10 @@ import io, json, os, signal, sys, time
 import robustcs.cli.main as main
 import numpy, pandas, scipy.stats, pyarrow.csv, matplotlib.figure, matplotlib.backends.backend_agg, jinja2, rich.console, typst
 import robustcs.api, robustcs.project.workspace, robustcs.reporting.build, robustcs.studies.judge.terminal
+from robustcs.studies.registry import STUDIES
+for study in STUDIES:  # each loads its own when it is called
+    for part in ("command", "ask", "show"):
+        study.part(part)
 fsync = os.fsync
 def slow(handle):
     time.sleep(0.004)

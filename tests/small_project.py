@@ -134,38 +134,41 @@ a = "mixed.json"
 """
 
 _RUNS = "--qrels qrels.txt --original raw.trec --qr qr.trec --human human.trec"
-_SCORES = "--metric ndcg_cut_3 --scores original=raw.eval --scores qr=qr.eval --scores human=human.eval"
-_ANSWERED = "--metric f1 --gold gold.json --answers original=raw.json --answers qr=qr.json --answers human=human.json"
+_SCORES = "--scores original=raw.eval --scores qr=qr.eval --scores human=human.eval"
+_ANSWERS = "--gold gold.json --answers original=raw.json --answers qr=qr.json --answers human=human.json"
+_SCORED, _ANSWERED = f"--metric ndcg_cut_3 {_SCORES}", f"--metric f1 {_ANSWERS}"
 _PAIR = "--qrels qrels.txt --qr qr.trec --human human.trec"
 _ANSWERED_PAIR = _ANSWERED.replace("--answers original=raw.json ", "")
 _TEXTED = "--rewrites original=raw.tsv --rewrites qr=qr.tsv --rewrites human=human.tsv"
 _SYSTEMS = f"{_RUNS} --run m1=m1.trec"
+_BESIDE = "--new-judgments new.txt --paraphrases paraphrases.csv --collection collection.jsonl"
 _CROWD = "--run a=mixed.json --bank bank.json --subset subset.txt"
 
 #: Command → command lines that use every file option that means something to it; ``""`` is the project's file alone.
 LINES: dict[str, tuple[str, ...]] = {
-    "breakdown": ("", f"{_RUNS} {_TEXTED}", _SCORES, _ANSWERED),
-    "sweep": ("", _RUNS, _SCORES, _ANSWERED),
+    "breakdown": ("", f"{_RUNS} {_TEXTED}", _SCORED, _ANSWERED),
+    "sweep": ("", _RUNS, _SCORED, _ANSWERED),
     "correlate": ("", f"{_PAIR} {_TEXTED}", f"{_ANSWERED_PAIR} {_TEXTED}",
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv"),
     "augment": ("", f"{_SYSTEMS} --new-judgments new.txt"),
     "judge": ("--list", f"--list {_SYSTEMS} --judgments judged.txt", f"{_SYSTEMS} --import sheet.csv --judgments judged.txt",
-              f"{_SYSTEMS} --export out.csv --collection collection.jsonl --rewrites human=human.tsv"),
+              f"{_SYSTEMS} --export out.csv --collection collection.jsonl --rewrites human=human.tsv",
+              f"{_SYSTEMS} {_TEXTED} --judgments judged.txt --collection collection.jsonl"),
     "testsets": ("", "--paraphrases paraphrases.csv"),
     "retrieve": (f"--dry-run --index index --collection later.jsonl {_TEXTED} --texts m1=human.tsv"
                  " --raw-texts r1=raw.tsv --rewriter qr.tsv",),
-    "diversity": ("", "--source raw.tsv --target human.tsv", _TEXTED),
+    "diversity": ("", "--source raw.tsv --target human.tsv", f"{_TEXTED} --paraphrases paraphrases.csv"),
     "clariq": ("", "--topics topics.tsv --run a=asked.trec --questions bank.tsv --performance performance.json"
                " --need a=need.txt --evaluations x=system.json --preferences preferences.tsv"),
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
-    "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERED.replace('--metric f1 ', '')}", _SCORES),
+    "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED),
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
-    "check": ("", f"{_SYSTEMS} {_TEXTED}", _SCORES, _ANSWERED),
+    "check": ("", f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),
 }  # fmt: skip
 
 #: How a file of any kind can be broken: name → its bytes, from sound ones.

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from robustcs import project
-from robustcs.cli.main import cli
 from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import FORMULATION_FILES, STUDY_TABLES, Project
 from robustcs.project.reading import read_project
-from tests.conftest import ROOT, load
+from robustcs.result import Result
+from robustcs.studies.correlate.analysis import Correlate
+from robustcs.studies.registry import STUDIES
+from tests.conftest import COMMANDS, ROOT, load
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
-
+TABLES = load(ROOT / "docs" / "tables.py")
 UPDATE = load(ROOT / "docs" / "update.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = [
@@ -43,7 +45,31 @@ def test_the_reference_is_the_programs() -> None:
     assert UPDATE.REFERENCE.read_text("utf-8") == UPDATE.reference(), "run python docs/update.py"
 
 
-@pytest.mark.parametrize("name", cli.commands)
+def test_the_reference_of_tables_is_the_programs() -> None:
+    assert TABLES.TABLES.read_text("utf-8") == TABLES.tables_reference(), "run python docs/update.py"
+
+
+def test_the_reference_of_tables_has_those_of_every_study() -> None:
+    text = TABLES.tables_reference()
+    for study in STUDIES:
+        for result in TABLES.results_of(study):
+            section = text.partition(f"## robustcs {study.name}\n")[2].partition("\n## ")[0]
+            for spec in TABLES.declared_by(result):
+                assert f"### {spec.name}\n" in section
+                assert all(f"| `{field.name}` | " in section for field in spec.fields)
+    # tables that depend on what is asked
+    assert {"pairs", "encoders"} <= {spec.name for spec in TABLES.declared_by(Correlate)}
+
+
+def test_a_result_without_tables_is_told() -> None:
+    class Nothing(Result):
+        """Declares nothing."""
+
+    with pytest.raises(TypeError, match="declares no tables of Nothing"):
+        TABLES.declared_by(Nothing)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_stands_in_the_readme_and_links_to_its_page(name: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     links = re.findall(rf"\[robustcs {re.escape(name)}\]\(([^)]+)\)", readme)
@@ -75,8 +101,8 @@ def test_the_project_file_of_the_page_is_read_and_complete(tmp_path: Path) -> No
     path = tmp_path / "robustcs.toml"
     path.write_text(example, encoding="utf-8")
     assert read_project(path).name == "My system on CAsT 2020"
-    parts = (project.Project, EvaluationPolicy, Group, project.ClariqFiles, project.AgreementFiles, project.CrowdFiles)
-    keys = [*project.FORMULATION_FILES, *(field.name for part in parts for field in fields(part))]
+    parts = (Project, EvaluationPolicy, Group, *STUDY_TABLES.values())
+    keys = [*FORMULATION_FILES, *(field.name for part in parts for field in fields(part))]
     for key in keys:
         assert re.search(rf"^(\[([\w]+\.)?|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
 

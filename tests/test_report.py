@@ -24,8 +24,8 @@ from robustcs.project.reading import read_project
 from robustcs.reporting.build import Report, make_report
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
-from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store
+from robustcs.studies.registry import questions
 from tests.documents.conftest import HOSTILE, hostile_document, pdf_words, plain_document
 from tests.documents.hostile_project import write_hostile_project
 
@@ -42,8 +42,8 @@ def report(demo: Path) -> Iterator[Report]:
 
 def test_the_questions_stand_in_order_and_findings_come_first(report: Report) -> None:
     blocks = report.document.blocks
-    questions = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
-    assert questions == ["Findings", *(question.title for question in QUESTIONS)]
+    asked = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
+    assert asked == ["Findings", *(section[0].title for section in questions())]
     assert blocks[1] == Paragraph(
         about="Wrong answer or wrong question?",
         text="Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered by QR and Human."
@@ -352,7 +352,7 @@ def test_a_broken_file_stops_the_report_and_says_where(small: Path, capfd: pytes
 
 def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--format", "csv"]) == 2
-    assert capfd.readouterr().err.startswith("robustcs: a report is always one folder with HTML and PDF; ")
+    assert capfd.readouterr().err.endswith("\nError: No such option '--format'.\n")
     assert run(["report", "--output", "qr.eval"]) == 3
     assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, its folder would have the name of")
 

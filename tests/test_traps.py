@@ -171,7 +171,7 @@ def test_a_turn_that_one_run_lacks_scores_0_or_is_dropped_for_all(tmp_path: Path
     }  # fmt: skip
     for missing, turns in (("zero", ["31_1", "31_2"]), ("drop", ["31_1"])):
         project = Project(
-            qrels=write(tmp_path, "qrels", QRELS), formulations=formulations, metrics=("P_1",),
+            qrels=write(tmp_path, "qrels", QRELS), formulations=formulations, metrics=tuple(map(parse_measure, ("P_1",))),
             policy=EvaluationPolicy(missing=missing),
         )  # fmt: skip
         scores, evaluated = Workspace(project).formulation_scores()
@@ -208,7 +208,7 @@ def test_turns_are_joined_by_id_and_never_by_row(tmp_path: Path) -> None:
     formulations = {
         role: Formulation(role, role, scores=write(tmp_path, role, "".join(lines))) for role, lines in files.items()
     }  # fmt: skip
-    scores, _ = Workspace(Project(formulations=formulations, metrics=("P_1",))).formulation_scores()
+    scores, _ = Workspace(Project(formulations=formulations, metrics=tuple(map(parse_measure, ("P_1",))))).formulation_scores()
     expected = {f"31_{i}": float(i % 2) for i in range(1, 12)}
     for frame in (scores.original, scores.rewriters["qr"], scores.human):
         assert frame["P_1"].to_dict() == expected

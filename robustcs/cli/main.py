@@ -11,39 +11,14 @@ from types import FrameType
 import click
 
 from robustcs import __version__
-from robustcs.cli.demo import demo
-from robustcs.cli.init import init
-from robustcs.cli.report import report
+from robustcs.cli.group import Commands
 from robustcs.cli.terminal import tell, usable_width
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
 from robustcs.protected import protection
-from robustcs.studies.agreement.command import agreement
-from robustcs.studies.augment.command import augment
-from robustcs.studies.breakdown.command import breakdown
-from robustcs.studies.check.command import check
-from robustcs.studies.clariq.command import clariq
-from robustcs.studies.correlate.command import correlate
-from robustcs.studies.crowd.command import crowd
-from robustcs.studies.diversity.command import diversity
-from robustcs.studies.judge.command import judge
-from robustcs.studies.passages.command import passages
-from robustcs.studies.retrieve.command import retrieve
-from robustcs.studies.robustness.command import robustness
-from robustcs.studies.sweep.command import sweep
-from robustcs.studies.testsets.command import testsets
-from robustcs.studies.unjudged.command import unjudged
 
 
-class InOrder(click.Group):
-    """Lists its commands in the order of the questions they answer."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Names in the order in which the commands were added."""
-        return list(self.commands)
-
-
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="robustcs")
 def cli() -> None:
     """Robustness and error analysis for conversational search, from files on disk.
@@ -52,14 +27,6 @@ def cli() -> None:
     use, 3 bad input, 4 something optional is not installed, 70 an error of the program itself, 130 interrupted, 143 ended by
     SIGTERM.
     """
-
-
-_COMMANDS = (
-    breakdown, sweep, correlate, unjudged, robustness, augment, judge, testsets, retrieve, diversity,
-    clariq, passages, agreement, crowd, report, demo, init, check,
-)  # fmt: skip
-for command in _COMMANDS:
-    cli.add_command(command)
 
 
 def main() -> None:

@@ -1,180 +1,141 @@
-"""The options that all commands share, and the project they make together with ``robustcs.toml``."""
+"""Shared options: one for each input and setting of a project, spelled the same wherever a command uses it.
+
+Those of inputs are made from :data:`robustcs.project.sources.SOURCES`. A command lists by name what it uses; click refuses any
+other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from functools import wraps
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from robustcs.errors import UsageError
+from robustcs.project.sources import BY_NAME, Source
+from robustcs.studies.study import MOST
+
 if TYPE_CHECKING:
     from robustcs.project.model import Project
 
-#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
-MOST = 2**31 - 1
-
 FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
+#: Name → option, of what is no file.
+SETTINGS: dict[str, Callable[[], click.Option]] = {
+    "original": lambda: click.Option(["--original"], metavar="FILE", help="Run of the raw turns."),
+    "qr": lambda: click.Option(["--qr"], multiple=True, metavar="[NAME=]FILE",
+                               help="Run of a rewriter; repeat with NAME= for several."),
+    "human": lambda: click.Option(["--human"], metavar="FILE", help="Run of the manual rewrites."),
+    "metric": lambda: click.Option(["--metric"], multiple=True, metavar="NAME",
+                                   help="Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and"
+                                   " em for answers."),
+    "threshold": lambda: click.Option(["--threshold"], multiple=True, metavar="EXPR",
+                                      help="When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a"
+                                      " bare 0 '>0'."),
+    "relevance_level": lambda: click.Option(["--relevance-level"], type=click.IntRange(1, MOST), metavar="N",
+                                            help="Grade from which a passage is relevant in binary measures (default 1; CAsT"
+                                            " uses 2). nDCG uses the grades themselves and does not change."),
+    "missing": lambda: click.Option(["--missing"], type=click.Choice(["zero", "drop"]),
+                                    help="A judged turn that a run lacks scores 0 (default), or is dropped from all runs."),
+    "order": lambda: click.Option(["--order"], type=click.Choice(["score", "rank"]),
+                                  help="Order passages by score (default; ties by document id descending) or by the rank"
+                                  " column."),
+    "depth": lambda: click.Option(["--depth"], type=click.IntRange(1, MOST), metavar="K",
+                                  help="Evaluate only the top K of every turn."),
+    "seed": lambda: click.Option(["--seed"], type=click.IntRange(min=0), metavar="N",
+                                 help="Seed of everything random (default 0)."),
+    "jobs": lambda: click.Option(["--jobs"], type=click.IntRange(1, MOST), default=1, metavar="N",
+                                 help="Runs read at the same time (default 1); memory grows with it."),
+    "format": lambda: click.Option(["--format"], type=click.Choice(FORMATS),
+                                   help="Form of the output (default: by its suffix, or table). csv is safe in spreadsheets:"
+                                   " texts that they would run as formulas get an apostrophe in front; raw-csv leaves all"
+                                   " texts as they are."),
+    "output": lambda: click.Option(["--output", "-o"], multiple=True, metavar="FILE",
+                                   help="Write here instead of the terminal; - is stdout."),
+    "table": lambda: click.Option(["--table"], multiple=True, metavar="NAME", help="Only this table of the result."),
+    "config": lambda: click.Option(["--config"], metavar="FILE",
+                                   help="Project file (default: robustcs.toml in this folder)."),
+    "traceback": lambda: click.Option(["--traceback"], is_flag=True, expose_value=False,
+                                      help="Show where in the program an error arose."),
+}  # fmt: skip
 
-@dataclass(frozen=True)
-class Options:
-    """The shared options of one call, as the user gave them."""
-
-    qrels: str | None
-    run: tuple[str, ...]
-    original: str | None
-    qr: tuple[str, ...]
-    human: str | None
-    scores: tuple[str, ...]
-    rewrites: tuple[str, ...]
-    answers: tuple[str, ...]
-    gold: str | None
-    metric: tuple[str, ...]
-    threshold: tuple[str, ...]
-    relevance_level: int | None
-    missing: str | None
-    order: str | None
-    depth: int | None
-    format: str | None
-    output: tuple[str, ...]
-    table: tuple[str, ...]
-    seed: int | None
-    jobs: int
-    config: str | None
-
-
-_OPTIONS = [
-    click.option("--qrels", metavar="FILE", help="Judgments: a file, or irds:NAME with ir_datasets."),
-    click.option("--run", multiple=True, metavar="NAME=FILE", help="A further system's run."),
-    click.option("--original", metavar="FILE", help="Run of the raw turns."),
-    click.option("--qr", multiple=True, metavar="[NAME=]FILE", help="Run of a rewriter; repeat with NAME= for several."),
-    click.option("--human", metavar="FILE", help="Run of the manual rewrites."),
-    click.option("--scores", multiple=True, metavar="ROLE=FILE",
-                 help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, qr:NAME or human, or answers"
-                 " for how alike the answers to QR and Human are."),
-    click.option("--rewrites", multiple=True, metavar="ROLE=FILE[:COLUMN]",
-                 help="Question texts; of several files for a ROLE the earlier wins, turn by turn."),
-    click.option("--answers", multiple=True, metavar="ROLE=FILE", help="Predicted answers (reading comprehension)."),
-    click.option("--gold", metavar="FILE", help="Gold answers (reading comprehension)."),
-    click.option("--metric", multiple=True, metavar="NAME",
-                 help="Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."),
-    click.option("--threshold", multiple=True, metavar="EXPR",
-                 help="When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a bare 0 '>0'."),
-    click.option("--relevance-level", type=click.IntRange(1, MOST), metavar="N",
-                 help="Grade from which a passage is relevant in binary measures (default 1; CAsT uses 2). nDCG uses the"
-                 " grades themselves and does not change."),
-    click.option("--missing", type=click.Choice(["zero", "drop"]),
-                 help="A judged turn that a run lacks scores 0 (default), or is dropped from all runs."),
-    click.option("--order", type=click.Choice(["score", "rank"]),
-                 help="Order passages by score (default; ties by document id descending) or by the rank column."),
-    click.option("--depth", type=click.IntRange(1, MOST), metavar="K", help="Evaluate only the top K of every turn."),
-    click.option("--format", type=click.Choice(FORMATS),
-                 help="Form of the output (default: by its suffix, or table). csv is safe in spreadsheets: texts that they"
-                 " would run as formulas get an apostrophe in front; raw-csv leaves all texts as they are."),
-    click.option("--output", "-o", multiple=True, metavar="FILE", help="Write here instead of the terminal; - is stdout."),
-    click.option("--table", multiple=True, metavar="NAME", help="Only this table of the result."),
-    click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of everything random (default 0)."),
-    click.option("--jobs", type=click.IntRange(1, MOST), default=1, metavar="N",
-                 help="Runs read at the same time (default 1); memory grows with it."),
-    click.option("--config", metavar="FILE", help="Project file (default: robustcs.toml in this folder)."),
-    click.option("--traceback", is_flag=True, expose_value=False, help="Show where in the program an error arose."),
-]  # fmt: skip
+#: What every command takes.
+ALWAYS = ("config", "traceback")
+#: What every command takes that writes a result.
+RESULT = ("format", "output", "table")
 
 
-def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command all shared options; it receives them as one :class:`Options`."""
-
-    @wraps(command)
-    def call(**values: Any) -> Any:
-        shared = {field.name: values.pop(field.name) for field in fields(Options)}
-        return command(Options(**shared), **values)
-
-    for option in reversed(_OPTIONS):
-        option(call)
-    return call
+def shared_options(names: Iterable[str]) -> list[click.Option]:
+    """The shared options of these names: sources, then settings, as a command lists them."""
+    return [SETTINGS[name]() if name in SETTINGS else _source_option(BY_NAME[name]) for name in names]
 
 
-def load_project(options: Options) -> Project:
+def _source_option(source: Source) -> click.Option:
+    multiple = source.shape != "one"
+    return click.Option([source.option], multiple=multiple, metavar=source.metavar, help=source.help)
+
+
+def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
     """The project of ``--config`` or of this folder, with the options in place of what it says.
+
+    uses
+        Names of shared options.
+    given
+        Parameter → value, as click has them.
 
     Raises :class:`InputError` for a wrong project file, :class:`UsageError` for an option that cannot be read.
     """
-    from robustcs.errors import UsageError
-    from robustcs.evaluation.measures import parse_measure
-    from robustcs.evaluation.thresholds import parse_thresholds
-    from robustcs.inputs.qrels import IRDS_PREFIX
-    from robustcs.policy import EvaluationPolicy
-    from robustcs.project.model import parse_role, parse_text_source
+    from robustcs.project.given import with_inputs
     from robustcs.project.reading import find_project
 
-    project = find_project(options.config)
-    if options.qrels:
-        project = replace(project, qrels=options.qrels if options.qrels.startswith(IRDS_PREFIX) else Path(options.qrels))
-    if options.gold:
-        project = replace(project, gold=Path(options.gold))
-    for role, path in (("original", options.original), ("human", options.human)):
-        if path:
-            project = project.with_formulation(role, run=Path(path))
-    for text in options.qr:
-        name, path = named(text)
-        project = project.with_formulation(f"qr:{name}" if name else "qr", run=Path(path))
-    for option, part in (("scores", "scores"), ("answers", "answers")):
-        for text in getattr(options, option):
-            key, path = assigned(f"--{option}", "ROLE", text)
-            if (option, key) == ("scores", "answers"):
-                project = replace(project, answer_similarity=Path(path))
-                continue
-            parse_role(key)
-            project = project.with_formulation(key, **{part: Path(path)})
-    given: dict[str, list[Any]] = {}
-    for text in options.rewrites:
-        key, path = assigned("--rewrites", "ROLE", text)
-        parse_role(key)
-        given.setdefault(key, []).append(parse_text_source(path))
-    for key, sources in given.items():
-        project = project.with_formulation(key, rewrites=tuple(sources))
-    if options.run:
-        runs = dict(assigned("--run", "NAME", text) for text in options.run)
-        if len(runs) < len(options.run):
-            raise UsageError("repeated-run", "two runs have the same name", "give every --run a NAME of its own")
-        project = replace(project, runs={name: Path(path) for name, path in runs.items()})
-    policy = project.policy
-    project = replace(
-        project,
-        metrics=options.metric or project.metrics,
-        thresholds=options.threshold or project.thresholds,
-        seed=project.seed if options.seed is None else options.seed,
-        policy=EvaluationPolicy(
-            relevance_level=options.relevance_level or policy.relevance_level,
-            missing=options.missing or policy.missing,  # type: ignore[arg-type]
-            order=options.order or policy.order,  # type: ignore[arg-type]
-            depth=options.depth or policy.depth,
-        ),
-    )
-    # a misspelt name is told before any file is read, and a threshold that nothing reaches
-    for name in project.metrics:
-        parse_measure(name)
-    parse_thresholds(project.thresholds, project.metrics)
-    return project
+    table = ""
+    inputs: dict[str, Any] = {}
+    for name in uses:
+        source = BY_NAME.get(name)
+        value = given.get(_parameter(source) if source else name)
+        if source:
+            table = source.table if source.table not in ("", "formulations") else table
+        if value in (None, ()):
+            continue
+        if source:
+            inputs[source.key] = _parsed(source, value)
+        elif name == "qr":
+            inputs["qr"] = {name or "": path for name, path in map(named, value)}
+        elif name not in (*RESULT, *ALWAYS, "jobs"):
+            inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
+    return with_inputs(find_project(given.get("config")), inputs, table)
 
 
-def only_given(**values: Any) -> dict[str, Any]:
-    """The values that a user gave: not None, and not empty."""
-    return {name: value for name, value in values.items() if value or value == 0}
+def _parameter(source: Source) -> str:
+    return source.option.removeprefix("--").replace("-", "_")
 
 
-def as_path(text: str | None) -> Path | None:
-    """The path that an option names, if any."""
-    return Path(text) if text else None
+def _parsed(source: Source, value: Any) -> Any:
+    """The value of a source's option as Python would give it."""
+    if source.shape in ("one", "several"):
+        return value
+    what = source.metavar.partition("=")[0]
+    if source.shape == "role texts":
+        several: dict[str, list[str]] = {}
+        for text in value:
+            role, file = assigned(source.option, what, text)
+            several.setdefault(role, []).append(file)
+        return several
+    if what == "[NAME":
+        pairs = [(name or Path(path).stem, path) for name, path in map(named, value)]
+    else:
+        pairs = [assigned(source.option, what, text) for text in value]
+    files = dict(pairs)
+    if source.shape in ("named", "texts") and len(files) < len(pairs):  # of a role given twice the later file counts
+        named_so = "runs" if source.key == "runs" else f"files of {source.option}"
+        found = f"two {named_so} have the same name"
+        raise UsageError("repeated-run", found, f"give every {source.option} a NAME of its own")
+    return files
 
 
 def assigned(option: str, what: str, text: str) -> tuple[str, str]:
     """NAME and FILE of ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
-    from robustcs.errors import UsageError
-
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise UsageError("bad-assignment", f"{option} {text}", f"write {option} {what}=FILE")

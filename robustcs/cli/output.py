@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import pandas as pd
 
-    from robustcs.cli.options import Options
     from robustcs.documents.document import Block, Figure
     from robustcs.result import Result
 
@@ -26,12 +26,21 @@ _FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "ma
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes: ``--format``, ``--output`` and ``--table`` as the user gave them."""
+
+    format: str | None = None
+    output: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+
+
 def emit(
     command: str,
     result: Result,
     blocks: Sequence[Block],
     inputs: Sequence[dict[str, Any]],
-    options: Options,
+    options: Output,
 ) -> None:
     """Write a result to every ``--output``, or to the terminal, which no text of an input may steer.
 
@@ -48,7 +57,7 @@ def emit(
         if kind == "figure":
             _write_figure(target, blocks)
             continue
-        text = _render(kind, command, result, tables, _shown(blocks, tables, options.table), inputs, target)
+        text = _render(kind, command, result, tables, _shown(result, blocks, options.table), inputs, target)
         if kind in ("csv", "raw-csv", "json") and is_terminal(target):
             text = json_visible(text) if kind == "json" else visible(text)
         if target == "-":
@@ -85,26 +94,25 @@ def _kind(target: str, form: str | None, blocks: Sequence[Block], command: str) 
     return form or _FORMAT_OF_SUFFIX.get(suffix, "table")
 
 
-def _shown(blocks: Sequence[Block], tables: dict[str, pd.DataFrame], names: Sequence[str]) -> list[Block]:
+def _shown(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
     """The blocks that show the tables of ``names`` (none: all blocks); a table that has no block is shown as it is."""
     from robustcs.documents.document import Figure, Heading, Table
-    from robustcs.documents.words import plain_table
+    from robustcs.documents.tables import plain_tables
 
     if not names:
         return list(blocks)
     shown: list[Block] = []
-    missing = dict(tables)
+    missing = set(names)
     for block in blocks:
         if isinstance(block, Table):
-            name = next((name for name in names if block.slug == name or block.slug.startswith(f"{name}-")), None)
-            if name is None:
+            if block.of not in names:
                 continue
-            missing.pop(name, None)
+            missing.discard(block.of)
         if not isinstance(block, Figure):
             shown.append(block)
-    if len(missing) == len(tables):
+    if len(missing) == len(names):
         shown = [block for block in shown if not isinstance(block, Heading)]
-    return [*shown, *(plain_table(name, frame) for name, frame in missing.items())]
+    return [*shown, *plain_tables(result, (name for name in names if name in missing))]
 
 
 def _chosen(tables: dict[str, pd.DataFrame], names: Sequence[str]) -> dict[str, pd.DataFrame]:

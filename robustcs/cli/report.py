@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustcs.cli.options import Options, load_project, shared_options
-from robustcs.cli.retrieved import answered
+from robustcs.cli.options import ALWAYS, load_project, shared_options
 from robustcs.cli.terminal import harmless, tell
+from robustcs.studies.study import FORMULATIONS, SCORING, SEED
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
 
-
-@click.command(short_help="All analyses that the inputs allow, in one folder.")
-@click.option("--fresh", is_flag=True, help="Compute everything again, whatever was kept from the last time.")
-@shared_options
-def report(options: Options, fresh: bool) -> None:
-    """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
+_USES = (*FORMULATIONS, "runs", "new_judgments", "paraphrases", "collection", "threshold", *SCORING, *SEED, *ALWAYS)
+_HELP = """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
 
     \b
     --output names the folder (default: reports/NAME, from the project's name). It gets
@@ -34,16 +32,20 @@ def report(options: Options, fresh: bool) -> None:
       robustcs report
       robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
-    from robustcs.errors import UsageError
+
+
+def _run(output: str | None, fresh: bool, **given: Any) -> None:
+    from robustcs.cli.progress import track
+    from robustcs.project.retrieved import with_runs
+    from robustcs.project.workspace import Workspace
     from robustcs.reporting.folder import report_folder
 
-    if len(options.output) > 1:
-        raise UsageError("several-outputs", "a report is one folder", "name one with --output")
-    if options.format or options.table:
-        raise UsageError("no-format", "a report is always one folder with HTML and PDF", "leave out --format and --table")
-    project = answered(load_project(options), options)
-    folder = Path(options.output[0]) if options.output else report_folder(project)
-    make(project, folder, Path(options.config).parent if options.config else Path(), _command(options), options.jobs, fresh)
+    project = load_project(_USES, given)
+    if project.retrieval is not None:
+        project = with_runs(Workspace(project, given["jobs"], track), tell)
+    folder = Path(output) if output is not None else report_folder(project)
+    config = given["config"]
+    make(project, folder, Path(config).parent if config else Path(), _command(given), given["jobs"], fresh)
 
 
 def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, fresh: bool = False) -> None:
@@ -56,7 +58,7 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import STORE, write_report
     from robustcs.reporting.store import Store
-    
+
     if folder.exists() and not folder.is_dir():
         raise OutputError(folder / "report.html", "its folder would have the name of a file", "choose another name")
     store = Store(folder / STORE, fresh)
@@ -73,17 +75,14 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
         click.echo(harmless(f"wrote {folder / name}"))
 
 
-def _command(options: Options) -> str:
+def _command(given: Mapping[str, Any]) -> str:
     """The command line as far as it says what is in the report; of absolute names only the last part."""
-    from dataclasses import fields
-
     words = ["robustcs", "report"]
-    for field in fields(Options):
-        value = getattr(options, field.name)
-        if field.name in ("output", "format", "table", "jobs") or value in (None, ()):
+    for name, value in given.items():
+        if name == "jobs" or value in (None, ()):
             continue
         for one in value if isinstance(value, tuple) else (value,):
-            words += [f"--{field.name.replace('_', '-')}", _short(str(one))]
+            words += [f"--{name.replace('_', '-')}", _short(str(one))]
     return " ".join(words)
 
 
@@ -91,3 +90,16 @@ def _short(text: str) -> str:
     """``NAME=/a/b/FILE`` → ``NAME=FILE``."""
     name, equals, value = text.rpartition("=")
     return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text
+
+
+report = click.Command(
+    "report",
+    params=[
+        click.Option(["--output", "-o"], metavar="FOLDER", help="The folder to write (default: reports/NAME)."),
+        click.Option(["--fresh"], is_flag=True, help="Compute everything again, whatever was kept from the last time."),
+        *shared_options(_USES),
+    ],
+    callback=_run,
+    help=inspect.cleandoc(_HELP),
+    short_help="All analyses that the inputs allow, in one folder.",
+)

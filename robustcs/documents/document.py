@@ -1,6 +1,6 @@
 """What every rendered form has in common: a document made of headings, paragraphs, tables, figures and cards.
 
-An analysis result is turned into blocks once (``reports/present/``); terminal, Markdown, LaTeX, HTML and PDF render the
+An analysis result is turned into blocks once (``show.py`` of its study); terminal, Markdown, LaTeX, HTML and PDF render the
 same blocks. All strings are plain text, never markup: each renderer escapes them for its own language.
 """
 
@@ -49,6 +49,8 @@ class Table:
         A row whose first cell starts with two spaces continues the row above it, wherever that goes.
     rules
         Indices of rows that have a thin rule above them.
+    of
+        The table of the result that it shows; empty for a table of its own.
     """
 
     slug: str
@@ -57,6 +59,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     rules: frozenset[int] = frozenset()
+    of: str = ""
 
     def continues(self, row: int) -> bool:
         """Whether a row belongs to the one above it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
@@ -12,31 +12,14 @@ from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import head_groups, one_line, visible
 
 if TYPE_CHECKING:
-    from robustcs.result import Result
-
-#: Class of a result → the function that presents it.
-_PRESENTERS = {
-    "Augmentation": "augment:present_augmentation",
-    "Breakdown": "breakdown:present_breakdown",
-    "Clariq": "clariq:present_clariq",
-    "Correlate": "correlate:present_correlate",
-    "Crowd": "crowd:present_crowd",
-    "Diversity": "diversity:present_diversity",
-    "RatingAgreement": "agreement:present_ratings",
-    "Robustness": "robustness:present_robustness",
-    "SnippetAgreement": "agreement:present_agreement",
-    "Sweep": "sweep:present_sweep",
-    "Unjudged": "unjudged:present_unjudged",
-}
+    from robustcs.result import Evaluated
 
 
-def notebook_html(result: Result) -> str:
+def notebook_html(blocks: Iterable[Block], evaluated: Evaluated) -> str:
     """Tables and figures as an HTML fragment without style, script or links of its own; the policy closes it."""
-    module, _, function = _PRESENTERS[type(result).__name__].partition(":")
-    blocks = getattr(import_module(f"robustcs.documents.present.{module}"), function)(result)
     parts = [part for block in blocks for part in _fragment(block)]
-    notes = [Markup("<p><small>{}</small></p>").format(one_line(note)) for note in result.evaluated.notes]
-    closing = Markup("<p><small>{}</small></p>").format(one_line(result.evaluated.policy_line))
+    notes = [Markup("<p><small>{}</small></p>").format(one_line(note)) for note in evaluated.notes]
+    closing = Markup("<p><small>{}</small></p>").format(one_line(evaluated.policy_line))
     return str(Markup("\n").join([*parts, *notes, closing]))
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Column, Table
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "correct"}
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
@@ -79,17 +78,6 @@ def signed_interval(low: float, high: float) -> str:
     return "–" if math.isnan(low) else f"{signed(low, 3)} to {signed(high, 3)}"
 
 
-def counted(number: int, what: str) -> str:
-    """``1 worker``, ``2 workers``."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def first_of(parts: Sequence[str], most: int) -> str:
-    """The first ``most`` of the parts, and how many more there are."""
-    more = f"; {len(parts) - most} more stand in the table" if len(parts) > most else ""
-    return "; ".join(parts[:most]) + more
-
-
 def measure_label(name: str) -> str:
     """``ndcg_cut_3`` → ``NDCG@3``."""
     return parse_measure(name).label
@@ -100,18 +88,6 @@ def threshold_label(text: str) -> str:
     return parse_threshold(text).label
 
 
-def plain_table(name: str, frame: pd.DataFrame) -> Table:
-    """A table of a result as it is, under its own column names; scores have four decimals and missing values are ``–``."""
-    numbers = [frame[column].dtype.kind in "iuf" for column in frame]
-    columns = tuple(
-        Column(str(column), "right" if number else "left") for column, number in zip(frame, numbers, strict=True)
-    )
-    missing = frame.isna().to_numpy()
-    rows = tuple(
-        tuple(
-            "–" if lacks else score(value) if isinstance(value, float) else str(value)
-            for value, lacks in zip(row, gone, strict=True)
-        )
-        for row, gone in zip(frame.itertuples(index=False), missing, strict=True)
-    )
-    return Table(name, name, columns, rows)
+def interval(low: float, high: float) -> str:
+    """``0.146–0.216``."""
+    return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"

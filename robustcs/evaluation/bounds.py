@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.evaluation.measures import NATIVE, RBP_PERSISTENCE, Measure, Scores
+from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
+from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.policy import EvaluationPolicy
 
 Scope = Literal["cutoff", "run"]

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import Measure, score_columns
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.clariq import NEEDS, NO_QUESTION
 from robustcs.inputs.clariq_tables import BEST, WORST, QuestionScores, UnitScores
@@ -98,7 +99,7 @@ class Asked:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
-def ask(performance: QuestionScores, asked: Mapping[str, str], candidates: Mapping[str, frozenset[str]]) -> Asked:
+def after_asking(performance: QuestionScores, asked: Mapping[str, str], candidates: Mapping[str, frozenset[str]]) -> Asked:
     """The values after asking ``asked`` (unit → question; a unit that it lacks had no output and scores 0).
 
     A question without a value scores the unit's worst; ``candidates`` (unit → its questions, where known) tells questions

@@ -15,12 +15,39 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_depth
+from robustcs.result import count, share, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Ranks of the table by rank.
 RANKS = 100
+
+#: Shares of what was retrieved.
+SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged of retrieved"))
+RATES = table(
+    "rates", "How much of the top k nobody judged.",
+    text("run", header="Run"), count("depth", "k"), count("retrieved", "in the top k over all turns", "passages"),
+    count("judged"), count("unjudged"), share("share", "unjudged of retrieved"), share("judged_share"),
+    count("short", "turns with 1 to k − 1 passages", "short lists", "turns"),
+    count("missing", "turns without any", "without any", "turns"),
+    count("judged_later", "of the unjudged; null without new judgments", "judged since"),
+)  # fmt: skip
+UNIQUE = table(
+    "unique", "How many of the unjudged passages of a group one run alone finds.",
+    text("group", header="Group"), count("runs", "their number"), count("found", "as often as runs find them"),
+    count("unjudged", "each once for a turn"), count("unique", "found by one run only"), share("share", "unique of unjudged"),
+)  # fmt: skip
+UNIQUE_RUNS = table(
+    "unique_runs", "The same run by run.",
+    text("group", header="Group"), text("run", header="Run"), count("unjudged"),
+    count("unique", header="found by one run only"), share("share"),
+)  # fmt: skip
+LATER_GRADES = table(
+    "grades", "What new judgments say of the unjudged passages of the top k. No rows without them.",
+    text("run", header="Run"), count("grade"), count("count"), share("share", "of those judged since"),
+)  # fmt: skip
+GRADES = table("qrels", "All judged pairs by grade.", count("grade"), count("count", header="passages"), share("share"))
 
 #: Grades by (turn, passage).
 Grades = Mapping[tuple[str, str], int]
@@ -206,11 +233,14 @@ def grades_of(qrels: Qrels) -> pd.DataFrame:
     return pd.DataFrame({"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()})
 
 
-def grades_by_pair(qrels: Qrels) -> dict[tuple[str, str], int]:
-    """(turn, passage) → grade."""
-    documents = qrels.documents.to_pylist()
-    triples = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
-    return {(qrels.turns[turn], documents[document]): grade for turn, document, grade in triples}
+def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
+    """(turn, passage) → grade; of several files the earlier wins."""
+    grades: dict[tuple[str, str], int] = {}
+    for qrels in reversed(files):
+        documents = qrels.documents.to_pylist()
+        triples = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
+        grades |= {(qrels.turns[turn], documents[document]): grade for turn, document, grade in triples}
+    return grades
 
 
 def _counts(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

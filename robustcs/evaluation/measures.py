@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,8 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
+from robustcs.evaluation.trec_eval import evaluate_with_trec_eval, is_averaged, trec_eval_knows
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
@@ -25,51 +26,8 @@ if TYPE_CHECKING:
 
 Scores = npt.NDArray[np.float64]
 
-#: Persistence of rank-biased precision where the name gives none (as in ir_measures).
-RBP_PERSISTENCE = 0.8
 #: Turns evaluated at a time: bounds working memory to a few MB.
 _BLOCK = 512
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A measure as a value.
-
-    family
-        A key of :data:`NATIVE`, or ``trec_eval`` for any other measure that trec_eval knows.
-    cutoff
-        Ranks that count; None is all.
-    level
-        Relevance level of its own, instead of the policy's.
-    persistence
-        p of rank-biased precision.
-    """
-
-    name: str
-    family: str
-    cutoff: int | None = None
-    level: int | None = None
-    persistence: float | None = None
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def right_or_wrong(self) -> bool:
-        """Is every turn's score 0 or 1, as of P@1, success and em?"""
-        return self.family in ("success", "em") or (self.family == "P" and self.cutoff == 1)
-
-    @property
-    def label(self) -> str:
-        """The name as papers print it: ``NDCG@3``, ``P@1``, ``F1``."""
-        title = _TITLES.get(self.family)
-        if title is None:
-            return self.name
-        if self.level is not None:
-            title += f"(rel={self.level})"
-        if self.persistence is not None and self.persistence != RBP_PERSISTENCE:
-            title += f"(p={self.persistence:g})"
-        return title if self.cutoff is None else f"{title}@{self.cutoff}"
 
 
 # ---------------------------------------------------------------- the measures
@@ -166,10 +124,6 @@ NATIVE: dict[str, Callable[[GradeMatrix, int, int | None, float], Scores]] = {
     "rbp": _rbp,
     "judged": _judged_share,
 }
-_TITLES = {
-    "P": "P", "recall": "R", "success": "Success", "recip_rank": "MRR", "map": "MAP", "ndcg": "NDCG",
-    "bpref": "bpref", "rbp": "RBP", "judged": "Judged", "f1": "F1", "em": "EM",
-}  # fmt: skip
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
 #: How the names of trec_eval's further measures start whose scores end at 1 as well.
@@ -196,8 +150,6 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
     columns = {name: np.concatenate(scores) for name, scores in parts.items()}
     foreign = [measure for measure in measures if measure.family == "trec_eval"]
     if foreign:
-        from robustcs.evaluation.trec_eval import evaluate_with_trec_eval
-
         columns |= evaluate_with_trec_eval(matrix, foreign, policy)
     return {measure.name: columns[measure.name] for measure in measures}
 
@@ -258,8 +210,6 @@ def parse_measure(text: str) -> Measure:
                     "rel=LEVEL goes with binary measures, p=PERSISTENCE with RBP",
                 )  # fmt: skip
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
-    from robustcs.evaluation.trec_eval import trec_eval_knows
-
     if trec_eval_knows(text):
         return Measure(text, "trec_eval")
     raise _unknown(text)
@@ -301,3 +251,12 @@ def _unknown(text: str) -> UsageError:
     close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
     advice = f"did you mean {' or '.join(close)}?" if close else f"write a trec_eval name such as {', '.join(names[:6])}"
     return UsageError("unknown-measure", f"no measure is named {text!r}", advice)
+
+
+def averaged(measures: Sequence[Measure]) -> list[Measure]:
+    """The measures, each once. Raises :class:`UsageError` for counts and geometric means, which no turn has alone."""
+    for measure in measures:
+        if not is_averaged(measure):
+            advice = "ask for a measure that each turn has, such as map"
+            raise UsageError("not-a-mean", f"{measure} is no mean over turns", advice)
+    return list(dict.fromkeys(measures))

@@ -35,7 +35,8 @@ from robustcs.evaluation.bounds import (
     rank_discounts,
 )
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
-from robustcs.evaluation.measures import NATIVE, RBP_PERSISTENCE, Measure, Scores
+from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
+from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.evaluation.run_pair import NOT_RETRIEVED, Numbers, RunPair
 from robustcs.policy import EvaluationPolicy
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, first_ids
-from robustcs.evaluation.measures import Measure, score_columns
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels

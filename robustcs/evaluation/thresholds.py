@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import Measure, highest_score, parse_measure
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import highest_score, parse_measure
 
 #: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
 TOLERANCE = 1e-9
@@ -62,15 +63,15 @@ def parse_threshold(text: str) -> Threshold:
     return Threshold({"≥": ">=", "==": "="}.get(operator, operator), value)  # type: ignore[arg-type]
 
 
-def parse_thresholds(texts: Sequence[str], metrics: Sequence[str] = ()) -> tuple[Threshold, ...]:
+def reachable_thresholds(given: Sequence[Threshold], measures: Sequence[Measure] = ()) -> tuple[Threshold, ...]:
     """Every threshold once; the paper's three where none is given.
 
-    ``metrics`` names the measures that they cut; the default ones are P@1 and others that end at 1 as well.
+    ``measures`` are those that they cut; the default ones are P@1 and others that end at 1 as well.
 
-    Raises :class:`UsageError` for a threshold that cannot be read, and for one that no score of a measure reaches.
+    Raises :class:`UsageError` for a threshold that no score of a measure reaches.
     """
-    thresholds = tuple(dict.fromkeys(map(parse_threshold, texts))) or DEFAULT_THRESHOLDS
-    for measure in map(parse_measure, metrics or ("P_1",)):
+    thresholds = tuple(dict.fromkeys(given)) or DEFAULT_THRESHOLDS
+    for measure in measures or (parse_measure("P_1"),):
         for threshold in thresholds:
             refuse_unreachable(measure, threshold)
     return thresholds

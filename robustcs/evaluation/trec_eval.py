@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.evaluation.measure import Measure
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from robustcs.evaluation.measures import Measure
 
 #: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
 #: itself breaks an assertion and ends the whole process.

@@ -21,11 +21,9 @@ from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.wording import counted, some_of
 
 Mask = npt.NDArray[np.bool_]
-
-#: Turns that a note names.
-_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -125,14 +123,14 @@ def count_turns(
     lacking = np.zeros(len(expected.turns), dtype=bool)
     for file in files:
         lacking |= file.missing
-    counted = ~lacking if missing == "drop" else np.ones(len(lacking), dtype=bool)
-    if not counted.any():
+    kept = ~lacking if missing == "drop" else np.ones(len(lacking), dtype=bool)
+    if not kept.any():
         raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
     lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}
     # a run comes with passages; other files are told of where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
-    left_out = [f"{extra} turn{'s' * (extra != 1)} of the runs without judgments left out"] if extra else []
-    return Turns(expected, counted, lacking, lacks, (*left_out, *notes_on(expected, files)))
+    left_out = [f"{counted(extra, 'turn')} of the runs without judgments left out"] if extra else []
+    return Turns(expected, kept, lacking, lacks, (*left_out, *notes_on(expected, files)))
 
 
 def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
@@ -178,12 +176,7 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
 
 def lacks_note(name: str, turns: Sequence[str]) -> str:
     """``t5 lacks 2 turns: 31_2, 31_4``."""
-    return f"{name} lacks {len(turns)} turn{'s' * (len(turns) != 1)}: {some_of(turns)}"
-
-
-def some_of(turns: Sequence[str]) -> str:
-    """The first turns by name, and a sign that there are more."""
-    return ", ".join(turns[:_NAMED]) + (" …" if len(turns) > _NAMED else "")
+    return f"{name} lacks {counted(len(turns), 'turn')}: {some_of(turns)}"
 
 
 def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) -> Expected:

@@ -322,3 +322,12 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
     with _open_raw(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the relative names and the contents of all files of ``folder``, in hexadecimal."""
+    import hashlib
+
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    parts = (f"{path.relative_to(folder).as_posix()}\0{sha256(path)}\n" for path in files)
+    return hashlib.sha256("".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

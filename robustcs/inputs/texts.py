@@ -15,9 +15,10 @@ The format is told by content, not by the file's name:
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
-from robustcs.errors import InputError, input_error
+from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.files import read_json
 from robustcs.inputs.records import (
     ID_NAMES,
@@ -61,25 +62,53 @@ def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str
     Raises :class:`InputError` with every problem of the file (bounded): ids or texts that are missing or empty, a turn
     with two different texts, wrong numbers of columns, a column that is not there.
     """
-    shape = shape_of(path)
-    if shape == "table":
-        return _read_table(path, column)
-    if shape == "jsonl":
-        return _read_jsonl(path, role, column)
-    value = read_json(path, halves=True)
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        if "turn" in value[0]:
-            return _read_topics(path, value, column or _TOPIC_COLUMNS[role])
-        if "QuAC_dialog_id" in value[0]:
-            return _read_canard(path, value, column or _CANARD_COLUMNS[role])
-    if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
-        return _read_object(path, column)
-    what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
-    raise input_error(path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+    return TextFile(path).texts(role, column)
 
 
-def _read_table(path: StrPath, column: str | None) -> dict[str, str]:
-    rows = filled_lines(path)
+class TextFile:
+    """A file of texts, which is read once however many formulations are taken from it.
+
+    Raises :class:`InputError` as :func:`read_texts` does.
+    """
+
+    def __init__(self, path: StrPath):
+        self.path = path
+        self._shape = shape_of(path)
+
+    def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
+        """The texts of one formulation: see :func:`read_texts`."""
+        path = self.path
+        if self._shape == "table":
+            return _read_table(path, self._lines, column)
+        if self._shape == "jsonl":
+            return _read_jsonl(path, *self._records, role, column)
+        value = self._value
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            if "turn" in value[0]:
+                return _read_topics(path, value, column or _TOPIC_COLUMNS[role])
+            if "QuAC_dialog_id" in value[0]:
+                return _read_canard(path, value, column or _CANARD_COLUMNS[role])
+        if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
+            return _read_object(path, column)
+        what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
+        raise input_error(path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, str]]:
+        return list(filled_lines(self.path))
+
+    @cached_property
+    def _records(self) -> tuple[list[tuple[int, dict[str, Any]]], ProblemList]:
+        problems = ProblemList(self.path)
+        return list(json_lines(self.path, problems, halves=True)), problems
+
+    @cached_property
+    def _value(self) -> Any:
+        return read_json(self.path, halves=True)
+
+
+def _read_table(path: StrPath, lines: list[tuple[int, str]], column: str | None) -> dict[str, str]:
+    rows = iter(lines)
     number, first = next(rows)
     advice = looks_like(first)
     if advice or "\t" not in first:
@@ -99,7 +128,7 @@ def _read_table(path: StrPath, column: str | None) -> dict[str, str]:
         if len(header) != 2:
             found = f"{len(header)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
             raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
-        rows = filled_lines(path)
+        rows = iter(lines)
         id_position, text_position = 0, 1
         expected = "a file without a header line has 2 (id, text)"
     width = len(header) if id_name else 2
@@ -115,10 +144,13 @@ def _read_table(path: StrPath, column: str | None) -> dict[str, str]:
     return texts.result()
 
 
-def _read_jsonl(path: StrPath, role: Role, column: str | None) -> dict[str, str]:
+def _read_jsonl(
+    path: StrPath, records: list[tuple[int, dict[str, Any]]], problems: ProblemList, role: Role, column: str | None
+) -> dict[str, str]:
     texts: ByTurn[str] = ByTurn(path)
+    texts.problems.take(problems)
     chosen = column
-    for number, record in json_lines(path, texts.problems, halves=True):
+    for number, record in records:
         from_rewriter = is_turn_id(record.get("topic_number")) and is_turn_id(record.get("query_number"))
         if chosen is None:
             names = (_REWRITER_COLUMNS[role],) if from_rewriter else TEXT_NAMES

@@ -17,7 +17,7 @@ def input_files(project: Project) -> list[Path]:
 
     Where retrieval writes (its runs, its store) is not among them.
     """
-    found = list(_paths(replace(project, retrieval=None, new_judgments=None)))
+    found = list(_paths(replace(project, retrieval=None, new_judgments=())))
     if project.retrieval is not None:
         found.append(project.retrieval.index)
         if project.retrieval.reranker is not None:
@@ -32,8 +32,7 @@ def input_files(project: Project) -> list[Path]:
 def protect_inputs(project: Project) -> None:
     """Keep everything that writes from the project's inputs; judging may add to the new judgments."""
     protect(input_files(project))
-    if isinstance(project.new_judgments, Path):
-        protect([project.new_judgments], growing=True)
+    protect((path for path in project.new_judgments if isinstance(path, Path)), growing=True)
 
 
 def _paths(value: Any) -> Iterator[Path]:

@@ -10,9 +10,11 @@ from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.rating_scales import MIN_AGREEMENT
+from robustcs.evaluation.thresholds import Threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.studies.agreement.ratings import MIN_AGREEMENT
 
 Role = Literal["original", "qr", "human"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
@@ -40,6 +42,10 @@ class Formulation:
     rewrites: tuple[TextSource, ...] = ()
 
 
+#: Settings of these tables that are whole numbers, and the least that each can be.
+WHOLE_NUMBERS: dict[str, dict[str, int]] = {
+    "agreement": {"majority": 1}, "crowd": {"tolerance": 0, "depth": 1, "relevance_level": 1}
+}
 #: Fields of :class:`AgreementFiles` and :class:`CrowdFiles` that are no files.
 _SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level"})
 
@@ -107,7 +113,7 @@ class AgreementFiles(_Files):
     def __post_init__(self) -> None:
         if not 0 <= self.min_agreement <= 1:
             raise UsageError("bad-setting", f"min_agreement {self.min_agreement}", "write a number from 0 to 1")
-        _check_least(self, majority=1)
+        _check_least(self, WHOLE_NUMBERS["agreement"])
 
 
 @dataclass(frozen=True)
@@ -139,15 +145,19 @@ class CrowdFiles(_Files):
     relevance_level: int = 2
 
     def __post_init__(self) -> None:
-        _check_least(self, tolerance=0, depth=1, relevance_level=1)
+        _check_least(self, WHOLE_NUMBERS["crowd"])
 
 
-def _check_least(files: _Files, **least: int) -> None:
+def _check_least(files: _Files, least: Mapping[str, int]) -> None:
     """Raise :class:`UsageError` for a setting below the least that it can be."""
     for name, number in least.items():
         value = getattr(files, name)
         if value is not None and value < number:
             raise UsageError("bad-setting", f"{name} {value}", f"write a whole number from {number}")
+
+
+#: The tables of ``robustcs.toml`` that are studies with turns of their own.
+STUDY_TABLES: dict[str, type] = {"clariq": ClariqFiles, "agreement": AgreementFiles, "crowd": CrowdFiles}
 
 
 @dataclass(frozen=True)
@@ -166,7 +176,7 @@ class Project:
     retrieval
         What answers questions that no run answers.
     new_judgments
-        Judgments that could join the qrels.
+        Files of judgments that could join the qrels, one after the other.
     answer_similarity
         How alike the answers to QR and Human are, per turn, where no runs say so.
     paraphrases
@@ -179,7 +189,7 @@ class Project:
 
     name: str = "robustcs"
     qrels: Path | str | None = None
-    new_judgments: Path | str | None = None
+    new_judgments: tuple[Path | str, ...] = ()
     gold: Path | None = None
     answer_similarity: Path | None = None
     paraphrases: Path | None = None
@@ -193,8 +203,8 @@ class Project:
     clariq: ClariqFiles | None = None
     agreement: AgreementFiles | None = None
     crowd: CrowdFiles | None = None
-    metrics: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
+    metrics: tuple[Measure, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
     policy: EvaluationPolicy = EvaluationPolicy()
     seed: int = 0
 

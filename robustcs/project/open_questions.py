@@ -11,11 +11,11 @@ from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.inputs.files import sha256, text_lines
 from robustcs.inputs.texts import read_texts
-from robustcs.project.model import TextSource, parse_text_source
+from robustcs.project.reader import Inputs
 from robustcs.project.rewritten import wants_original_rewritten
-from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
 from robustcs.retrieval.store import digest
+from robustcs.wording import counted, some_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class System:
     raw: bool
 
 
-def systems_of(workspace: Workspace) -> list[System]:
+def systems_of(workspace: Inputs) -> list[System]:
     """Every system of the project that has texts, formulations first; last the rewritten original turns, where a group
     wants them.
     """
@@ -96,8 +96,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
 
 def turns_in_words(turns: Sequence[str]) -> str:
     """``3 turns (31_1, 31_2, 31_3)``, at most five of them by name."""
-    some = ", ".join(turns[:5]) + (" …" if len(turns) > 5 else "")
-    return f"{len(turns)} turn{'s' * (len(turns) != 1)} ({some})"
+    return f"{counted(len(turns), 'turn')} ({some_of(turns)})"
 
 
 def unanswered(systems: Sequence[System]) -> UsageError:
@@ -109,7 +108,7 @@ def unanswered(systems: Sequence[System]) -> UsageError:
     )  # fmt: skip
 
 
-def import_runs(workspace: Workspace) -> list[tuple[str, Path, int]]:
+def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
     """Note beside every run that has texts for which texts it was made, so that later changes are seen.
 
     Only turns that the run answers are noted. Returns (system, sidecar, turns). Raises :class:`UsageError` where no system has
@@ -127,16 +126,3 @@ def import_runs(workspace: Workspace) -> list[tuple[str, Path, int]]:
     if not done:
         raise UsageError("nothing-to-import", "no system has both a run and texts", "name them, such as --human and --rewrites")
     return done
-
-
-def named_sources(texts: Sequence[str]) -> dict[str, TextSource]:
-    """``NAME=FILE[:COLUMN]`` of several options. Raises :class:`UsageError` for other forms and for equal names."""
-    found: dict[str, TextSource] = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            raise UsageError("bad-assignment", text, "write NAME=FILE or NAME=FILE:COLUMN")
-        if name in found:
-            raise UsageError("repeated-run", f"two files of texts are named {name!r}", "give each a NAME of its own")
-        found[name] = parse_text_source(path)
-    return found

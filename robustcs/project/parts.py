@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import fields, replace
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import ANSWER_FAMILIES, parse_measure
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.project.model import FORMULATION_FILES, Formulation, Project
 
 
@@ -22,12 +23,20 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
     return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
 
 
-def measures(project: Project, of_answers: bool) -> tuple[str, ...]:
+def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     """The project's measures of predicted answers, or those of rankings."""
-    return tuple(name for name in project.metrics if (parse_measure(name).family in ANSWER_FAMILIES) == of_answers)
+    return tuple(measure for measure in project.metrics if (measure.family in ANSWER_FAMILIES) == of_answers)
 
 
 def needs(condition: object, slug: str, found: str, advice: str) -> None:
     """Raise :class:`UsageError` unless ``condition`` holds."""
     if not condition:
         raise UsageError(slug, found, advice)
+
+
+def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
+    """The part with all runs, the judgments old and new, and ``keys``. Raises :class:`UsageError` without qrels or runs."""
+    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(project.systems, "no-runs", "no runs", "name them in robustcs.toml or with --run NAME=FILE")
+    part = only(project, ("qrels", "runs", "policy", "new_judgments", *keys), ("run",))
+    return replace(part, metrics=measures(project, of_answers=False))

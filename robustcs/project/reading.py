@@ -22,16 +22,16 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
+    STUDY_TABLES,
+    WHOLE_NUMBERS,
     AgreementFiles,
-    ClariqFiles,
-    CrowdFiles,
     Formulation,
     Project,
     Role,
-    TextSource,
     parse_role,
     parse_text_source,
 )
+from robustcs.project.sources import SOURCES, Source
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
 from robustcs.protected import CONFIG_NAME, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
@@ -111,39 +111,60 @@ class _Reader:
                 self._problem(tables, key, error.found, error.advice)
                 continue
             formulations[key] = self._formulation(role, name, self._table(tables, key))
+        studies = {name: self._study(name, self._table(data, name)) for name in STUDY_TABLES if name in data.values}
         return Project(
             name=self._text(data, "name") or self.folder.resolve().name,
-            qrels=self._judgments(data),
-            new_judgments=self._path(data, "new_judgments"),
-            gold=self._path(data, "gold"),
-            answer_similarity=self._path(data, "answer_similarity"),
-            paraphrases=self._path(data, "paraphrases"),
-            collection=self._path(data, "collection"),
             formulations=formulations,
-            runs=self._named_paths(data, "runs"),
-            texts=self._sources(self._table(data, "texts")),
-            raw_texts=self._sources(self._table(data, "raw_texts")),
             groups=self._groups(self._table(data, "groups")),
-            retrieval=self._optional(data, "retrieval", self._retrieval),
-            clariq=self._optional(data, "clariq", self._clariq),
-            agreement=self._optional(data, "agreement", self._agreement),
-            crowd=self._optional(data, "crowd", self._crowd),
+            retrieval=self._retrieval(self._table(data, "retrieval")) if "retrieval" in data.values else None,
             metrics=self._parsed(data, "metrics", parse_measure),
             thresholds=self._parsed(data, "thresholds", parse_threshold),
             policy=self._policy(self._table(data, "policy")),
             seed=self._number(data, "seed", 0),
+            **self._files(data),
+            **studies,
         )
+
+    def _files(self, table: _Table, of: str = "") -> dict[str, Any]:
+        """What the table says of its sources; a key that it does not have is left out."""
+        return {
+            source.key: self._value(table, source) for source in SOURCES if source.table == of and source.key in table.values
+        }
+
+    def _value(self, table: _Table, source: Source) -> Any:
+        if source.shape == "several":
+            return self._paths(table, source)
+        if source.shape == "named":
+            return {name: self.folder / path for name, path in self._texts(self._table(table, source.key)).items()}
+        if source.shape == "texts":
+            named = self._texts(self._table(table, source.key))
+            return {name: parse_text_source(text, self.folder) for name, text in named.items()}
+        if source.shape == "role texts":
+            return tuple(parse_text_source(text, self.folder) for text in self._list(table, source.key))
+        text = self._text(table, source.key)
+        return None if text is None else self._place(source, text)
+
+    def _place(self, source: Source, text: str) -> Path | str:
+        return text if source.irds and text.startswith(IRDS_PREFIX) else self.folder / text
+
+    def _study(self, name: str, table: _Table) -> Any:
+        """The table of a study: its files, and its settings."""
+        kind = STUDY_TABLES[name]
+        self._known(table, _keys(kind))
+        files = self._files(table, name)
+        settings: dict[str, Any] = {}
+        for key, least in WHOLE_NUMBERS.get(name, {}).items():
+            if key in table.values:
+                settings[key] = self._number(table, key, getattr(kind, key) or least, least)
+        if name == "agreement":
+            groups = self._table(table, "groups")
+            settings["min_agreement"] = self._share(table, "min_agreement", AgreementFiles.min_agreement)
+            settings["groups"] = {group: self._list(groups, group) for group in groups.values}
+        return kind(**files, **settings)
 
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
         self._known(table, FORMULATION_FILES)
-        return Formulation(
-            role,
-            name,
-            run=self._path(table, "run"),
-            scores=self._path(table, "scores"),
-            answers=self._path(table, "answers"),
-            rewrites=tuple(parse_text_source(text, self.folder) for text in self._list(table, "rewrites")),
-        )
+        return Formulation(role, name, **self._files(table, "formulations"))
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
         groups = {}
@@ -158,9 +179,6 @@ class _Reader:
                 groups[name] = Group(baseline, sets)
         return groups
 
-    def _sources(self, table: _Table) -> dict[str, TextSource]:
-        return {name: parse_text_source(text, self.folder) for name, text in self._texts(table).items()}
-
     def _retrieval(self, table: _Table) -> RetrievalSettings | None:
         keys = _keys(RetrievalSettings)
         self._known(table, keys)
@@ -169,46 +187,6 @@ class _Reader:
         except UsageError as error:
             self._problem(table, error.found.split()[0], error.found, error.advice)
             return None
-
-    def _clariq(self, table: _Table) -> ClariqFiles:
-        self._known(table, _keys(ClariqFiles))
-        return ClariqFiles(
-            topics=self._path(table, "topics"),
-            questions=self._path(table, "questions"),
-            runs=self._named_paths(table, "runs"),
-            performance=self._path(table, "performance"),
-            evaluations=self._named_paths(table, "evaluations"),
-            qrels=self._judgments(table),
-            needs=self._named_paths(table, "needs"),
-            preferences=self._path(table, "preferences"),
-            conversations=self._path(table, "conversations"),
-        )
-
-    def _agreement(self, table: _Table) -> AgreementFiles:
-        self._known(table, _keys(AgreementFiles))
-        groups = self._table(table, "groups")
-        return AgreementFiles(
-            snippets=self._paths(table, "snippets"),
-            reference=self._paths(table, "reference"),
-            ratings=self._paths(table, "ratings"),
-            majority=self._number(table, "majority", 1, 1) if "majority" in table.values else None,
-            min_agreement=self._share(table, "min_agreement", AgreementFiles.min_agreement),
-            groups={name: self._list(groups, name) for name in groups.values},
-        )
-
-    def _crowd(self, table: _Table) -> CrowdFiles:
-        self._known(table, _keys(CrowdFiles))
-        return CrowdFiles(
-            grades=self._path(table, "grades"),
-            gold_checks=self._path(table, "gold_checks"),
-            tolerance=self._number(table, "tolerance", CrowdFiles.tolerance),
-            bank=self._path(table, "bank"),
-            qrels=self._judgments(table),
-            subset=self._path(table, "subset"),
-            runs=self._named_paths(table, "runs"),
-            depth=self._number(table, "depth", CrowdFiles.depth, 1),
-            relevance_level=self._number(table, "relevance_level", CrowdFiles.relevance_level, 1),
-        )
 
     def _policy(self, table: _Table) -> EvaluationPolicy:
         self._known(table, _keys(EvaluationPolicy))
@@ -238,9 +216,6 @@ class _Reader:
         self._problem(table, key, f"{key} is not a table", f"write [{_header(path)}] above its keys")
         return _Table({}, path)
 
-    def _optional(self, table: _Table, key: str, read: Callable[[_Table], T]) -> T | None:
-        return read(self._table(table, key)) if key in table.values else None
-
     def _text(self, table: _Table, key: str) -> str | None:
         value = table.values.get(key)
         if value is None or (isinstance(value, str) and value):
@@ -251,24 +226,13 @@ class _Reader:
     def _texts(self, table: _Table) -> dict[str, str]:
         return {key: text for key in table.values if (text := self._text(table, key)) is not None}
 
-    def _path(self, table: _Table, key: str) -> Path | None:
-        text = self._text(table, key)
-        return None if text is None else self.folder / text
-
-    def _paths(self, table: _Table, key: str) -> tuple[Path, ...]:
-        value = table.values.get(key, [])
+    def _paths(self, table: _Table, source: Source) -> tuple[Path | str, ...]:
+        value = table.values[source.key]
         values = value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) and item for item in values):
-            self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
+            self._problem(table, source.key, f"{source.key} is {value!r}", "write a text in quotes, or a list of them")
             return ()
-        return tuple(self.folder / text for text in values)
-
-    def _named_paths(self, table: _Table, key: str) -> dict[str, Path]:
-        return {name: self.folder / path for name, path in self._texts(self._table(table, key)).items()}
-
-    def _judgments(self, table: _Table) -> Path | str | None:
-        text = self._text(table, "qrels")
-        return text if text is None or text.startswith(IRDS_PREFIX) else self.folder / text
+        return tuple(self._place(source, text) for text in values)
 
     def _list(self, table: _Table, key: str) -> tuple[str, ...]:
         value = table.values.get(key, [])
@@ -278,14 +242,14 @@ class _Reader:
             return ()
         return tuple(str(item) for item in values)
 
-    def _parsed(self, table: _Table, key: str, parse: Callable[[str], object]) -> tuple[str, ...]:
-        values = self._list(table, key)
-        for value in values:
+    def _parsed(self, table: _Table, key: str, parse: Callable[[str], T]) -> tuple[T, ...]:
+        found = []
+        for value in self._list(table, key):
             try:
-                parse(value)
+                found.append(parse(value))
             except UsageError as error:
                 self._problem(table, key, error.found, error.advice)
-        return values
+        return tuple(found)
 
     def _number(self, table: _Table, key: str, default: int, least: int = 0) -> int:
         value = table.values.get(key, default)

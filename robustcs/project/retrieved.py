@@ -15,10 +15,11 @@ from pathlib import Path
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.files import sha256, text_lines
+from robustcs.inputs.files import fingerprint, sha256, text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Project
 from robustcs.project.open_questions import System, systems_of, turns_in_words, unanswered
+from robustcs.project.plan import Plan, plan
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.retrieval.index import IndexState, index_state, ready_index
@@ -28,8 +29,6 @@ from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
-from robustcs.similarity.encoders import fingerprint
-from robustcs.studies.retrieve.analysis import Plan
 
 #: Questions that are searched at a time and then kept: an interruption loses no more than these.
 _BATCH = 64
@@ -285,8 +284,6 @@ def with_runs(workspace: Workspace, tell: Callable[[str], None]) -> Project:
 
 def plan_of(retrieval: Retrieval) -> Plan:
     """What is answered and what is not, before anything is retrieved."""
-    from robustcs.studies.retrieve.analysis import plan
-
     missing = {
         name: [key for key in map(digest, questions.values()) if key not in retrieval.known]
         for name, questions in retrieval.questions.items()

@@ -1,23 +1,20 @@
-"""What a command works on: the files of a project, read when they are needed, each remembered with its checksum."""
+"""What a study works on: the inputs of a project, and the scores that they give, over the same turns."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
-from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate, parse_measure
-from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.trec_eval import is_averaged, sampling_notes
+from robustcs.evaluation.matrix import GradeMatrix
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
+from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import (
     Answered,
     Expected,
@@ -26,143 +23,41 @@ from robustcs.evaluation.turns import (
     answered_by_turns,
     count_turns,
     expected_of,
-    strangers,
     union_of_turns,
 )
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.files import sha256
-from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
-from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
-from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.slices import read_slices
-from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.policy import EvaluationPolicy
-from robustcs.project.files import protect_inputs
 from robustcs.project.model import Formulation, Project
-from robustcs.protected import protect
+from robustcs.project.open_questions import systems_of, unanswered
+from robustcs.project.reader import Inputs
 from robustcs.result import Basis, Evaluated
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Measures of Table 1 of the error-analysis paper, and of its Table 2.
-DEFAULT_METRICS = ("P_1", "ndcg_cut_3")
-DEFAULT_ANSWER_METRICS = ("f1",)
-
-T = TypeVar("T")
-
-#: Shows progress over an iterable: (items, what is being done) → the same items.
-Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
+DEFAULT_ANSWER_MEASURES = (parse_measure("f1"),)
 
 #: Scores by turn of every file, the turns that were expected of the files, what they have of them, and notes.
 Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
 
 
-class Workspace:
-    """The inputs of one command; none of them is written to from now on.
+class Workspace(Inputs):
+    """The inputs of a project, and scores of its systems and formulations by its policy."""
 
-    inputs
-        One entry per file read so far: role, path, sha256 (None for ``irds:``), rows.
-    """
+    def of(self, project: Project) -> Workspace:
+        """A workspace of another project, or of this one after a step, with the same jobs and progress."""
+        return Workspace(project, self.jobs, self.track)
 
-    def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
-        self.project = project
-        self.jobs = jobs
-        self.track = track
-        self.inputs: list[dict[str, Any]] = []
-        self._text_files: list[tuple[Path, dict[str, str]]] = []
-        protect_inputs(project)
-
-    def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
-        """Note a file that was read, with its checksum."""
-        text = os.fspath(path)
-        digest = None
-        if not text.startswith(IRDS_PREFIX):
-            digest = sha256(path)
-            protect([path])
-        self.inputs.append({"role": role, "path": text, "sha256": digest, "rows": rows})
-
-    @cached_property
-    def qrels(self) -> Qrels:
-        """The project's judgments. Raises :class:`UsageError` where none are given."""
-        return self.read_qrels(self.project.qrels)
-
-    def read_qrels(self, source: Path | str | None) -> Qrels:
-        """Judgments of another part of the project. Raises :class:`UsageError` for None."""
-        if source is None:
-            raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
-        qrels = read_qrels(source)
-        self.remember("qrels", source, len(qrels))
-        return qrels
-
-    def per_run(
-        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], policy: EvaluationPolicy | None = None
-    ) -> list[T]:
-        """``build`` of the ranking of every (role, run file); runs are read ``jobs`` at a time and dropped once built.
-
-        They are ranked by ``policy``, or by that of the project.
-        """
-        policy = policy or self.project.policy
-
-        def one(file: tuple[str, Path]) -> tuple[T, int]:
-            run = read_run(file[1], file[0], ranks=policy.order == "rank")
-            return build(rank_run(run, policy)), len(run)
-
-        with ThreadPoolExecutor(self.jobs) as pool:
-            built = list(self.track(pool.map(one, files), "reading runs", len(files)))
-        for (role, path), (_, rows) in zip(files, built, strict=True):
-            self.remember(role, path, rows)
-        return [result for result, _ in built]
-
-    def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
-        """The grade matrix of every (role, run file)."""
-        qrels = self.qrels
-        return self.per_run(files, lambda ranking: grade_matrix(ranking, qrels))
-
-    @cached_property
-    def texts(self) -> dict[str, dict[str, str]]:
-        """Formulation name → turn → text; of several files for one formulation the earlier wins, turn by turn."""
-        texts: dict[str, dict[str, str]] = {}
-        for key, formulation in self.project.formulations.items():
-            known = texts.setdefault(formulation.name, {})
-            for source in formulation.rewrites:
-                read = read_texts(source.path, formulation.role, source.column)
-                self.remember(f"{key} texts", source.path, len(read))
-                self._text_files.append((source.path, read))
-                for turn, text in read.items():
-                    known.setdefault(turn, text)
-        return texts
-
-    def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
-        """:attr:`texts`, where they are joined with ``turns``: those of the qrels (or runs), of scores or of answers.
-
-        Raises :class:`InputError` for every file that has a text of none of them.
-        """
-        texts = self.texts
-        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
-        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
-        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in self._text_files])
-        if problems:
-            raise InputError(list(dict.fromkeys(problems)))
-        return texts
-
-    @cached_property
-    def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
-        """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
-        path = self.project.paraphrases
-        if path is None:
-            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
-        paraphrases = read_paraphrases(path)
-        self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
-        return paraphrases
-
-    def slices(self, path: Path) -> dict[str, dict[str, str]]:
-        """Properties of turns from a user's TSV: column → turn → value."""
-        slices = read_slices(path)
-        self.remember("slices", path, len(set().union(*slices.values())))
-        return slices
+    def ranking_measures(self, default: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
+        """The project's measures of rankings, or ``default``; measures of answers are passed over with a note."""
+        measures = averaged(self.project.metrics or default)
+        left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
+        kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
+        notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
+        return kept or list(default), notes
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -180,16 +75,16 @@ class Workspace:
         return [(name, systems[name]) for name in names]
 
     def system_scores(
-        self, names: Sequence[str], metrics: Sequence[str] = ()
+        self, names: Sequence[str], measures: Sequence[Measure] = ()
     ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
         """Scores of systems over the same turns, by the project's policy: name → float frame, turns × measures.
 
-        ``metrics`` take the place of the project's; without either, P@1 and NDCG@3 are used.
+        ``measures`` take the place of the project's; without either, P@1 and NDCG@3 are used.
 
         Raises :class:`UsageError` for an unknown name, without qrels, or where no run answers a judged turn.
         """
         names = list(dict.fromkeys(names))
-        measures = parse_measures(metrics or self.project.metrics or DEFAULT_METRICS)
+        measures = averaged(measures or self.project.metrics or DEFAULT_MEASURES)
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
                 raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
@@ -216,9 +111,9 @@ class Workspace:
 
     # ------------------------------------------------------------ scores of the three formulations
 
-    def _basis(self, metrics: Sequence[str]) -> Basis:
+    def _basis(self, measures: Sequence[Measure]) -> Basis:
         """Where scores come from, told by the measures and by what the formulations have."""
-        wanted = [parse_measure(name).family in ANSWER_FAMILIES for name in metrics]
+        wanted = [measure.family in ANSWER_FAMILIES for measure in measures]
         if any(wanted) and not all(wanted):
             raise UsageError(
                 "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
@@ -235,27 +130,27 @@ class Workspace:
             return "answers"
         return "runs"
 
-    def formulation_scores(self, metrics: Sequence[str] = ()) -> tuple[Formulations, Evaluated]:
+    def formulation_scores(self, measures: Sequence[Measure] = ()) -> tuple[Formulations, Evaluated]:
         """Scores of Original, every rewriter and Human over the same turns, by the project's policy.
 
-        ``metrics`` take the place of the project's; without either, those of the paper's tables are used.
+        ``measures`` take the place of the project's; without either, those of the paper's tables are used.
 
         Raises :class:`UsageError` where a formulation or the qrels or gold answers are not given, or where the files do
         not have the measures that are asked for.
         """
-        metrics = metrics or self.project.metrics
-        basis = self._basis(metrics)
+        measures = measures or self.project.metrics
+        basis = self._basis(measures)
         parts = self._three_formulations(basis)
         if basis == "runs":
             files = [(_key(part), part.run) for part in parts if part.run]
-            measures = parse_measures(metrics or DEFAULT_METRICS)
-            scored = self._from_runs([part.name for part in parts], files, measures)
+            asked = averaged(measures or DEFAULT_MEASURES)
+            scored = self._from_runs([part.name for part in parts], files, asked)
         elif basis == "scores":
             files = [(_key(part), part.scores) for part in parts if part.scores]
-            frames = self.score_files(files, parse_measures(metrics))
+            frames = self.score_files(files, averaged(measures))
             scored = align([part.name for part in parts], [path for _, path in files], frames)
         else:
-            scored = self._from_answers(parts, metrics or DEFAULT_ANSWER_METRICS)
+            scored = self._from_answers(parts, averaged(measures or DEFAULT_ANSWER_MEASURES))
         frames, evaluated = self._common_turns(basis, scored)
         scores = dict(zip([(part.role, part.name) for part in parts], frames, strict=True))
         formulations = Formulations(
@@ -292,8 +187,6 @@ class Workspace:
 
     def unanswered(self, names: Collection[str]) -> UsageError:
         """The error for systems that have texts but no run; it names the turns and the command that answers them."""
-        from robustcs.project.open_questions import systems_of, unanswered
-
         return unanswered([system for system in systems_of(self) if system.name in names])
 
     def _with_texts(self) -> set[str]:
@@ -324,22 +217,22 @@ class Workspace:
             frames.append(frame)
         names = [measure.name for measure in measures]
         if not measures:
-            names = [name for name in DEFAULT_METRICS if all(name in frame for frame in frames)]
+            names = [name for name in map(str, DEFAULT_MEASURES) if all(name in frame for frame in frames)]
         for (_, path), frame in zip(files, frames, strict=True):
             lacking = [name for name in names if name not in frame]
             if lacking or not names:
                 raise UsageError(
-                    "no-such-measure", f"{path} has no {lacking[0] if lacking else ' or '.join(DEFAULT_METRICS)}",
+                    "no-such-measure", f"{path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}",
                     f"it has {', '.join(map(str, frame.columns))}",
                 )  # fmt: skip
         return [frame[names].dropna() for frame in frames]
 
-    def _from_answers(self, parts: Sequence[Formulation], metrics: Sequence[str]) -> Scored:
+    def _from_answers(self, parts: Sequence[Formulation], measures: Sequence[Measure]) -> Scored:
         if self.project.gold is None:
             raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
         gold = read_gold_answers(self.project.gold)
         self.remember("gold answers", self.project.gold, len(gold))
-        names = [measure.name for measure in parse_measures(metrics)]
+        names = [measure.name for measure in measures]
         expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
         frames, answered, notes = [], [], []
         for part in parts:
@@ -356,19 +249,6 @@ class Workspace:
 
 def _key(part: Formulation) -> str:
     return part.role if part.role == part.name else f"{part.role}:{part.name}"
-
-
-def parse_measures(names: Sequence[str]) -> list[Measure]:
-    """The measures named, each once.
-
-    Raises :class:`UsageError` for names that mean none, and for counts and geometric means, which no turn has alone.
-    """
-    measures = list(dict.fromkeys(map(parse_measure, names)))
-    for measure in measures:
-        if not is_averaged(measure):
-            advice = "ask for a measure that each turn has, such as map"
-            raise UsageError("not-a-mean", f"{measure} is no mean over turns", advice)
-    return measures
 
 
 def _answered(

@@ -1,5 +1,5 @@
-"""The report: every analysis that the inputs allow, as one document and one folder that answer the user's questions.
+"""The report: every question that the inputs allow, as one document and one folder.
 
-A question is a :class:`~robustcs.reporting.question.Question`; :data:`robustcs.reporting.questions.QUESTIONS` lists them in
-the order of the report, and that is where a new analysis joins it.
+A study's ``question.py`` says which questions it answers; :data:`robustcs.studies.registry.STUDIES` gives their order. The
+folder is not called ``report``, because ``robustcs.report`` is the function that makes one.
 """

@@ -25,13 +25,14 @@ from robustcs.errors import UsageError
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project
 from robustcs.project.parts import only
-from robustcs.project.workspace import Track, Workspace
+from robustcs.project.reader import Track
+from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
-from robustcs.reporting.question import Answer, Question
-from robustcs.reporting.questions import QUESTIONS
 from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
+from robustcs.studies.registry import questions
+from robustcs.studies.study import Answer, Question
 
 #: Inputs named below the title; all stand in the provenance.
 _NAMED_INPUTS = 6
@@ -69,11 +70,12 @@ def make_report(
     names = Names(folder)
     answers: list[tuple[Question, dict[str, Any]]] = []
     left_out: list[str] = []
-    for question in QUESTIONS:
+    for section in questions():
+        question = section[0]
         try:
             part = question.part(project)
             tell(question.title)
-            ask = partial(_ask, question, part, names, jobs, track)
+            ask = partial(_ask, section, part, names, jobs, track)
             kept = store.get(question.key, names.described(part), ask)
         except UsageError as error:
             left_out.append(f"{question.title} ({names.hide(str(error))})")
@@ -95,34 +97,53 @@ def make_report(
     return Report(page, files, store.computed)
 
 
-def _ask(question: Question, part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
-    """The answer in the form that is kept: JSON, figures drawn."""
+def _ask(section: Sequence[Question], part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+    """The answers of a section in the form that is kept: JSON, figures drawn.
+
+    ``places``: for each block what it is sorted by, as :func:`_place` says.
+    """
     workspace = Workspace(part, jobs, track)
-    answer = question.answer(workspace)
+    answers = [question.answer(workspace) for question in section]
+    first, key = answers[0], section[0].key
     inputs = _shown_inputs(workspace, names)
-    blocks: list[Block | Picture] = []
+    found = [(block, question.tables) for question, answer in zip(section, answers, strict=True) for block in answer.blocks]
+    to_read = [block for answer in answers for block in answer.to_read]
+    if to_read:
+        found += [(block, ()) for block in (Heading("Turns to read", 2), *to_read)]
+    shown: list[Block | Picture] = []
     files: dict[str, Any] = {}
-    for block in _with_unique_slugs(question.key, answer.blocks):
+    for block in _with_unique_slugs(key, [block for block, _ in found]):
         if isinstance(block, Figure):
             picture, drawn = _draw(block)
             files |= drawn
-            blocks.append(picture)
+            shown.append(picture)
             continue
         if isinstance(block, Table):
-            text = render_latex([block], answer.evaluated.policy_line, answer.evaluated.notes)
+            text = render_latex([block], first.evaluated.policy_line, first.evaluated.notes)
             files[f"tables/{block.slug}.tex"] = text
-        blocks.append(block)
-    files |= _data_files(question, answer, inputs)
+        shown.append(block)
+    for question, answer in zip(section, answers, strict=True):
+        files |= _data_files(question, answer, inputs)
     return {
-        "findings": answer.findings,
-        "reading": answer.reading,
-        "blocks": encode(blocks),
-        "policy": answer.evaluated.policy_line,
-        "scored": answer.evaluated.basis != "texts",
-        "notes": answer.evaluated.notes,
+        "findings": [finding for answer in answers for finding in answer.findings],
+        "reading": first.reading,
+        "blocks": encode(shown),
+        "places": [_place(block, tables) for block, (_, tables) in zip(shown, found, strict=True)],
+        "policy": first.evaluated.policy_line,
+        "scored": first.evaluated.basis != "texts",
+        "notes": [note for answer in answers for note in answer.evaluated.notes],
         "inputs": inputs,
         "files": files,
     }
+
+
+def _place(block: Block | Picture, tables: Sequence[str]) -> int:
+    """Figures, then the tables of the question, then all that follows, such as turns to read; -1 for the other tables."""
+    if isinstance(block, Picture):
+        return 0
+    if not isinstance(block, Table):
+        return len(tables) + 1
+    return tables.index(block.of) + 1 if block.of in tables else -1
 
 
 def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
@@ -195,34 +216,22 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     return unique
 
 
-def _split(
-    question: Question, blocks: Sequence[Block | Picture]
-) -> tuple[list[Block | Picture], list[Block | Picture]]:
+def _split(kept: Mapping[str, Any]) -> tuple[list[Block | Picture], list[Block | Picture]]:
     """What everybody should see, the tables in the order of the question, and the other tables; heading by heading."""
-
-    def rank(block: Block | Picture) -> int:
-        """Figures, then the question's tables, then all that follows, such as turns to read; -1 for the other tables."""
-        if isinstance(block, Picture):
-            return 0
-        if not isinstance(block, Table):
-            return len(question.tables) + 1
-        slug = block.slug.removeprefix(f"{question.key}-")
-        return next((place for place, start in enumerate(question.tables, 1) if slug.startswith(anchor(start))), -1)
-
-    parts: list[list[Block | Picture]] = [[]]
-    for block in blocks:
+    parts: list[list[tuple[Block | Picture, int]]] = [[]]
+    for block, place in zip(decode(kept["blocks"]), kept["places"], strict=True):
         if isinstance(block, Heading):
             parts.append([])
-        parts[-1].append(block)
+        parts[-1].append((block, place))
     main: list[Block | Picture] = []
     further: list[Block | Picture] = []
     for part in parts:
         head, rest = part[:1], part[1:]
-        if head and not isinstance(head[0], Heading):
+        if head and not isinstance(head[0][0], Heading):
             head, rest = [], part
-        shown = sorted((block for block in rest if rank(block) >= 0), key=rank)
-        main += [*head, *shown] if shown else []
-        further += [block for block in rest if rank(block) < 0]
+        shown = [block for block, place in sorted(rest, key=lambda item: item[1]) if place >= 0]
+        main += [*(block for block, _ in head), *shown] if shown else []
+        further += [block for block, place in rest if place < 0]
     return main, further
 
 
@@ -240,7 +249,7 @@ def _document(
     blocks += [Paragraph("\n".join(kept["findings"]), question.title) for question, kept in answers if kept["findings"]]
     notes: list[str] = []
     for question, kept in answers:
-        main, further = _split(question, decode(kept["blocks"]))
+        main, further = _split(kept)
         if not whole:  # layers of colour need the page
             main = [block for block in main if not isinstance(block, Layers)]
         blocks += [Heading(question.title), Paragraph(kept["reading"]), *main]

@@ -36,14 +36,14 @@ from robustcs.documents.words import FORMULATION_NAMES, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.thresholds import parse_thresholds
+from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.project.model import Project
 from robustcs.project.parts import measures
-from robustcs.project.workspace import DEFAULT_ANSWER_METRICS, Workspace
+from robustcs.project.workspace import DEFAULT_ANSWER_MEASURES, Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import cut_label, shown_cuts
 
@@ -106,10 +106,10 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
 def _breakdowns(workspace: Workspace) -> list[Breakdown]:
     """The bins of rankings (or given scores) and of answers, as far as the inputs allow."""
     project = workspace.project
-    thresholds = parse_thresholds(project.thresholds, project.metrics)
+    thresholds = reachable_thresholds(project.thresholds, project.metrics)
     found = []
     for of_answers in (False, True):
-        metrics = measures(project, of_answers) or (DEFAULT_ANSWER_METRICS if of_answers else ())
+        metrics = measures(project, of_answers) or (DEFAULT_ANSWER_MEASURES if of_answers else ())
         if of_answers and not project.gold:
             continue
         if not of_answers and not any(part.run or part.scores for part in project.formulations.values()):

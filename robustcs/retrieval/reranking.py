@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.errors import UsageError, input_error
+from robustcs.inputs.files import fingerprint
 from robustcs.retrieval.index import Track
 from robustcs.retrieval.models import load_model, transformers
 from robustcs.retrieval.search import Ranking
 from robustcs.retrieval.store import RankingStore, digest
-from robustcs.similarity.encoders import fingerprint
 
 _BATCH = 32
 _MAX_LENGTH = 512

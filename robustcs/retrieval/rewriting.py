@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.files import sha256
+from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
 from robustcs.retrieval.index import Track
 from robustcs.retrieval.models import load_model, transformers
 from robustcs.retrieval.settings import CONTEXT
 from robustcs.retrieval.store import RankingStore, normalised
-from robustcs.similarity.encoders import fingerprint
 
 #: Between the turns of a history, as T5-CQR was trained.
 SEPARATOR = " ||| "

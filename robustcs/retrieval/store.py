@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.database import cache_folder, not_stored, select, transaction
 from robustcs.errors import input_error
 from robustcs.retrieval.search import Ranking
-from robustcs.similarity.store import cache_folder, not_stored, select, transaction
 
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
 FORM = 1

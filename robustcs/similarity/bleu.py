@@ -57,11 +57,6 @@ def bleu(counts: Counts) -> float:
     return float(BLEU.compute_bleu(matched, possible, length, reference, smooth_method="none").score)
 
 
-def corpus_bleu(sentences: Sequence[str], references: Sequence[str]) -> float:
-    """BLEU of ``sentences`` against one reference each, 0 to 100."""
-    return bleu(bleu_counts(sentences, [[reference] for reference in references]))
-
-
 def self_bleu_counts(groups: Sequence[Sequence[str]]) -> list[Counts]:
     """Per group the counts of every text against the other texts of its group; an empty table for a group of one.
 

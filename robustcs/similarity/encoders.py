@@ -6,7 +6,6 @@ Reimers & Gurevych (2019) sentence-transformers.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import InputError, NotInstalledError, UsageError, input_error
-from robustcs.inputs.files import sha256
+from robustcs.inputs.files import fingerprint
 from robustcs.similarity.store import EmbeddingStore, Vectors
 
 #: Texts that are encoded at a time: bounds memory, and an interruption loses no more than these.
@@ -129,13 +128,6 @@ def load_sentence_transformer(model: str) -> Encoder:
         return loaded.encode(texts, convert_to_numpy=True, show_progress_bar=False)
 
     return Encoder("sentence_transformer", model, fingerprint(folder), run)
-
-
-def fingerprint(folder: Path) -> str:
-    """SHA-256 over the relative names and the contents of all files of ``folder``, in hexadecimal."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    parts = (f"{path.relative_to(folder).as_posix()}\0{sha256(path)}\n" for path in files)
-    return hashlib.sha256("".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def embed(

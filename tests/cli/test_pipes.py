@@ -35,7 +35,7 @@ def bash(folder: Path, command: str) -> Any:
         ("--qrels <(cat qrels.txt)", ""),
         ("--qrels /dev/stdin < <(cat qrels.txt)", ""),
         ("--qrels /dev/stdin < qrels.txt", ""),
-        ("--human <(cat runs/stem_human.trec) --qr stem=<(cat runs/stem_qr.trec)", "--qr stem=runs/stem_qr.trec"),
+        ("--human <(cat runs/stem_human.trec) --qr plain=<(cat runs/plain_qr.trec)", "--qr plain=runs/plain_qr.trec"),
         ("--rewrites human=<(cat manual.tsv) --rewrites original=<(cat raw.tsv)",
          "--rewrites human=manual.tsv --rewrites original=raw.tsv"),
     ],

@@ -84,13 +84,13 @@ def test_colours_on_a_terminal(demo: Path) -> None:
 #: Tells on stderr when the first run is being read.
 ANNOUNCED = """
 import sys
-import robustcs.project.workspace as workspace
+import robustcs.project.reader as reader
 from robustcs.cli.main import main
-rank_run = workspace.rank_run
+rank_run = reader.rank_run
 def announce(*arguments):
     print("reading", file=sys.stderr, flush=True)
     return rank_run(*arguments)
-workspace.rank_run = announce
+reader.rank_run = announce
 main()
 """
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, rbp_residual
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix
-from robustcs.evaluation.measures import NATIVE, RBP_PERSISTENCE, Measure, parse_measure, score_columns
+from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
+from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from robustcs.evaluation.bounds import Scope, measure_bounds
 from robustcs.evaluation.holes import judged_run, passage_numbers
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
-from robustcs.evaluation.measures import NATIVE, RBP_PERSISTENCE, Measure, parse_measure
+from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
+from robustcs.evaluation.measures import NATIVE, parse_measure
 from robustcs.evaluation.pair_bounds import DifferenceBounds, difference_bounds
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.run_pair import NOT_RETRIEVED, RunPair, run_pair

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold, parse_thresholds
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.thresholds import (
+    DEFAULT_THRESHOLDS,
+    Threshold,
+    distinct_thresholds,
+    parse_threshold,
+    reachable_thresholds,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +100,13 @@ def test_thresholds_that_say_the_same_of_a_measure_stand_once(measure: str, aske
 )  # fmt: skip
 def test_a_threshold_that_no_score_reaches_is_refused(threshold: str, metric: str, reached: bool) -> None:
     if reached:
-        assert parse_thresholds([threshold], [metric]) == (parse_threshold(threshold),)
+        assert reachable_thresholds([parse_threshold(threshold)], [parse_measure(metric)]) == (parse_threshold(threshold),)
         return
     with pytest.raises(UsageError, match="^no score of .* is .*: the highest is 1; write a threshold such as"):
-        parse_thresholds([">0", threshold], ["utility", metric])
+        reachable_thresholds(list(map(parse_threshold, [">0", threshold])), list(map(parse_measure, ["utility", metric])))
 
 
 def test_the_default_measures_end_at_1() -> None:
-    assert parse_thresholds([]) == DEFAULT_THRESHOLDS
+    assert reachable_thresholds([]) == DEFAULT_THRESHOLDS
     with pytest.raises(UsageError, match="no score of P_1 is >=1.5: the highest is 1"):
-        parse_thresholds([">=1.5"])
+        reachable_thresholds([parse_threshold(">=1.5")])

@@ -8,8 +8,8 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.inputs.files import sha256
-from robustcs.project.model import Project, TextSource
-from robustcs.project.open_questions import changed_texts, import_runs, named_sources, systems_of, turns_in_words
+from robustcs.project.model import Project
+from robustcs.project.open_questions import changed_texts, import_runs, systems_of, turns_in_words
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import sidecar_path
@@ -61,14 +61,6 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
 def test_nothing_to_import() -> None:
     with pytest.raises(UsageError, match="no system has both a run and texts"):
         import_runs(Workspace(Project()))
-
-
-def test_sources_by_name() -> None:
-    assert named_sources(["a=x.tsv", "b=y.json:raw"]) == {
-        "a": TextSource(Path("x.tsv")), "b": TextSource(Path("y.json"), "raw"),
-    }  # fmt: skip
-    with pytest.raises(UsageError, match="two files of texts are named 'a'"):
-        named_sources(["a=x", "a=y"])
 
 
 def test_few_turns_by_name() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from robustcs.errors import ExitCode, InputError, UsageError
 from robustcs.evaluation.groups import Group
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import (
     AgreementFiles,
@@ -120,7 +122,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     expected = Project(
         name="CAsT 2020",
         qrels=tmp_path / "qrels.txt.gz",
-        new_judgments=tmp_path / "new.txt",
+        new_judgments=(tmp_path / "new.txt",),
         gold=tmp_path / "gold.json",
         answer_similarity=tmp_path / "overlap.txt",
         paraphrases=tmp_path / "ECAsT.csv",
@@ -157,8 +159,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
             qrels="irds:regin", subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
         ),
-        metrics=("ndcg_cut_3", "P_1"),
-        thresholds=(">0", "0.5", "1"),
+        metrics=tuple(map(parse_measure, ("ndcg_cut_3", "P_1"))),
+        thresholds=tuple(map(parse_threshold, (">0", "0.5", "1"))),
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),
         seed=7,
     )  # fmt: skip
@@ -188,7 +190,8 @@ LIST = "write a list of texts in quotes"
     ("text", "problems"),
     [
         *[(f"\n{key} = 3", [f":2: {key} is 3; {TEXT}"]) for key in
-          ("name", "qrels", "new_judgments", "gold", "answer_similarity", "paraphrases", "collection")],
+          ("name", "qrels", "gold", "answer_similarity", "paraphrases", "collection")],
+        ("new_judgments = ['a', 3]", [f":1: new_judgments is ['a', 3]; {TEXT}, or a list of them"]),
         ('qrels = ""', [f":1: qrels is ''; {TEXT}"]),
         ("qrels = ['a']", [f":1: qrels is ['a']; {TEXT}"]),
         ("metrics = true", [f":1: metrics is True; {LIST}"]),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.measures import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
@@ -20,7 +21,7 @@ def test_missing_turns_by_the_policy(demo: Path) -> None:
     assert (evaluated.turns, evaluated.missing, evaluated.notes) == (70, 1, ("raw_2 lacks 1 turn: 4_4",))
     assert scores["raw_2"].loc["4_4"].tolist() == [0, 0]
     dropping = replace(project, policy=EvaluationPolicy(relevance_level=2, missing="drop"))
-    dropped, evaluated = Workspace(dropping).system_scores(["human", "raw_2"], ["map"])
+    dropped, evaluated = Workspace(dropping).system_scores(["human", "raw_2"], [parse_measure("map")])
     assert (evaluated.turns, evaluated.missing) == (69, 1)
     assert all(frame.index.equals(dropped["human"].index) and "4_4" not in frame.index for frame in dropped.values())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.measures import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Formulation, Project, TextSource
 from robustcs.project.reading import read_project
@@ -54,7 +55,7 @@ def test_a_measure_that_a_turn_lacks_is_a_missing_turn(tmp_path: Path) -> None:
     project = scored(tmp_path, original={"1_1": 1, "1_2": 1}, qr={"1_1": 1, "1_2": 1}, human={"1_1": 1, "1_2": 1})
     with (tmp_path / "qr.eval").open("a") as file:
         file.write("P_1\t1_1\t1\n")
-    scores, evaluated = Workspace(replace(project, metrics=("ndcg_cut_3",))).formulation_scores()
+    scores, evaluated = Workspace(replace(project, metrics=tuple(map(parse_measure, ("ndcg_cut_3",))))).formulation_scores()
     assert (scores.measures, evaluated.missing) == (["ndcg_cut_3"], 0)
 
 
@@ -68,7 +69,7 @@ def test_inputs_are_read_once_and_remembered_once(project: Project) -> None:
     workspace = Workspace(project)
     first = workspace.qrels, workspace.texts
     assert (workspace.qrels, workspace.texts) == first
-    assert [entry["role"] for entry in workspace.inputs] == ["qrels", "original texts", "qr texts", "human texts"]
+    assert [entry["role"] for entry in workspace.inputs] == ["qrels", "original texts, qr texts, human texts"]
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -113,7 +114,7 @@ def test_an_unknown_system_is_named_with_those_that_are_there(demo: Path) -> Non
 
 
 def test_answers_are_joined_with_the_gold_turns(project: Project) -> None:
-    scores, evaluated = Workspace(project).formulation_scores(["f1"])
+    scores, evaluated = Workspace(project).formulation_scores([parse_measure("f1")])
     assert (len(scores.turns), evaluated.basis) == (70, "answers")
     assert scores.human["f1"].mean() == pytest.approx(0.4038, abs=5e-5)
 

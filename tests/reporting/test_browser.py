@@ -34,7 +34,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The demo's report without what takes long."""
-    project = replace(read_project(demo / "robustcs.toml"), groups={}, new_judgments=None, runs={}, gold=None)
+    project = replace(read_project(demo / "robustcs.toml"), groups={}, new_judgments=(), runs={}, gold=None)
     page = tmp_path_factory.mktemp("page") / "report.html"
     page.write_bytes(make_report(project, folder=demo).files["report.html"])
     return page.as_uri()

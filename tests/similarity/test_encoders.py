@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from robustcs.errors import InputError, NotInstalledError, UsageError
-from robustcs.similarity.encoders import BATCH, Encoder, cosine, embed, fingerprint, load_sentence_transformer, load_use
+from robustcs.inputs.files import fingerprint
+from robustcs.similarity.encoders import BATCH, Encoder, cosine, embed, load_sentence_transformer, load_use
 from robustcs.similarity.store import EmbeddingStore
 
 # ---------------------------------------------------------------- TensorFlow

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robustcs.database import not_stored
 from robustcs.errors import OutputError
 from robustcs.retrieval.store import Ranker, RankingStore
-from robustcs.similarity.store import EmbeddingStore, not_stored
+from robustcs.similarity.store import EmbeddingStore
 
 RANKER = Ranker("/index", "00", {"model": "bm25"}, "pyserini 0")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robustcs.database import cache_folder
 from robustcs.errors import InputError
-from robustcs.similarity.store import EmbeddingStore, cache_folder
+from robustcs.similarity.store import EmbeddingStore
 
 
 def test_vectors_come_back_for_their_model_only(tmp_path: Path) -> None:

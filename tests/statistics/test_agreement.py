@@ -66,6 +66,7 @@ def test_what_is_most_similar_to_the_others() -> None:
     assert most_similar(chosen) == 1
     assert similarity_to_others(chosen)[3] == 0
     assert most_similar(chosen_characters([[(0, 2)], [(0, 2)]], 3)) == 0  # the first of equals
+    assert similarity_to_others(chosen_characters([[(0, 2)], [(1, 4)]], 4)).tolist() == pytest.approx([0.4, 0.4])  # of two
     assert most_similar(chosen[:1]) == 0 and math.isnan(similarity_to_others(chosen[:1])[0])
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, TextKey, Unit
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
 from robustcs.statistics.agreement import (
     Chosen,
     check_majority,
@@ -36,33 +36,55 @@ Texts = Mapping[TextKey, AnnotatedText]
 #: An annotation is flagged as long when it takes more than this share of its text.
 LONGEST_SHARE: Mapping[Unit, float] = {"paragraph": 0.5, "sentence": 0.75}
 AGGREGATES = ("mean", "majority", "similarity")
+_INTERVAL = (number("ci_low", "bootstrap over texts"), number("ci_high"))
+_JACCARD = table(
+    "jaccard", "J_k: the characters that at least k annotators chose out of those that any chose; highest k first.",
+    count("k", "the number of annotators: J"), score("value"), *_INTERVAL, count("texts", "with at least k annotators"),
+)  # fmt: skip
+_REFERENCE = table(
+    "reference", "Annotations against reference annotations. No rows without references.",
+    text("aggregate", "mean, majority or similarity", "Annotation"), score("precision"), score("recall"),
+    score("f1", header="F1"), number("ci_low", "of f1, bootstrap over texts"), number("ci_high"), count("texts"),
+    text("rule", "what the aggregate takes"),
+)  # fmt: skip
+_STATISTICS = table(
+    "statistics", "What was chosen; means over annotations or snippets, not over texts.",
+    text("group", "annotators or reference", "Group"), count("texts"), count("annotations"),
+    count("empty", "annotations without a snippet"), count("snippets"),
+    number("snippets_per_annotation", header="snippets each"),
+    number("tokens_per_snippet", "white space separates tokens", "tokens a snippet"),
+    share("share", "of the text's characters that an annotation takes", "of the text"),
+)  # fmt: skip
+_WORKERS = table(
+    "workers", "Flagged annotations by worker, the most often flagged first.",
+    text("worker", header="Worker"), count("annotations"),
+    number("f1_others", "mean F1 to the other annotators of the text", "F1 to others"),
+    *(count(name, group="flagged as") for name in ("long", "outside", "empty")), count("flagged"),
+)  # fmt: skip
+_ANNOTATIONS = table(
+    "annotations", "Every annotation with its flags.",
+    text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
+    share("outside_share", "of the chosen characters, those that fewer than two others chose; null with fewer than two others"),
+    number("f1_others"), flag("long", "more than 50 % of a paragraph or 75 % of a sentence"),
+    flag("outside", "nothing of it was chosen by at least two others"), flag("empty"),
+)  # fmt: skip
+
+
+def _texts_table(most: int) -> TableSpec:
+    """The table of texts that have up to ``most`` annotators."""
+    return table(
+        "texts", "Every text, the least agreement first.",
+        text("turn", header="Turn"), text("passage", header="Passage"), count("annotators"), count("characters"),
+        score("jaccard", "of all of its annotators", "J"), *(score(f"jaccard_{k}", header=f"J{k}") for k in range(2, most + 1)),
+        *(score(f"f1_{name}", "against references", name, "F1 to references") for name in AGGREGATES),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SnippetAgreement(Result):
-    """All values are means over texts, with bootstrap intervals over texts, unless said otherwise.
+    """All values are means over texts, with bootstrap intervals over texts, unless said otherwise."""
 
-    jaccard
-        k, value, ci_low, ci_high, texts: J_k, the characters that at least k annotators chose out of those that any chose,
-        over the texts with at least k annotators; k = the number of annotators is J. Highest k first.
-    reference
-        aggregate [mean, majority, similarity], precision, recall, f1, ci_low, ci_high (of f1), texts, rule (what the aggregate
-        takes): annotations against reference annotations. No rows without references.
-    statistics
-        group [annotators, reference], texts, annotations, empty (annotations without a snippet), snippets,
-        snippets_per_annotation, tokens_per_snippet (white space separates tokens), share (of the text's characters that an
-        annotation takes). Means over annotations or snippets, not over texts.
-    workers
-        worker, annotations, f1_others (mean F1 to the other annotators of the text), long, outside, empty, flagged: counts of
-        flagged annotations; the most often flagged first.
-    annotations
-        turn, passage, worker, snippets, characters, share, outside_share (of the chosen characters, those that fewer than two
-        others chose; missing with fewer than two others), f1_others, and the flags long (more than 50 % of a paragraph or
-        75 % of a sentence), outside (nothing of it was chosen by at least two others), empty.
-    texts
-        turn, passage, annotators, characters, jaccard (of all of its annotators), jaccard_2, jaccard_3 …, f1_mean,
-        f1_majority, f1_similarity (against references); the least agreement first.
-    """
+    study = "agreement"
 
     jaccard: pd.DataFrame
     reference: pd.DataFrame
@@ -70,6 +92,12 @@ class SnippetAgreement(Result):
     workers: pd.DataFrame
     annotations: pd.DataFrame
     texts: pd.DataFrame
+
+    @property
+    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
+        """Its tables; that of the texts has a column for every number of annotators."""
+        most = max(2, int(self.texts["annotators"].max()))
+        return (_JACCARD, _REFERENCE, _STATISTICS, _WORKERS, _ANNOTATIONS, _texts_table(most))
 
 
 def snippet_agreement(
@@ -81,8 +109,6 @@ def snippet_agreement(
 
     Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority.
     """
-    import pandas as pd
-
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     if not expected and all(len(some) < 2 for some in chosen.values()):
@@ -91,14 +117,14 @@ def snippet_agreement(
         )
     check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
-    annotations = pd.DataFrame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
+    annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     groups = [("annotators", texts), ("reference", {key: references[key] for key in expected})]
     statistics = [_statistics(name, some) for name, some in groups if some]
     return SnippetAgreement(
         evaluated,
         jaccard=_jaccard(list(chosen.values()), seed),
         reference=_reference(list(overlaps.values()), {len(chosen[key]) for key in overlaps}, majority, seed),
-        statistics=pd.DataFrame(statistics),
+        statistics=_STATISTICS.frame(statistics),
         workers=_workers(annotations),
         annotations=annotations,
         texts=_texts(texts, chosen, overlaps),
@@ -110,14 +136,12 @@ def _chosen(text: AnnotatedText) -> Chosen:
 
 
 def _jaccard(chosen: Sequence[Chosen], seed: int) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for k in range(max(map(len, chosen)), 1, -1):
         values = [jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
         low, high = bootstrap_mean(values, seed)
         rows.append((k, float(np.mean(values)), low, high, len(values)))
-    return pd.DataFrame(rows, columns=["k", "value", "ci_low", "ci_high", "texts"])
+    return _JACCARD.frame(rows)
 
 
 def _against_reference(annotations: Chosen, references: Chosen, majority: int | None) -> np.ndarray:
@@ -129,16 +153,13 @@ def _against_reference(annotations: Chosen, references: Chosen, majority: int | 
 
 
 def _reference(overlaps: Sequence[np.ndarray], annotators: set[int], majority: int | None, seed: int) -> pd.DataFrame:
-    import pandas as pd
-
     rules = ("all pairs of annotator and reference", majority_rule(annotators, majority), "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
             values = np.array(overlaps)[:, place]
             rows.append((aggregate, *values.mean(axis=0), *bootstrap_mean(values[:, 2], seed), len(values), rule))
-    columns = ["aggregate", "precision", "recall", "f1", "ci_low", "ci_high", "texts", "rule"]
-    return pd.DataFrame(rows, columns=columns)
+    return _REFERENCE.frame(rows)
 
 
 def majority_rule(annotators: set[int], majority: int | None) -> str:
@@ -182,12 +203,11 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
 def _statistics(group: str, texts: Texts) -> dict[str, object]:
     lengths, shares = [], []
     counts = []
-    for text in texts.values():
-        chosen = _chosen(text)
-        shares += list(chosen.mean(axis=1))
-        for annotation in text.annotations:
+    for own in texts.values():
+        shares += list(_chosen(own).mean(axis=1))
+        for annotation in own.annotations:
             counts.append(len(annotation.spans))
-            lengths += [len(text.text[start:end].split()) for start, end in annotation.spans]
+            lengths += [len(own.text[start:end].split()) for start, end in annotation.spans]
     return {
         "group": group,
         "texts": len(texts),
@@ -201,18 +221,13 @@ def _statistics(group: str, texts: Texts) -> dict[str, object]:
 
 
 def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
-    import pandas as pd
-
-    most = max(map(len, chosen.values()))
+    most = max(2, *map(len, chosen.values()))
     rows = []
     for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1])):
-        at_least = np.full(max(most, 2), np.nan)
+        at_least = np.full(most, np.nan)
         annotators = len(chosen[key])
         if annotators > 1:
             at_least[:annotators] = jaccard_at_least(chosen[key])
         f1 = overlaps[key][:, 2] if key in overlaps else [math.nan] * len(AGGREGATES)
         rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1))
-    by_k = [f"jaccard_{k}" for k in range(2, max(most, 2) + 1)]
-    columns = ["turn", "passage", "annotators", "characters", "jaccard", *by_k, *(f"f1_{name}" for name in AGGREGATES)]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)
+    return _texts_table(most).frame(rows).sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)

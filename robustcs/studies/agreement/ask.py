@@ -31,6 +31,12 @@ def _files(workspace: Workspace) -> AgreementFiles:
     return workspace.project.agreement or AgreementFiles()
 
 
+def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
+    """Agreement of annotators on the project's snippets, else on its ratings."""
+    files = _files(workspace)
+    return compare_ratings(workspace) if files.ratings and not files.snippets else compare_snippets(workspace).result
+
+
 def compare_snippets(workspace: Workspace) -> ComparedSnippets:
     """How much of what annotators chose they chose together, and how close they are to the references.
 

@@ -2,89 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.cli.options import MOST, Options, load_project, only_given, shared_options
-from robustcs.cli.terminal import tell
+from robustcs.studies.study import MOST, SEED, Call, Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from robustcs.documents.document import Block
     from robustcs.project.model import AgreementFiles
     from robustcs.project.workspace import Workspace
     from robustcs.result import Result
 
 
-@click.command(short_help="How far do annotators agree, on snippets or on ratings?")
-@click.argument("files", nargs=-1, metavar="[FILE...]")
-@click.option("--reference", multiple=True, metavar="FILE", help="Snippets chosen by experts, to compare the others with.")
-@click.option("--majority", type=click.IntRange(1, MOST), metavar="N",
-              help="How many annotators make a majority (default: more than half of those of the text or item).")
-@click.option("--min-agreement", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="Ratings: an item is kept where at least this share of its pairs of ratings are the same (default 0.4).")
-@click.option("--group", multiple=True, metavar="NAME=RATING,…",
-              help="Ratings that count as the same (default for 1 to 5: poor=1,2 undecided=3 good=4,5).")
-@click.option("--html", metavar="FILE", help="Write a page with all tables and, for snippets, every text with its layers.")
-@shared_options
-def agreement(
-    options: Options,
+def _run(
+    call: Call,
     files: tuple[str, ...],
-    reference: tuple[str, ...],
     majority: int | None,
     min_agreement: float | None,
     group: tuple[str, ...],
     html: str | None,
 ) -> None:
-    """How far do annotators agree, on snippets or on ratings?
-
-    FILE... are snippet annotations (CSV of MTurk or Prolific as CAsT-snippets has them, or JSONL with turn, passage, worker,
-    text, snippets), or ratings (CSV or JSONL with item, worker, grade, and turn and criterion where there are several).
-    Several files are taken together; each row is one annotation by one annotator. Where no FILE is given, those of
-    [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
-
-    \b
-    Examples:
-      robustcs agreement
-      robustcs agreement masters.csv --reference experts.csv --html snippets.html
-      robustcs agreement masters.csv --majority 4 --table reference
-      robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
-      robustcs agreement ratings.csv --output ratings.svg
-    """
     from dataclasses import replace
 
-    from robustcs.cli.output import emit
     from robustcs.errors import UsageError
     from robustcs.project.model import AgreementFiles
-    from robustcs.project.workspace import Workspace
     from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
-    from robustcs.studies.agreement.show import present_agreement, present_layers, present_ratings
+    from robustcs.studies.agreement.show import present_layers, show
 
-    project = load_project(options)
-    settings = only_given(majority=majority, min_agreement=min_agreement, groups=_groups(group))
-    known = (project.agreement or AgreementFiles()).given(**settings)
+    project = call.project
+    settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group) or None}
+    given = {name: value for name, value in settings.items() if value is not None}
+    known = (project.agreement or AgreementFiles()).given(**given)
+    reference = call.given["reference"]
     chosen = _chosen(known, files, reference)
     if chosen.snippets and group:
         raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
     if not chosen.snippets and reference:
         raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
-    workspace = Workspace(replace(project, agreement=chosen))
+    workspace = call.workspace(replace(project, agreement=chosen))
     result: Result
     if chosen.snippets:
         compared = compare_snippets(workspace)
-        result, blocks = compared.result, present_agreement(compared.result)
+        result = compared.result
+        blocks: tuple[Block, ...] = show(result)
         page: Sequence[Block] = (*blocks, present_layers(compared.result, compared.texts, compared.references))
     else:
-        result = ratings = compare_ratings(workspace)
-        page = blocks = present_ratings(ratings)
+        result = compare_ratings(workspace)
+        page = blocks = show(result)
     if html:
         _write_page(html, result, page, workspace)
-    if not html or options.output or options.format:
-        emit("agreement", result, blocks, workspace.inputs, options)
+        call.tell(f"wrote {html}")
+    if not html or call.given["output"] or call.given["format"]:
+        call.emit(workspace, result, blocks)
     if chosen.snippets and chosen.ratings:
-        tell("the ratings of [agreement] are another question: name their files to see them")
+        call.tell("the ratings of [agreement] are another question: name their files to see them")
 
 
 def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
@@ -131,4 +104,36 @@ def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: W
     evaluated = result.evaluated
     document = Document("Agreement of annotators", tuple(blocks), evaluated.policy_line, evaluated.notes, inputs)
     write_text(path, render_html(document))
-    tell(f"wrote {path}")
+
+
+COMMAND = Command(
+    """How far do annotators agree, on snippets or on ratings?
+
+    FILE... are snippet annotations (CSV of MTurk or Prolific as CAsT-snippets has them, or JSONL with turn, passage, worker,
+    text, snippets), or ratings (CSV or JSONL with item, worker, grade, and turn and criterion where there are several).
+    Several files are taken together; each row is one annotation by one annotator. Where no FILE is given, those of
+    [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
+
+    \b
+    Examples:
+      robustcs agreement
+      robustcs agreement masters.csv --reference experts.csv --html snippets.html
+      robustcs agreement masters.csv --majority 4 --table reference
+      robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
+      robustcs agreement ratings.csv --output ratings.svg
+    """,
+    uses=("agreement.reference", *SEED),
+    parameters=(
+        click.Argument(["files"], nargs=-1, metavar="[FILE...]"),
+        click.Option(["--majority"], type=click.IntRange(1, MOST), metavar="N",
+                     help="How many annotators make a majority (default: more than half of those of the text or item)."),
+        click.Option(["--min-agreement"], type=click.FloatRange(0, 1), metavar="SHARE",
+                     help="Ratings: an item is kept where at least this share of its pairs of ratings are the same (default"
+                     " 0.4)."),
+        click.Option(["--group"], multiple=True, metavar="NAME=RATING,…",
+                     help="Ratings that count as the same (default for 1 to 5: poor=1,2 undecided=3 good=4,5)."),
+        click.Option(["--html"], metavar="FILE",
+                     help="Write a page with all tables and, for snippets, every text with its layers."),
+    ),
+    run=_run,
+)  # fmt: skip

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from robustcs.documents.document import MAX_LAYERS, Block, Column, Figure, LayeredText, Layers, Table
-from robustcs.documents.words import number, percent, score
+from robustcs.documents.document import MAX_LAYERS, Block, Figure, LayeredText, Layers, Table
+from robustcs.documents.rating_figure import distribution_figure
+from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.words import interval, number, percent, score
 from robustcs.inputs.annotations import TextKey
+from robustcs.result import Result, count, text
+from robustcs.result import number as field
 from robustcs.studies.agreement.analysis import LONGEST_SHARE, SnippetAgreement, Texts
 from robustcs.studies.agreement.ratings import NO_MAJORITY, RatingAgreement
 
 if TYPE_CHECKING:
     import matplotlib.figure
-    import pandas as pd
 
 #: Texts and workers of the tables for people; JSON and CSV have all.
 SHOWN = 10
 _AGGREGATES = {"mean": "mean over all pairs", "majority": "majority", "similarity": "most similar"}
 
 
-def interval(low: float, high: float) -> str:
-    """``0.146–0.216``."""
-    return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"
+def show(result: Result) -> tuple[Block, ...]:
+    """All tables and figures of agreement on snippets, or on ratings."""
+    if isinstance(result, SnippetAgreement):
+        return _snippets(result)
+    assert isinstance(result, RatingAgreement)
+    return _ratings(result)
+
+
+def _interval(header: str = "95 % interval") -> Shown:
+    return field(header), lambda row: interval(row.ci_low, row.ci_high)
 
 
 # ---------------------------------------------------------------- snippets
 
 
-def present_agreement(result: SnippetAgreement) -> tuple[Block, ...]:
+def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
     """J and J_k, similarity to references, statistics, quality flags and the texts with the least agreement."""
     blocks: list[Block] = []
     if len(result.jaccard):
@@ -49,101 +58,79 @@ def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, mo
     shown = []
     for row in result.texts.head(most or len(result.texts)).itertuples():
         key: TextKey = (row.turn, row.passage)
-        text = texts[key]
-        layers = [(f"{place}: {annotation.worker}", annotation.spans) for place, annotation in enumerate(text.annotations, 1)]
+        own = texts[key]
+        layers = [(f"{place}: {annotation.worker}", annotation.spans) for place, annotation in enumerate(own.annotations, 1)]
         if key in references:
             layers += [(f"reference {place}: {annotation.worker}", annotation.spans)
                        for place, annotation in enumerate(references[key].annotations, 1)]  # fmt: skip
-        fields = [("Question", text.query)] if text.query else []
+        fields = [("Question", own.query)] if own.query else []
         fields.append(("Agreement", f"J {score(row.jaccard)} · J2 {score(row.jaccard_2)}"))
         if not math.isnan(row.f1_mean):
             fields.append(("Against references", f"F1 mean {score(row.f1_mean)} · majority {score(row.f1_majority)}"))
         for start in range(0, len(layers), MAX_LAYERS):
             part = f" · layers {start + 1} and on" if start else ""
             title = f"{row.turn} · {row.passage}{part}"
-            shown.append(LayeredText(title, tuple(fields), text.text, tuple(layers[start : start + MAX_LAYERS])))
+            shown.append(LayeredText(title, tuple(fields), own.text, tuple(layers[start : start + MAX_LAYERS])))
     which = "" if most is None or most >= len(result.texts) else f" The {most} texts with the least agreement"
     return Layers("layers", f"What did each annotator choose?{which}", tuple(shown))
 
 
 def _jaccard(result: SnippetAgreement) -> Table:
     highest = int(result.jaccard["k"].max())
-    rows = tuple(
-        (f"J{row.k}" + (" = J" if row.k == highest else ""), f"at least {row.k}", score(row.value),
-         interval(row.ci_low, row.ci_high), str(row.texts))
-        for row in result.jaccard.itertuples()
-    )  # fmt: skip
-    columns = (
-        Column("Measure", "left"), Column("chosen by", "left"), Column("value"), Column("95 % interval"), Column("texts"),
-    )  # fmt: skip
-    return Table(
-        "jaccard", "How much of what annotators chose did they choose together?", columns, rows,
+    columns: list[Shown] = [
+        (text("Measure"), lambda row: f"J{row.k}" + (" = J" if row.k == highest else "")),
+        (text("chosen by"), lambda row: f"at least {row.k}"), "value", _interval(), "texts",
+    ]  # fmt: skip
+    return result_table(
+        result, "jaccard", "How much of what annotators chose did they choose together?", columns,
         "Characters chosen by at least k annotators out of those chosen by any; means over texts, bootstrap over texts.",
     )  # fmt: skip
 
 
 def _reference(result: SnippetAgreement) -> Table:
-    rows = tuple(
-        (_AGGREGATES[row.aggregate], score(row.precision), score(row.recall), score(row.f1), interval(row.ci_low, row.ci_high))
-        for row in result.reference.itertuples()
-    )
-    columns = (
-        Column("Annotation", "left"), Column("precision"), Column("recall"), Column("F1"), Column("95 % interval of F1"),
-    )  # fmt: skip
+    spec = result.spec("reference")
     rule = result.reference.set_index("aggregate").loc["majority", "rule"]
     texts = result.reference["texts"].iloc[0]
-    return Table(
-        "reference", "How close are they to the references?", columns, rows,
+    return result_table(
+        result, "reference", "How close are they to the references?",
+        [
+            (spec.field("aggregate"), lambda row: _AGGREGATES[row.aggregate]), "precision", "recall", "f1",
+            _interval("95 % interval of F1"),
+        ],
         f"Means over {texts} texts and all references. Majority: {rule}. Most similar: the annotator whose F1 to the others is"
         " highest. F1 is 0 without overlap.",
     )  # fmt: skip
 
 
 def _statistics(result: SnippetAgreement) -> Table:
-    rows = tuple(
-        (row.group, str(row.texts), str(row.annotations), str(row.empty), number(row.snippets_per_annotation, 2),
-         f"{row.tokens_per_snippet:.1f}", percent(row.share))
-        for row in result.statistics.itertuples()
-    )  # fmt: skip
-    columns = (
-        Column("Group", "left"), Column("texts"), Column("annotations"), Column("empty"), Column("snippets each"),
-        Column("tokens a snippet"), Column("of the text"),
-    )  # fmt: skip
-    return Table("statistics", "What did they choose?", columns, rows, "Tokens are separated by white space.")
+    each, tokens = (result.spec("statistics").field(name) for name in ("snippets_per_annotation", "tokens_per_snippet"))
+    columns: list[Shown] = [
+        "group", "texts", "annotations", "empty", (each, lambda row: number(row.snippets_per_annotation, 2)),
+        (tokens, lambda row: number(row.tokens_per_snippet, 1)), "share",
+    ]  # fmt: skip
+    return result_table(result, "statistics", "What did they choose?", columns, "Tokens are separated by white space.")
 
 
 def _workers(result: SnippetAgreement) -> Table:
     chosen = result.workers.head(SHOWN)
-    rows = tuple(
-        (row.worker, str(row.annotations), number(row.f1_others, 2), str(row.long), str(row.outside), str(row.empty),
-         str(row.flagged))
-        for row in chosen.itertuples()
-    )  # fmt: skip
-    columns = (
-        Column("Worker", "left"), Column("annotations"), Column("F1 to others"),
-        *(Column(name, group="flagged as") for name in ("long", "outside", "empty")), Column("flagged"),
-    )  # fmt: skip
     limits = " or ".join(f"{100 * share:.0f} % of a {unit}" for unit, share in LONGEST_SHARE.items())
-    return Table(
-        "workers", "Whose annotations need a second look?", columns, rows,
-        f"{len(rows)} of {len(result.workers)} workers. Long: more than {limits}. Outside: nothing of it was chosen by at least"
-        " two others. Flags ask for a look and reject nothing.",
+    f1 = result.spec("workers").field("f1_others")
+    return result_table(
+        result, "workers", "Whose annotations need a second look?",
+        ["worker", "annotations", (f1, lambda row: number(row.f1_others, 2)), "long", "outside", "empty", "flagged"],
+        f"{len(chosen)} of {len(result.workers)} workers. Long: more than {limits}. Outside: nothing of it was chosen by at"
+        " least two others. Flags ask for a look and reject nothing.",
+        rows=chosen,
     )  # fmt: skip
 
 
 def _texts(result: SnippetAgreement) -> Table:
-    referenced = len(result.reference) > 0
     chosen = result.texts.head(SHOWN)
-    rows = tuple(
-        (row.turn, row.passage, str(row.annotators), score(row.jaccard), score(row.jaccard_2),
-         *([score(row.f1_mean), score(row.f1_majority)] if referenced else []))
-        for row in chosen.itertuples()
-    )  # fmt: skip
-    columns = [Column("Turn", "left"), Column("Passage", "left"), Column("annotators"), Column("J"), Column("J2")]
-    columns += [Column(title, group="F1 to references") for title in ("mean", "majority")] if referenced else []
-    return Table(
-        "texts", "On which texts do they agree least?", tuple(columns), rows,
-        f"{len(rows)} of {len(result.texts)} texts; --html FILE shows all with the annotations drawn over them.",
+    referenced = ["f1_mean", "f1_majority"] if len(result.reference) else []
+    return result_table(
+        result, "texts", "On which texts do they agree least?",
+        ["turn", "passage", "annotators", "jaccard", "jaccard_2", *referenced],
+        f"{len(chosen)} of {len(result.texts)} texts; --html FILE shows all with the annotations drawn over them.", rows=chosen,
     )  # fmt: skip
 
 
@@ -172,28 +159,23 @@ def draw_overlap(result: SnippetAgreement) -> matplotlib.figure.Figure:
 # ---------------------------------------------------------------- ratings
 
 
-def present_ratings(result: RatingAgreement) -> tuple[Block, ...]:
+def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
     """Kappa and alpha, what filtering and grouping do to them, majority labels, and how ratings are distributed."""
     return (
         _kappa(result), _alpha(result), _stages(result), _labels(result),
-        _distribution(result.distribution), distribution_figure(result.distribution),
+        _distribution(result), distribution_figure(result.distribution),
     )  # fmt: skip
 
 
 def _kappa(result: RatingAgreement) -> Table:
-    rows = tuple(
-        (row.criterion, str(row.items), str(row.raters), percent(raw.agreement), percent(raw.kept_share), score(row.value),
-         interval(row.ci_low, row.ci_high))
-        for row, raw in zip(result.kappa.itertuples(), result.agreement.itertuples(), strict=True)
-    )  # fmt: skip
-    columns = (
-        Column("Criterion", "left"), Column("items"), Column("raters"), Column("agree"),
-        Column(f"items ≥ {100 * result.min_agreement:.0f} %"), Column("Fleiss' κ"), Column("95 % interval"),
-    )  # fmt: skip
-    return Table(
-        "kappa", "How far do raters agree?", columns, rows,
+    limit = f"≥ {100 * result.min_agreement:.0f} %"
+    agree, kept_share = (result.spec("agreement").field(name) for name in ("agreement", "kept_share"))
+    rows = result.kappa.assign(agreement=result.agreement["agreement"], kept_share=result.agreement["kept_share"])
+    return result_table(
+        result, "kappa", "How far do raters agree?",
+        ["criterion", "items", "raters", agree, kept_share.called(f"items {limit}"), "value", _interval()],
         "Agree: of all pairs of an item's ratings, those that are the same; mean over items with at least two ratings."
-        f" Items ≥ {100 * result.min_agreement:.0f} %: items where so many agree. Bootstrap over items.",
+        f" Items {limit}: items where so many agree. Bootstrap over items.", rows=rows,
     )  # fmt: skip
 
 
@@ -201,87 +183,42 @@ def _alpha(result: RatingAgreement) -> Table:
     levels = list(dict.fromkeys(result.alpha["level"]))
     rows = []
     for criterion, part in result.alpha.groupby("criterion", sort=False):
-        by_level = part.set_index("level")
-        cells = [by_level.loc[level] if level in by_level.index else None for level in levels]
-        texts = [("–", "–") if row is None else (score(row["value"]), interval(row["ci_low"], row["ci_high"])) for row in cells]
-        rows.append((str(criterion), *(text for pair in texts for text in pair)))
-    columns = [Column("Criterion", "left")]
-    columns += [Column(title, group=level) for level in levels for title in ("alpha", "95 %")]
-    return Table(
-        "alpha", "And if near ratings agree in part?", tuple(columns), tuple(rows),
+        found = {row.level: (score(row.value), interval(row.ci_low, row.ci_high)) for row in part.itertuples()}
+        rows.append((str(criterion), *(cell for level in levels for cell in found.get(level, ("–", "–")))))
+    value = result.spec("alpha").field("value")
+    heads = (head for level in levels for head in (value.called("alpha", level), field("95 %", group=level)))
+    return result_table(
+        result, "alpha", "And if near ratings agree in part?", ready(result.spec("alpha").field("criterion"), *heads),
         "Krippendorff's alpha: nominal counts any difference, ordinal and interval large ones more. Bootstrap over items.",
+        rows=rows,
     )  # fmt: skip
 
 
 def _stages(result: RatingAgreement) -> Table:
-    kept = f"≥ {100 * result.min_agreement:.0f} % agree"
-    names = {"all": "all", "kept": kept}
-    rules: set[int] = set()
-    rows: list[tuple[str, ...]] = []
-    for criterion, part in result.stages.groupby("criterion", sort=False):
-        rules.add(len(rows))
-        for row in part.itertuples():
-            rows.append((str(criterion), names[row.items], row.ratings, str(row.count), score(row.kappa), score(row.alpha)))
-    columns = (
-        Column("Criterion", "left"), Column("Items", "left"), Column("Ratings", "left"), Column("items"), Column("κ"),
-        Column("alpha"),
-    )  # fmt: skip
-    return Table(
-        "stages", "What do filtering and grouping do?", columns, tuple(rows),
+    names = {"all": "all", "kept": f"≥ {100 * result.min_agreement:.0f} % agree"}
+    items = result.spec("stages").field("items")
+    return result_table(
+        result, "stages", "What do filtering and grouping do?",
+        ["criterion", (items, lambda row: names[row.items]), "ratings", "count", "kappa", "alpha"],
         "Keeping only items that raters agree on raises agreement by itself: report the first line of a criterion as well.",
-        frozenset(rules - {0}),
+        by="criterion",
     )  # fmt: skip
 
 
 def _labels(result: RatingAgreement) -> Table:
-    every = result.labels[result.labels["items"] == "all"]
-    kept = result.labels[result.labels["items"] == "kept"]
-    rules: set[int] = set()
-    rows: list[tuple[str, ...]] = []
-    last = ""
-    for row, other in zip(every.itertuples(), kept.itertuples(), strict=True):
-        if row.criterion != last:
-            rules.add(len(rows))
-            last = row.criterion
-        rows.append((row.criterion, row.label, row.group, f"{row.count} ({percent(row.share)})",
-                     f"{other.count} ({percent(other.share)})"))  # fmt: skip
-    columns = [Column("Criterion", "left"), Column("Label", "left"), Column("Group", "left"), Column("all items"),
-               Column("items kept")]  # fmt: skip
-    if not every["group"].any():
-        columns.pop(2)
-        rows = [(*row[:2], *row[3:]) for row in rows]
-    return Table(
-        "labels", "What is the label of each item?", tuple(columns), tuple(rows),
-        f"The rating that a majority of the item's raters gave; otherwise {NO_MAJORITY}.", frozenset(rules - {0}),
-    )  # fmt: skip
-
-
-def _distribution(distribution: pd.DataFrame) -> Table:
-    rows = tuple((row.criterion, row.rating, str(row.count), percent(row.share)) for row in distribution.itertuples())
-    starts = [place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]]
-    columns = (Column("Criterion", "left"), Column("Rating", "left"), Column("ratings"), Column("share"))
-    return Table("distribution", "Which ratings were given?", columns, rows, "Single ratings.", frozenset(starts))
-
-
-def distribution_figure(distribution: pd.DataFrame, what: str = "Ratings given") -> Figure:
-    """The ratings of each criterion as stacked bars; ``what`` they are."""
-    words: Mapping[str, str] = {
-        str(name): ", ".join(f"{row.rating} {percent(row.share)}" for row in part.itertuples())
-        for name, part in distribution.groupby("criterion", sort=False)
-    }
-    return Figure(
-        "ratings", f"{what} for each criterion, lowest on the left.",
-        "; ".join(f"{name}: {text}" for name, text in words.items()) + ".", lambda: draw_ratings(distribution),
-    )  # fmt: skip
-
-
-def draw_ratings(distribution: pd.DataFrame) -> matplotlib.figure.Figure:
-    """The figure of :func:`distribution_figure`."""
-    from robustcs.studies.agreement.figure import RatingRow, rating_figure
-
-    return rating_figure(
+    every, kept = (result.labels[result.labels["items"] == items] for items in ("all", "kept"))
+    rows = every.assign(kept=kept["count"].to_numpy(), kept_share=kept["share"].to_numpy())
+    return result_table(
+        result, "labels", "What is the label of each item?",
         [
-            RatingRow(str(name), tuple(part["rating"]), tuple(part["share"]))
-            for name, part in distribution.groupby("criterion", sort=False)
-        ]
-    )
+            "criterion", "label", *(["group"] if every["group"].any() else []),
+            (count("all items"), lambda row: f"{row.count} ({percent(row.share)})"),
+            (count("items kept"), lambda row: f"{row.kept} ({percent(row.kept_share)})"),
+        ],
+        f"The rating that a majority of the item's raters gave; otherwise {NO_MAJORITY}.", rows=rows, by="criterion",
+    )  # fmt: skip
+
+
+def _distribution(result: RatingAgreement) -> Table:
+    columns = ["criterion", "rating", "count", "share"]
+    return result_table(result, "distribution", "Which ratings were given?", columns, "Single ratings.", by="criterion")

@@ -3,58 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.augmentation import Conflict, Joined, Merge
+from robustcs.evaluation.augmentation import Merge
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Result
+from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
 from robustcs.statistics.correction import holm
 from robustcs.statistics.intervals import bootstrap_mean
 from robustcs.statistics.mean_difference import randomisation_test, t_test
 from robustcs.statistics.ranks import DECIMALS, rank_correlations, ranks
-from robustcs.studies.augment.whatif import WhatIf
+from robustcs.studies.augment.leave_one_out import LEFT_OUT
+from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Measures of Table 14.
-DEFAULT_METRICS = ("ndcg_cut_3", "recall_1000", "map")
+DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
 #: Ranks whose new grades are listed for a measure without a cut-off.
 _SHOWN_RANKS = 10
 
-_MEASURES = [
-    "run", "metric", "before", "after", "difference", "ci_low", "ci_high", "p", "p_corrected", "p_t", "rank_before",
-    "rank_after", "turns_up", "turns_down",
-]  # fmt: skip
-_TURNS = ["run", "turn", "metric", "before", "after", "difference", "new_grades"]
+_MEASURES = table(
+    "measures", "Mean scores before and after, over the turns that the old judgments judged.",
+    text("run"), text("metric"), score("before"), score("after"),
+    difference("difference", "after − before", "change"), difference("ci_low", "95 % bootstrap over turns"),
+    difference("ci_high"),
+    p_value("p", "paired randomisation test, two-sided"), p_value("p_corrected", "Holm, over the runs of a measure", "p"),
+    p_value("p_t", "paired t test, two-sided"),
+    count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
+    count("turns_down", "turns that lose"),
+)  # fmt: skip
+_RANKING = table(
+    "ranking", "How far the order of the runs after agrees with that before. No rows for fewer than two runs.",
+    text("metric"), text("method", "kendall, tau_ap (takes the order after as the true one), tau_ap_symmetric or rbo"),
+    number("value", "1 is the same order; null where all runs are tied"), number("ci_low", "95 % bootstrap over turns"),
+    number("ci_high"),
+)  # fmt: skip
+_CONFLICTS = table(
+    "conflicts", "Pairs that were judged again with another grade.",
+    text("turn"), text("document"), count("old", "the grade that stood when the new file joined"),
+    count("new", "the new file's own"), count("kept", "the grade that stands afterwards"), text("old_file"), text("new_file"),
+)  # fmt: skip
+_TURNS = table(
+    "turns", "Turns whose score changes, the largest change first.",
+    text("run"), text("turn"), text("metric"), score("before"), score("after"), difference("difference", "after − before"),
+    text("new_grades", "1:4 3:0: rank and new grade of what was judged anew within the measure's cut-off (without one: in the"
+         f" top {_SHOWN_RANKS}), 2:1→2 where a grade was replaced; empty where only the ideal ranking changed"),
+)  # fmt: skip
+_FILES = table(
+    "files", "What each file of new judgments did.",
+    text("file"), count("judgments"), count("added", "pairs that nobody had judged before"),
+    count("added_turns", "turns that had no judgment at all", "new turns"),
+    count("repeated", "pairs judged before with the same grade"), count("conflicts", "pairs judged before with another grade"),
+)  # fmt: skip
+_CHANGE = (_MEASURES, _RANKING, _CONFLICTS, _TURNS, _FILES)
 
 
 @dataclass(frozen=True)
 class Change:
-    """Before and after new judgments, over the turns that the old ones judged.
-
-    measures
-        run, metric, before, after, difference with its bootstrap interval over turns, p of the paired randomisation test,
-        p_corrected (Holm, over the runs of a measure), p_t of the paired t test, rank_before, rank_after among the runs,
-        turns_up and turns_down: how many turns gain and lose.
-    ranking
-        metric, method (:data:`robustcs.statistics.ranks.METHODS`; ``tau_ap`` takes the order after as the true one), value,
-        ci_low, ci_high (bootstrap over turns); without rows for fewer than two runs.
-    conflicts
-        turn, document, old, new, kept, old_file, new_file.
-    turns
-        run, turn, metric, before, after, difference, new_grades (``1:4 3:0``, rank and new grade of what was judged anew
-        within the measure's cut-off; empty where only the ideal ranking changed); turns that change, largest change first.
-    files
-        file, judgments, added, added_turns, repeated, conflicts.
-    """
+    """Before and after new judgments, over the turns that the old ones judged."""
 
     measures: pd.DataFrame
     ranking: pd.DataFrame
@@ -65,19 +81,33 @@ class Change:
 
 @dataclass(frozen=True)
 class Augmentation(Result):
-    """All that was asked for; the parts that were not are None. ``depth`` is the depth of the pool."""
+    """All that was asked for; the parts that were not are None.
+
+    depth
+        The depth of the pool.
+    merged
+        The judgments, new ones joined.
+    """
+
+    study = "augment"
 
     change: Change | None
     what_if: WhatIf | None
     leave_one_out: pd.DataFrame | None
     depth: int
+    merged: Qrels
+
+    @property
+    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
+        """The tables of every part that there is."""
+        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT) if spec.name in self.tables)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables of every part that there is."""
+        """Table name → frame."""
         tables: dict[str, pd.DataFrame] = {}
         if self.change:
-            tables |= {name: getattr(self.change, name) for name in ("measures", "ranking", "conflicts", "turns", "files")}
+            tables |= {spec.name: getattr(self.change, spec.name) for spec in _CHANGE}
         if self.what_if:
             tables |= {"what_if": self.what_if.scores, "flips": self.what_if.pairs, "rates": self.what_if.rates}
         if self.leave_one_out is not None:
@@ -100,8 +130,6 @@ def augment(
     Both go over the turns of the pool, those that the old judgments judged: a turn that only new judgments judge would change
     the mean by joining it, whatever its passages are. ``counted`` (bool[T]) are the turns that means go over.
     """
-    import pandas as pd
-
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
     rows, changed, order = [], [], []
@@ -129,13 +157,13 @@ def augment(
                 (measure.name, found.method, found.value, found.low, found.high)
                 for found in rank_correlations(new, old, seed)
             ]
-    moved = pd.DataFrame(changed, columns=_TURNS)
+    moved = _TURNS.frame(changed)
     return Change(
-        measures=pd.DataFrame(rows, columns=_MEASURES),
-        ranking=pd.DataFrame(order, columns=["metric", "method", "value", "ci_low", "ci_high"]),
-        conflicts=pd.DataFrame(merge.conflicts, columns=[*Conflict.__dataclass_fields__]),
+        measures=_MEASURES.frame(rows),
+        ranking=_RANKING.frame(order),
+        conflicts=_CONFLICTS.frame(merge.conflicts),
         turns=moved.sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True),
-        files=pd.DataFrame(merge.joined, columns=[*Joined.__dataclass_fields__]),
+        files=_FILES.frame(merge.joined),
     )
 
 
@@ -145,3 +173,16 @@ def _new_grades(before: Grades, after: Grades) -> str:
         f"{rank + 1}:{after[rank]}" if before[rank] == UNJUDGED else f"{rank + 1}:{before[rank]}→{after[rank]}"
         for rank in np.flatnonzero(before != after)
     )
+
+
+def without_folders(result: Augmentation) -> Augmentation:
+    """The result with the new judgments' files named without their folders, to be kept or sent."""
+    if result.change is None:
+        return result
+
+    def short(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+        return frame.assign(**{column: [name.rpartition("/")[2] for name in frame[column]]})
+
+    change = result.change
+    kept = replace(change, files=short(change.files, "file"), conflicts=short(change.conflicts, "new_file"))
+    return replace(result, change=kept)

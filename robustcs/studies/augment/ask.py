@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,15 +13,19 @@ import numpy.typing as npt
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
-from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
-from robustcs.project.workspace import Workspace, parse_measures
+from robustcs.inputs.qrels import IRDS_PREFIX
+from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.augment.analysis import DEFAULT_METRICS, Augmentation, augment
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
+from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
+from robustcs.studies.augment.whatif import given_rates, observed_rates, parse_rates
+from robustcs.studies.augment.whatif import what_if as draw
+from robustcs.wording import counted as in_words
 
 #: Which grade stands where a passage was judged twice with different ones; ``fail`` refuses.
 Rule = Literal["keep", "replace", "max", "fail"]
@@ -41,16 +45,16 @@ class Pooled:
     counted: npt.NDArray[np.bool_]
 
 
-def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -> Pooled:
-    """Read all runs, and the new judgments of ``files``, which join the qrels one after the other.
+def pool_runs(workspace: Workspace, rule: Rule = "keep") -> Pooled:
+    """Read all runs, and the project's new judgments, which join the qrels one after the other.
 
     Raises :class:`InputError` for contradictions where ``rule`` is ``fail`` and for runs that have nothing to do with the
     judgments, :class:`UsageError` where no turn is left.
     """
     old = workspace.qrels
-    measures, notes = _measures(workspace.project.metrics)
+    measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     notes += sampling_notes(measures, old.grades)
-    merge = merge_qrels(old, _read_new(workspace, files), "keep" if rule == "fail" else rule)
+    merge = merge_qrels(old, workspace.new_judgments, "keep" if rule == "fail" else rule)
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)
     builder = PoolBuilder(old.turns, merge.qrels)
@@ -61,44 +65,49 @@ def pool_runs(workspace: Workspace, files: Sequence[str], rule: Rule = "keep") -
     return Pooled(pool, merge, measures, evaluated, counted)
 
 
-def compare_judgments(workspace: Workspace) -> Augmentation:
-    """Scores of all runs before and after the project's new judgments.
+def ask(
+    workspace: Workspace,
+    *,
+    conflicts: Rule = "keep",
+    what_if: int | None = None,
+    rates: str | None = None,
+    leave_one_out: bool = False,
+    pool_depth: int = POOL_DEPTH,
+) -> Augmentation:
+    """Scores of all runs before and after the project's new judgments, and what else is asked of the pool.
 
-    Raises :class:`UsageError` without new judgments or runs.
+    conflicts
+        Which grade stands where a passage was judged twice with different ones: ``keep`` the earlier, ``replace`` it, the
+        ``max``, or ``fail``.
+    what_if, rates
+        How often to draw grades for unjudged passages, and from what: ``0=.8,1=.1,2=.1``, or as observed at each rank.
+    leave_one_out
+        Withdraw, run by run, the judgments that it alone contributed.
+    pool_depth
+        The pool of these two is the top ``pool_depth`` of every run.
+
+    Raises :class:`UsageError` without anything to ask, and without runs where only the merged judgments are no answer.
     """
     project = workspace.project
-    if project.new_judgments is None:
-        raise UsageError("no-new-judgments", "no new judgments are given", "name them with --new-judgments FILE")
-    workspace.require_runs()
-    pooled = pool_runs(workspace, [str(project.new_judgments)])
-    pool, merge = pooled.pool, pooled.merge
-    # a result that is kept or sent names files without their folders
-    merge = replace(merge, joined=tuple(replace(file, file=Path(file.file).name) for file in merge.joined),
-                    conflicts=tuple(replace(one, new_file=Path(one.new_file).name) for one in merge.conflicts))  # fmt: skip
-    change = augment(
-        pool, pool.grades(workspace.qrels), pool.grades(merge.qrels), merge, pooled.measures, project.policy,
-        pooled.counted, project.seed,
-    )  # fmt: skip
-    return Augmentation(pooled.evaluated, change, None, None, POOL_DEPTH)
-
-
-def _measures(names: Sequence[str]) -> tuple[list[Measure], list[str]]:
-    """The project's measures of rankings, or those of Table 14; measures of answers are passed over with a note."""
-    measures = parse_measures(names or DEFAULT_METRICS)
-    left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
-    kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
-    notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
-    return kept or parse_measures(DEFAULT_METRICS), notes
-
-
-def _read_new(workspace: Workspace, files: Sequence[str]) -> list[Qrels]:
-    """The new judgments, each file under the name that the user gave."""
-    read = []
-    for file in files:
-        qrels = replace(read_qrels(file), name=file)
-        workspace.remember("new judgments", file, len(qrels))
-        read.append(qrels)
-    return read
+    if not (project.new_judgments or what_if or leave_one_out):
+        raise UsageError(
+            "no-new-judgments", "no new judgments are given",
+            "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
+        )  # fmt: skip
+    if rates and not what_if:
+        raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
+    given = given_rates(parse_rates(rates), pool_depth) if rates else None
+    pooled = pool_runs(workspace, conflicts)
+    pool, merge, measures, counted = pooled.pool, pooled.merge, pooled.measures, pooled.counted
+    before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)
+    policy, seed = project.policy, project.seed
+    change = augment(pool, before, after, merge, measures, policy, counted, seed) if project.new_judgments else None
+    draws = None
+    if what_if:
+        chosen = given or observed_rates(pool, after, pool_depth)
+        draws = draw(pool, after, chosen, what_if, measures, policy, counted, seed)
+    left = leave_out(pool, after, pool_depth, measures, policy, counted) if leave_one_out else None
+    return Augmentation(pooled.evaluated, change, draws, left, pool_depth, merge.qrels)
 
 
 def _evaluated(
@@ -110,7 +119,7 @@ def _evaluated(
     added = sum(file.added_turns for file in merge.joined)
     if added:
         notes.append(
-            f"the new judgments judge {added} turn{'s' * (added != 1)} that had no judgment: part of the merged qrels, but"
+            f"the new judgments judge {in_words(added, 'turn')} that had no judgment: part of the merged qrels, but"
             " not of the scores, which go over the same turns before and after"
         )
     grades = pool.grades(merge.qrels)

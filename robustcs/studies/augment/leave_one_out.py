@@ -9,13 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
+from robustcs.result import count, difference, score, table, text
 from robustcs.statistics.ranks import ranks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LEFT_OUT = table(
+    "leave_one_out", "Every run scored as if it had not contributed to the pool.",
+    text("metric"), text("run"), count("unique", "judgments that it alone contributed, which are withdrawn"),
+    count("unique_relevant", "of them at or above the relevance level", "relevant"),
+    score("before", "by all judgments", "with"), score("after", "by those that are left", "without"),
+    difference("difference", "after − before", "change"), count("rank_before", "among all runs, scored by the same judgments"),
+    count("rank_after"),
+)  # fmt: skip
 
 
 def contributed_alone(pool: RunPool, grades: Grades, depth: int) -> npt.NDArray[np.bool_]:
@@ -38,11 +48,8 @@ def leave_one_out(
     Who really contributed is not known from qrels: this takes the given runs, to ``depth``, as the contributors. A turn that
     loses its last judgment stays and scores 0. ``counted`` (bool[T]) are the turns that means go over.
 
-    Returns one row per measure and run: metric, run, unique (judgments withdrawn), unique_relevant (of them at or above the
-    relevance level), before, after, difference, rank_before, rank_after (among all runs, scored by the same judgments).
+    Returns :data:`LEFT_OUT`, one row per measure and run.
     """
-    import pandas as pd
-
     alone = contributed_alone(pool, grades, depth)
     now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
     without = np.empty((len(pool.names), *now.shape))
@@ -69,4 +76,4 @@ def leave_one_out(
                 "rank_before": int(before[run]),
                 "rank_after": int(after[run, run]),
             })  # fmt: skip
-    return pd.DataFrame(rows)
+    return LEFT_OUT.frame(rows)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Block, Column, Figure, Heading, Paragraph, Table
-from robustcs.documents.words import (
-    measure_label,
-    number_interval,
-    p_value,
-    percent,
-    score,
-    signed,
-    signed_interval,
-)
+from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
+from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
 from robustcs.studies.augment.whatif import PRIOR, WhatIf
 
@@ -27,20 +21,20 @@ _SHOWN_GRADES = 4
 _METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "tau_ap_symmetric": "τ AP, both ways", "rbo": "RBO"}
 
 
-def present_augmentation(result: Augmentation) -> tuple[Block, ...]:
+def show(result: Augmentation) -> tuple[Block, ...]:
     """Before and after, what-if and leave-one-run-out: the parts that there are."""
     blocks: list[Block] = []
     if result.change:
-        blocks += _change(result.change)
+        blocks += _change(result, result.change)
     if result.what_if:
-        blocks += _what_if(result.what_if)
+        blocks += _what_if(result, result.what_if)
     if result.leave_one_out is not None:
-        blocks += _leave_one_out(result.leave_one_out, result.depth)
+        blocks += _leave_one_out(result, result.leave_one_out)
     return tuple(blocks)
 
 
-def _place(before: int, after: int) -> str:
-    return str(after) if before == after else f"{before} → {after}"
+def _place(row: Any) -> str:
+    return str(row.rank_after) if row.rank_before == row.rank_after else f"{row.rank_before} → {row.rank_after}"
 
 
 def _metrics(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -50,89 +44,71 @@ def _metrics(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 # ---------------------------------------------------------------- before and after
 
 
-def _change(change: Change) -> list[Block]:
-    blocks: list[Block] = [Heading("Before and after new judgments", 2), _files(change.files)]
+def _change(result: Augmentation, change: Change) -> list[Block]:
+    blocks: list[Block] = [Heading("Before and after new judgments", 2), _files(result)]
     if len(change.conflicts):
-        blocks.append(_conflicts(change.conflicts))
-    blocks += [_scores(metric, part) for metric, part in _metrics(change.measures)]
+        blocks.append(_conflicts(result, change.conflicts))
+    blocks += [_scores(result, metric, part) for metric, part in _metrics(change.measures)]
     if len(change.measures):
         blocks.append(Figure("augment", "Mean scores before (open) and after (filled) the new judgments.",
                              _alt(change.measures), lambda: draw_change(change)))  # fmt: skip
     if len(change.ranking):
-        blocks.append(_ranking(change.ranking))
+        blocks.append(_ranking(result))
     moved = dict(_metrics(change.turns))
-    blocks += [_turns(metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
+    blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
     return blocks
 
 
-def _files(files: pd.DataFrame) -> Table:
-    titles = ("judgments", "added", "new turns", "repeated", "conflicts")
-    rows = tuple(
-        (row.file, *(str(getattr(row, name)) for name in ("judgments", "added", "added_turns", "repeated", "conflicts")))
-        for row in files.itertuples()
-    )
-    return Table(
-        "files", "What joined the qrels", (Column("file", "left"), *map(Column, titles)), rows,
+def _files(result: Augmentation) -> Table:
+    return result_table(
+        result, "files", "What joined the qrels", ["file", "judgments", "added", "added_turns", "repeated", "conflicts"],
         "Repeated: judged before with the same grade. Conflicts: with another grade.",
     )  # fmt: skip
 
 
-def _conflicts(conflicts: pd.DataFrame) -> Table:
-    titles = (Column("turn", "left"), Column("document", "left"), Column("old"), Column("new"), Column("kept"))
-    rows = tuple((row.turn, row.document, str(row.old), str(row.new), str(row.kept))
-                 for row in conflicts.head(_SHOWN).itertuples())  # fmt: skip
-    return Table("conflicts", "Judged twice with different grades", titles, rows, _more(conflicts, "conflicts"))
+def _conflicts(result: Augmentation, conflicts: pd.DataFrame) -> Table:
+    return result_table(
+        result, "conflicts", "Judged twice with different grades", ["turn", "document", "old", "new", "kept"],
+        _more(conflicts, "conflicts"), rows=conflicts.head(_SHOWN),
+    )  # fmt: skip
 
 
-def _scores(metric: str, part: pd.DataFrame) -> Table:
-    columns = (
-        Column("run", "left"), Column("before"), Column("after"), Column("change"), Column("95 %"), Column("p"),
-        Column("place"),
-    )  # fmt: skip
-    rows = tuple(
-        (
-            row.run, score(row.before), score(row.after), signed(row.difference), signed_interval(row.ci_low, row.ci_high),
-            p_value(row.p_corrected), _place(row.rank_before, row.rank_after),
-        )
-        for row in part.itertuples()
-    )  # fmt: skip
-    return Table(
-        f"measures-{metric}", f"{measure_label(metric)} before and after", columns, rows,
+def _scores(result: Augmentation, metric: str, part: pd.DataFrame) -> Table:
+    columns: list[Shown] = [
+        "run", "before", "after", "difference", (number("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)),
+        "p_corrected", (count("place"), _place),
+    ]  # fmt: skip
+    return result_table(
+        result, "measures", f"{measure_label(metric)} before and after", columns,
         "95 %: bootstrap over turns. p: paired randomisation test, Holm over the runs. Place: among these runs.",
+        rows=part, slug=f"measures-{metric}",
     )  # fmt: skip
 
 
-def _ranking(ranking: pd.DataFrame) -> Table:
-    rows = tuple(
-        (measure_label(row.metric), _METHODS[row.method], f"{row.value:.3f}".replace("nan", "–").replace("-", "−"),
-         number_interval(row.ci_low, row.ci_high))
-        for row in ranking.itertuples()
-    )  # fmt: skip
-    per_metric = len(_METHODS)
-    return Table(
-        "ranking", "Does the order of the systems move?",
-        (Column("measure", "left"), Column("agreement", "left"), Column("value"), Column("95 %")), rows,
+def _ranking(result: Augmentation) -> Table:
+    columns: list[Shown] = [
+        (text("measure"), lambda row: measure_label(row.metric)), (text("agreement"), lambda row: _METHODS[row.method]),
+        "value", (number("95 %"), lambda row: number_interval(row.ci_low, row.ci_high)),
+    ]  # fmt: skip
+    return result_table(
+        result, "ranking", "Does the order of the systems move?", columns,
         "1: the same order before and after. τ AP takes the order after as the true one and weighs the top more."
         " 95 %: bootstrap over turns.",
-        frozenset(range(per_metric, len(rows), per_metric)),
+        by="metric",
     )  # fmt: skip
 
 
-def _turns(metric: str, part: pd.DataFrame) -> Table:
-    columns = (
-        Column("turn", "left"), Column("runs"), Column("most in", "left"), Column("before"), Column("after"),
-        Column("new grades", "left"),
-    )  # fmt: skip
+def _turns(result: Augmentation, metric: str, part: pd.DataFrame) -> Table:
     runs = part["turn"].value_counts()
     most = part.drop_duplicates("turn")
-    rows = tuple(
-        (row.turn, str(runs[row.turn]), row.run, score(row.before), score(row.after), _few(row.new_grades))
-        for row in most.head(_SHOWN).itertuples()
-    )
+    columns: list[Shown] = [
+        "turn", (count("runs"), lambda row: str(runs[row.turn])), (text("most in"), lambda row: row.run), "before", "after",
+        (text("new grades"), lambda row: _few(row.new_grades)),
+    ]  # fmt: skip
     note = "Runs: how many change there. New grades as rank:grade; – where only the ideal ranking changed."
-    return Table(
-        f"turns-{metric}", f"{measure_label(metric)}: turns that change most", columns, rows,
-        note + _more(most, "turns", " "),
+    return result_table(
+        result, "turns", f"{measure_label(metric)}: turns that change most", columns, note + _more(most, "turns", " "),
+        rows=most.head(_SHOWN), slug=f"turns-{metric}",
     )  # fmt: skip
 
 
@@ -172,83 +148,77 @@ def draw_change(change: Change) -> matplotlib.figure.Figure:
 # ---------------------------------------------------------------- what if, and leave one out
 
 
-def _what_if(drawn: WhatIf) -> list[Block]:
-    text = (
+def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
+    gist = (
         f"{drawn.holes} unjudged passages stand in the top {drawn.depth} of some run. Each got a grade {drawn.draws} times, the"
         " same in all runs. Passages further down stay unjudged and count as not relevant."
     )
-    columns = (Column("run", "left"), Column("now"), Column("mean"), Column("95 % of draws"))
-    blocks: list[Block] = [Heading("What if the unjudged passages were judged?", 2), Paragraph(text), _rates(drawn)]
-    pair_columns = (
-        Column("first", "left"), Column("second", "left"), Column("now"), Column("mean"), Column("95 % of draws"),
-        Column("flips"),
-    )  # fmt: skip
+    columns: list[Shown] = [
+        "run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))
+    ]
+    blocks: list[Block] = [
+        Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), _rates(result, drawn.rates)
+    ]  # fmt: skip
     pairs = dict(_metrics(drawn.pairs))
     for metric, part in _metrics(drawn.scores):
-        rows = tuple(
-            (row.run, score(row.score), score(row.mean), number_interval(row.low, row.high)) for row in part.itertuples()
-        )
-        blocks.append(Table(f"what_if-{metric}", f"{measure_label(metric)} over {drawn.draws} draws", columns, rows))
-        if metric in pairs and not (pairs[metric]["flips"] > 0).any():
-            blocks.append(Paragraph(f"{measure_label(metric)}: no two runs change places in any draw."))
-        elif metric in pairs:
-            every = pairs[metric].sort_values("flips", ascending=False, kind="stable")
-            closest = every[every["flips"] > 0]
-            flips = tuple(
-                (row.first, row.second, signed(row.difference), signed(row.mean), signed_interval(row.low, row.high),
-                 percent(row.flips))
-                for row in closest.head(_SHOWN).itertuples()
-            )  # fmt: skip
-            blocks.append(
-                Table(
-                    f"flips-{metric}", f"{measure_label(metric)}: could two runs change places?", pair_columns, flips,
-                    f"Difference first − second; flips: the share of draws with the other order. {len(closest)} of"
-                    f" {len(every)} pairs flip in any draw." + _more(closest, "pairs", " "),
-                )
-            )  # fmt: skip
-    return blocks
-
-
-def _rates(drawn: WhatIf) -> Table:
-    wide = drawn.rates.pivot(index="ranks", columns="grade", values="share").loc[list(dict.fromkeys(drawn.rates["ranks"]))]
-    judged = drawn.rates.groupby("ranks", sort=False)["judged"].first()
-    observed = not judged.isna().any()
-    columns = (
-        Column("ranks", "left"), *(Column(str(grade), group="grade") for grade in wide.columns),
-        *([Column("judged")] if observed else []),
-    )  # fmt: skip
-    rows = tuple(
-        (str(ranks).replace("-", "–"), *map(percent, wide.loc[ranks]), *([f"{judged[ranks]:.0f}"] if observed else []))
-        for ranks in wide.index
-    )
-    note = (
-        "As judged passages of these runs have them, each counted at its best rank; a band's rates are mixed with those of the"
-        f" band above as if {PRIOR} more had been judged there. Unjudged passages are likely to be worse: see --rates."
-        if observed
-        else "As given by --rates."
-    )
-    return Table("rates", "How probable each grade is", columns, rows, note)
-
-
-def _leave_one_out(left: pd.DataFrame, depth: int) -> list[Block]:
-    columns = (
-        Column("run", "left"), Column("unique"), Column("relevant"), Column("with"), Column("without"), Column("change"),
-        Column("place"),
-    )  # fmt: skip
-    blocks: list[Block] = [Heading("Can the judgments be reused for a new run?", 2)]
-    for metric, part in _metrics(left):
-        rows = tuple(
-            (
-                row.run, str(row.unique), str(row.unique_relevant), score(row.before), score(row.after), signed(row.difference),
-                _place(row.rank_before, row.rank_after),
-            )
-            for row in part.itertuples()
-        )  # fmt: skip
+        label = measure_label(metric)
         blocks.append(
-            Table(
-                f"leave_one_out-{metric}", f"{measure_label(metric)}, leaving one run out", columns, rows,
-                f"Unique: judged passages that stand in the top {depth} of this run alone, among the runs given here; they are"
-                " withdrawn for its score without them.",
-            )
-        )  # fmt: skip
+            result_table(result, "what_if", f"{label} over {drawn.draws} draws", columns, rows=part, slug=f"what_if-{metric}")
+        )
+        if metric in pairs:
+            blocks.append(_flips(result, metric, pairs[metric]))
     return blocks
+
+
+def _flips(result: Augmentation, metric: str, pairs: pd.DataFrame) -> Block:
+    closest = pairs[pairs["flips"] > 0].sort_values("flips", ascending=False, kind="stable")
+    if not len(closest):
+        return Paragraph(f"{measure_label(metric)}: no two runs change places in any draw.")
+    columns: list[Shown] = [
+        "first", "second", "difference", "mean", (number("95 % of draws"), lambda row: signed_interval(row.low, row.high)),
+        "flips",
+    ]  # fmt: skip
+    note = (
+        f"Difference first − second; flips: the share of draws with the other order. {len(closest)} of {len(pairs)} pairs flip"
+        " in any draw."
+    )
+    return result_table(
+        result, "flips", f"{measure_label(metric)}: could two runs change places?", columns,
+        note + _more(closest, "pairs", " "), rows=closest.head(_SHOWN), slug=f"flips-{metric}",
+    )  # fmt: skip
+
+
+def _rates(result: Augmentation, rates: pd.DataFrame) -> Table:
+    shares = rates.set_index(["ranks", "grade"])["share"]
+    judged = rates.groupby("ranks", sort=False)["judged"].first()
+    grades = [
+        (share(str(grade), group="grade"), lambda ranks, grade=grade: percent(shares[ranks, grade]))
+        for grade in sorted(set(rates["grade"]))
+    ]
+    columns: list[Shown] = [(text("ranks"), lambda ranks: ranks.replace("-", "–")), *grades]
+    note = "As given by --rates."
+    if judged.notna().all():
+        columns.append((count("judged"), lambda ranks: str(judged[ranks])))
+        note = (
+            "As judged passages of these runs have them, each counted at its best rank; a band's rates are mixed with those of"
+            f" the band above as if {PRIOR} more had been judged there. Unjudged passages are likely to be worse: see --rates."
+        )
+    return result_table(result, "rates", "How probable each grade is", columns, note, rows=list(judged.index))
+
+
+def _leave_one_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
+    columns: list[Shown] = [
+        "run", "unique", "unique_relevant", "before", "after", "difference", (count("place"), _place)
+    ]
+    note = (
+        f"Unique: judged passages that stand in the top {result.depth} of this run alone, among the runs given here; they are"
+        " withdrawn for its score without them."
+    )
+    return [
+        Heading("Can the judgments be reused for a new run?", 2),
+        *(
+            result_table(result, "leave_one_out", f"{measure_label(metric)}, leaving one run out", columns, note,
+                         rows=part, slug=f"leave_one_out-{metric}")
+            for metric, part in _metrics(left)
+        ),
+    ]  # fmt: skip

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
+from robustcs.result import count, difference, score, share, table, text
 from robustcs.statistics.intervals import CONFIDENCE
 from robustcs.statistics.ranks import DECIMALS
 
@@ -28,6 +29,24 @@ if TYPE_CHECKING:
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 #: Each band's rates are mixed with those of the band above it as if this many more passages had been judged there.
 PRIOR = 10
+
+WHAT_IF = table(
+    "what_if", "Mean scores over grades drawn for the unjudged passages of the pool.",
+    text("run"), text("metric"), score("score", "unjudged passages not relevant", "now"), score("mean", "over the draws"),
+    score("low", "95 % of the draws"), score("high"),
+)  # fmt: skip
+FLIPS = table(
+    "flips", "How two runs differ over the draws.",
+    text("metric"), text("first"), text("second"),
+    difference("difference", "first − second, unjudged passages not relevant", "now"), difference("mean", "over the draws"),
+    difference("low", "95 % of the draws"), difference("high"),
+    share("flips", "draws that order the two the other way round; null where they are tied now"),
+)  # fmt: skip
+RATES = table(
+    "rates", "What was drawn from: how probable each grade is for an unjudged passage, by its best rank in any run.",
+    text("ranks"), count("grade"), share("share", "the shares of a band of ranks add up to 1"),
+    count("judged", "judged passages that a band's shares rest on; null where --rates gave them"),
+)  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -99,22 +118,15 @@ def observed_rates(pool: RunPool, grades: Grades, depth: int) -> Rates:
     judged = counts.sum(axis=1)
     above = counts.sum(axis=0) / counts.sum()
     shares = np.empty_like(counts)
-    for band, (count, number) in enumerate(zip(counts, judged, strict=True)):
-        above = shares[band] = (count + PRIOR * above) / (number + PRIOR)
+    for band, (of_grades, number) in enumerate(zip(counts, judged, strict=True)):
+        above = shares[band] = (of_grades + PRIOR * above) / (number + PRIOR)
     return Rates(lasts, levels, shares, judged.astype(np.int64))
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What the draws give.
+    """What the draws give: the tables :data:`WHAT_IF`, :data:`FLIPS` and :data:`RATES`.
 
-    scores
-        run, metric, score (unjudged passages not relevant), mean, low, high (95 % of the draws).
-    pairs
-        metric, first, second, difference (``first`` minus ``second``), mean, low, high, flips: the share of draws that order
-        the two the other way round; undefined where they are tied now.
-    rates
-        ranks, grade, share, judged: what was drawn from.
     holes
         Unjudged passages that got grades.
     """
@@ -142,8 +154,6 @@ def what_if(
     A passage has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged.
     ``counted`` (bool[T]) are the turns that means go over. Seeded: independent of how many draws are scored at a time.
     """
-    import pandas as pd
-
     depth = rates.lasts[-1]
     best = pool.best_ranks().min(axis=0)
     holes = np.flatnonzero((best <= depth) & (grades[:-1] == UNJUDGED))
@@ -182,15 +192,10 @@ def what_if(
             pairs.append({"metric": measure.name, "first": pool.names[first], "second": pool.names[second],
                           "difference": observed, "mean": drawn.mean(), "low": edges[0], "high": edges[1],
                           "flips": flips})  # fmt: skip
-    columns = ["metric", "first", "second", "difference", "mean", "low", "high", "flips"]
-    return WhatIf(
-        pd.DataFrame(scores), pd.DataFrame(pairs, columns=columns), _rates_table(rates), draws, depth, len(holes)
-    )
+    return WhatIf(WHAT_IF.frame(scores), FLIPS.frame(pairs), _rates_table(rates), draws, depth, len(holes))
 
 
 def _rates_table(rates: Rates) -> pd.DataFrame:
-    import pandas as pd
-
     firsts = (1, *(last + 1 for last in rates.lasts[:-1]))
     rows = [
         {"ranks": str(first) if first == last else f"{first}-{last}", "grade": int(grade), "share": share,
@@ -198,4 +203,4 @@ def _rates_table(rates: Rates) -> pd.DataFrame:
         for band, (first, last) in enumerate(zip(firsts, rates.lasts, strict=True))
         for grade, share in zip(rates.levels, rates.shares[band], strict=True)
     ]  # fmt: skip
-    return pd.DataFrame(rows)
+    return RATES.frame(rows)

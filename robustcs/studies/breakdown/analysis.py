@@ -14,10 +14,10 @@ import numpy as np
 
 from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
-from robustcs.evaluation.turns import some_of
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Field, Result, TableSpec, count, flag, number, p_value, score, share, table, text
 from robustcs.statistics.intervals import bootstrap_mean, wilson
 from robustcs.statistics.paired import mcnemar_exact
+from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,27 +27,55 @@ if TYPE_CHECKING:
 Texts = Mapping[str, Mapping[str, str]]
 
 
+_CUT = (text("metric"), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
+_WILSON = (share("ci_low", "Wilson interval, 95 %"), share("ci_high"))
+
+
+def _table(name: str, says: str, *fields: Field) -> TableSpec:
+    return table(name, says, text("rewriter"), *_CUT, *fields)
+
+
 @dataclass(frozen=True)
 class Breakdown(Result):
-    """All tables carry ``rewriter``, ``metric`` and ``threshold`` (``>0``, ``>=0.5``, ``=1``).
+    """Every turn in its bin, and who is to blame, for every rewriter, measure and threshold."""
 
-    bins
-        original, qr, human (0/1), count, unchanged (turns whose Human text equals the Original text), unknown (turns that lack
-        one of the two texts); both null without texts.
-    attribution
-        cause (qa, qr, correct), count, share of all turns, ci_low and ci_high (Wilson, 95 %).
-    answerable
-        turns (all; rewritten: those known to need it), answered (Human and Original ✓), answerable (Human ✓), share, ci_low,
-        ci_high.
-    tests
-        first, second (formulations), only_first, only_second (turns that one alone answers), p (McNemar, exact).
-    headroom
-        original, qr, human (mean scores), repaired (mean if every rewriter error had the Human score in place of the QR
-        score), gain (repaired − qr), ci_low, ci_high (bootstrap over turns, 95 %).
-    turns
-        turn, original, qr, human (scores), bin (``001``), cause, unchanged (null where unknown), original_text, qr_text,
-        human_text.
-    """
+    study = "breakdown"
+    declared = (
+        _table(
+            "bins", "Turns in one of the eight bins.",
+            count("original", "1 where its answer is correct, else 0"), count("qr"), count("human"),
+            count("count", "turns in the bin"),
+            count("unchanged", "of them, those whose Human text equals the Original text; null without texts"),
+            count("unknown", "those that lack one of the two texts; null without texts"),
+        ),
+        _table(
+            "attribution", "Turns by what is to blame.",
+            text("cause", "qa, qr or correct"), count("count", "turns"), share("share", "of all turns"), *_WILSON,
+        ),
+        _table(
+            "answerable", "Of the turns that Human answers, those that the Original question answers alone.",
+            text("turns", "all; rewritten: those known to need it"), count("answered", "Human and Original are correct"),
+            count("answerable", "Human is correct"), share("share", "answered of answerable"), *_WILSON,
+        ),
+        _table(
+            "tests", "Two formulations: does one answer more turns than the other?",
+            text("first", "a formulation"), text("second"), count("only_first", "turns that it alone answers"),
+            count("only_second"), p_value("p", "McNemar's exact test, two-sided"),
+        ),
+        _table(
+            "headroom", "Mean scores, and what a perfect rewriter would gain.",
+            score("original", header="Original"), score("qr", header="QR"), score("human", header="Human"),
+            score("repaired", "mean if every rewriter error had the Human score in place of the QR score"),
+            score("gain", "repaired − qr"), number("ci_low", "bootstrap over turns, 95 %"), number("ci_high"),
+        ),
+        table(
+            "turns", "The scores and the bin of a turn.",
+            text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
+            text("bin", "Original, QR, Human as 0 or 1: 001"), text("cause", "qa, qr or correct"),
+            flag("unchanged", "does the Human text equal the Original text? null where that is unknown"),
+            text("original_text"), text("qr_text"), text("human_text"),
+        ),
+    )  # fmt: skip
 
     bins: pd.DataFrame
     attribution: pd.DataFrame
@@ -74,9 +102,7 @@ def breakdown(
 
     texts = texts or {}
     unchanged = unchanged_turns(scores.turns, texts)
-    tables: dict[str, list[pd.DataFrame]] = {
-        name: [] for name in ("bins", "attribution", "answerable", "tests", "headroom", "turns")
-    }
+    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared}
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             values = {
@@ -104,7 +130,7 @@ def breakdown(
                     tables[name].append(part)
     if unchanged is not None and unchanged.isna().any():
         unknown = list(scores.turns[unchanged.isna()])
-        note = f"whether {len(unknown)} turn{'s' * (len(unknown) != 1)} needed rewriting is unknown"
+        note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
     return Breakdown(evaluated, **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()})

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import click
 
-from robustcs.cli.options import Options, shared_options
-from robustcs.cli.retrieved import load_project_with_runs
+from robustcs.studies.study import FORMULATIONS, SCORING, SEED, Call, Command
 
 
-@click.command(short_help="Wrong answer or wrong question?")
-@click.option("--show", metavar="BIN", help="Also list the turns of a bin with their texts; BIN is Original, QR, Human"
-              " as 0 or 1: 001.")  # fmt: skip
-@shared_options
-def breakdown(options: Options, show: str | None) -> None:
+def _run(call: Call, show: str | None) -> None:
+    from robustcs.studies.breakdown import show as shown
+    from robustcs.studies.breakdown.ask import ask
+
+    workspace = call.answered()
+    result = ask(workspace)
+    blocks = shown.show(result)
+    if show is not None:
+        blocks += (shown.show_turns(result, show),)
+    call.emit(workspace, result, blocks)
+
+
+COMMAND = Command(
     """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
 
     \b
@@ -23,21 +30,11 @@ def breakdown(options: Options, show: str | None) -> None:
           --qrels qrels.txt --relevance-level 2
       robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
           --answers qr=b.json --answers human=c.json
-    """
-    from robustcs.cli.formulations import refuse_runs, thresholds
-    from robustcs.cli.output import emit
-    from robustcs.cli.progress import track
-    from robustcs.project.workspace import Workspace
-    from robustcs.studies.breakdown.analysis import breakdown as analyse
-    from robustcs.studies.breakdown.show import present_breakdown, present_turns
-
-    refuse_runs(options)
-    project = load_project_with_runs(options)
-    workspace = Workspace(project, options.jobs, track)
-    scores, evaluated = workspace.formulation_scores()
-    texts = workspace.texts_of(scores.turns, evaluated.basis)
-    result = analyse(scores, evaluated, thresholds(project), texts, project.seed)
-    blocks = present_breakdown(result)
-    if show is not None:
-        blocks += (present_turns(result, show),)
-    emit("breakdown", result, blocks, workspace.inputs, options)
+    """,
+    uses=(*FORMULATIONS, "threshold", *SCORING, *SEED),
+    parameters=(
+        click.Option(["--show"], metavar="BIN",
+                     help="Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001."),
+    ),
+    run=_run,
+)  # fmt: skip

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Block, Card, Cards, Column, Heading, Table
+from robustcs.documents.bins import BIN_RULES, bin_columns
+from robustcs.documents.document import Block, Card, Cards, Heading, Table
 from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
+    interval,
     marks,
     measure_label,
-    p_value,
     percent,
     percent_interval,
     score,
@@ -19,13 +21,14 @@ from robustcs.documents.words import (
 )
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, CAUSES
+from robustcs.result import count, number, text
 from robustcs.studies.breakdown.analysis import Breakdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def present_breakdown(result: Breakdown) -> tuple[Block, ...]:
+def show(result: Breakdown) -> tuple[Block, ...]:
     """All tables of a breakdown, rewriter by rewriter."""
     rewriters = list(dict.fromkeys(result.bins["rewriter"]))
     blocks: list[Block] = []
@@ -33,14 +36,14 @@ def present_breakdown(result: Breakdown) -> tuple[Block, ...]:
         tables = {name: frame[frame["rewriter"] == rewriter] for name, frame in result.tables.items()}
         if len(rewriters) > 1:
             blocks.append(Heading(f"Rewriter {rewriter}", 2))
-        slug = "" if len(rewriters) == 1 else f"-{rewriter}"
+        slug = f"-{rewriter}" if len(rewriters) > 1 else ""
         cuts = shown_cuts(tables["turns"])
         blocks += [
-            _bins(tables["bins"], cuts, slug),
-            _attribution(tables["attribution"], cuts, slug),
-            _answerable(tables["answerable"], cuts, slug),
-            _tests(tables["tests"], cuts, slug),
-            _headroom(tables["headroom"], cuts, slug),
+            _bins(result, tables["bins"], cuts, slug),
+            _attribution(result, tables["attribution"], cuts, slug),
+            _answerable(result, tables["answerable"], cuts, slug),
+            _tests(result, tables["tests"], cuts, slug),
+            _headroom(result, tables["headroom"], slug),
         ]
     return tuple(blocks)
 
@@ -59,115 +62,88 @@ def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
     return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
 
 
-def _bins(bins: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
+_CORRECT_IF: Shown = (text("Correct if"), cut_label)
+_INTERVAL: Shown = (number("95 %"), lambda row: percent_interval(row.ci_low, row.ci_high))
+
+
+def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
+    return {(row.metric, row.threshold): row for row in frame.itertuples()}
+
+
+def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
     known = not bins["unchanged"].isna().any()
-    columns = [Column(FORMULATION_NAMES[role], "left") for role in FORMULATION_NAMES]
-    columns += [Column(threshold_label(threshold), group=measure_label(metric)) for metric, threshold in cuts]
-    cells = [["✓" if bit == "1" else "×" for bit in bin_] for bin_ in BINS]
-    total = ["Total", "", ""]
-    for cut in cuts:
-        part = _at(bins, cut)
-        numbers = list(zip(part["count"], part["unchanged"], strict=True))
-        for row, (count, unchanged) in zip(cells, numbers, strict=True):
-            row.append(f"{count} ({unchanged})" if known else str(count))
-        count = part["count"].sum()
-        total.append(f"{count} ({part['unchanged'].sum()})" if known else str(count))
+    (original, mark), *others = bin_columns()
+    columns: list[Shown] = [(original, lambda row: mark(row) or row), *others]
+    for metric, threshold in cuts:
+        part = _at(bins, (metric, threshold))[["count", "unchanged"]]
+        numbers = [*part.itertuples(index=False, name=None), tuple(part.sum())]
+        cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
+        head = count(threshold_label(threshold), group=measure_label(metric))
+        columns.append((head, dict(zip((*BINS, "Total"), cells, strict=True)).__getitem__))
     note = "Rows 1–4: errors of the QA component; rows 5–6: of the rewriter; rows 7–8: answered."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
-    return Table(
-        f"bins{slug}", "Turns per bin: is the answer to each formulation correct?", tuple(columns),
-        tuple(map(tuple, [*cells, total])), note, frozenset({4, 6, 8}),
+    return result_table(
+        result, "bins", "Turns per bin: is the answer to each formulation correct?", columns, note,
+        rows=(*BINS, "Total"), rules=(*BIN_RULES, len(BINS)), slug=f"bins{slug}",
     )  # fmt: skip
 
 
-def _attribution(attribution: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    columns = [Column("Correct if", "left")]
+def _attribution(result: Breakdown, attribution: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
+    columns = [_CORRECT_IF]
     for cause in CAUSES:
-        columns += [Column(title, group=CAUSE_TITLES[cause]) for title in ("turns", "share", "95 %")]
-    rows = []
-    for cut in cuts:
-        part = _at(attribution, cut).set_index("cause")
-        row = [cut_label(cut)]
-        for cause in CAUSES:
-            line = part.loc[cause]
-            row += [str(line["count"]), percent(line["share"]), percent_interval(line["ci_low"], line["ci_high"])]
-        rows.append(tuple(row))
-    return Table(
-        f"attribution{slug}", "Who is to blame?", tuple(columns), tuple(rows),
-        f"Shares of all {_turns(attribution)} turns. 95 %: Wilson interval in per cent.",
-    )  # fmt: skip
-
-
-def _turns(attribution: pd.DataFrame) -> int:
-    return int(attribution.groupby(["metric", "threshold"])["count"].sum().iloc[0])
-
-
-def _answerable(answerable: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    groups = {"all": "all turns", "rewritten": "turns that needed rewriting"}
-    shown = [turns for turns in groups if turns in set(answerable["turns"])]
-    columns = [Column("Correct if", "left")]
-    for turns in shown:
-        columns += [Column(title, group=groups[turns]) for title in ("answered", "share", "95 %")]
-    rows = []
-    for cut in cuts:
-        part = _at(answerable, cut).set_index("turns")
-        row = [cut_label(cut)]
-        for turns in shown:
-            line = part.loc[turns]
-            row += [
-                f"{line['answered']} of {line['answerable']}", percent(line["share"]),
-                percent_interval(line["ci_low"], line["ci_high"]),
-            ]  # fmt: skip
-        rows.append(tuple(row))
-    return Table(
-        f"answerable{slug}", "How much does the Original question answer alone?", tuple(columns), tuple(rows),
-        "Out of the turns that the Human question answers. 95 %: Wilson interval in per cent.",
-    )  # fmt: skip
-
-
-def _tests(tests: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    pairs = list(dict.fromkeys(zip(tests["first"], tests["second"], strict=True)))
-    columns = [Column("Correct if", "left")]
-    for first, second in pairs:
-        group = f"{FORMULATION_NAMES[first]} : {FORMULATION_NAMES[second]}"
-        columns += [Column("turns", group=group), Column("p", group=group)]
-    rows = []
-    for cut in cuts:
-        part = _at(tests, cut)
-        row = [cut_label(cut)]
-        for _, line in part.iterrows():
-            row += [f"{line['only_first']} : {line['only_second']}", p_value(line["p"])]
-        rows.append(tuple(row))
-    return Table(
-        f"tests{slug}", "Does one formulation answer more turns than another?", tuple(columns), tuple(rows),
-        "Turns that only the one or only the other answers; McNemar's exact test, two-sided.",
-    )  # fmt: skip
-
-
-def _headroom(headroom: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    columns = [
-        Column("Rewriter error if", "left"), Column("Original"), Column("QR"), Column("Human"), Column("repaired"),
-        Column("gain"), Column("95 %"),
-    ]  # fmt: skip
-    rows = []
-    for cut in cuts:
-        line = _at(headroom, cut).iloc[0]
-        rows.append(
-            (
-                f"not {cut_label(cut)}",
-                *(score(line[name]) for name in ("original", "qr", "human", "repaired", "gain")),
-                f"{line['ci_low']:.3f}–{line['ci_high']:.3f}",
-            )
+        lines = _by_cut(attribution[attribution["cause"] == cause])
+        columns += group_columns(
+            result, "attribution", CAUSE_TITLES[cause], lines, (count("turns"), lambda row: str(row.count)), "share", _INTERVAL
         )
-    return Table(
-        f"headroom{slug}", "What would a perfect rewriter gain?", tuple(columns), tuple(rows),
+    turns = _at(attribution, cuts[0])["count"].sum()
+    return result_table(
+        result, "attribution", "Who is to blame?", columns,
+        f"Shares of all {turns} turns. 95 %: Wilson interval in per cent.",
+        rows=cuts, slug=f"attribution{slug}",
+    )  # fmt: skip
+
+
+def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
+    columns = [_CORRECT_IF]
+    for turns, group in {"all": "all turns", "rewritten": "turns that needed rewriting"}.items():
+        if lines := _by_cut(answerable[answerable["turns"] == turns]):
+            answered = (count("answered"), lambda row: f"{row.answered} of {row.answerable}")
+            columns += group_columns(result, "answerable", group, lines, answered, "share", _INTERVAL)
+    return result_table(
+        result, "answerable", "How much does the Original question answer alone?", columns,
+        "Out of the turns that the Human question answers. 95 %: Wilson interval in per cent.",
+        rows=cuts, slug=f"answerable{slug}",
+    )  # fmt: skip
+
+
+def _tests(result: Breakdown, tests: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
+    columns = [_CORRECT_IF]
+    for (first, second), part in tests.groupby(["first", "second"], sort=False):
+        group = f"{FORMULATION_NAMES[first]} : {FORMULATION_NAMES[second]}"
+        turns = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
+        columns += group_columns(result, "tests", group, _by_cut(part), turns, "p")
+    return result_table(
+        result, "tests", "Does one formulation answer more turns than another?", columns,
+        "Turns that only the one or only the other answers; McNemar's exact test, two-sided.",
+        rows=cuts, slug=f"tests{slug}",
+    )  # fmt: skip
+
+
+def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
+    columns: list[Shown] = [
+        (text("Rewriter error if"), lambda row: f"not {cut_label((row.metric, row.threshold))}"),
+        "original", "qr", "human", "repaired", "gain", (number("95 %"), lambda row: interval(row.ci_low, row.ci_high)),
+    ]  # fmt: skip
+    return result_table(
+        result, "headroom", "What would a perfect rewriter gain?", columns,
         "Mean scores; repaired: the Human score in place of the QR score wherever the rewriter is to blame;"
         " bootstrap interval over turns.",
+        rows=headroom, slug=f"headroom{slug}",
     )  # fmt: skip
 
 
-def present_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
+def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
     """The turns of one bin with scores and texts, by the first rewriter; ``cut`` defaults to the result's first.
 
     Raises :class:`UsageError` for anything that is not a bin.
@@ -211,3 +187,4 @@ def finding(result: Breakdown) -> tuple[str, ...]:
             f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}."
         )
     return tuple(sentences)
+

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_TURNS = 800
 
 
-def present_squares(result: Breakdown) -> list[Figure]:
+def show_squares(result: Breakdown) -> list[Figure]:
     """Per rewriter a figure of its turns at the headline measure and threshold; none for very many turns."""
     if result.evaluated.turns > _MOST_TURNS:
         return []

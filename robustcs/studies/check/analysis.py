@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, number, share, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,21 +23,41 @@ JUDGED_AT = (3, 10)
 class Check(Result):
     """What there is and how it fits.
 
-    files
-        role, path, rows, problem (None where the file is fine).
-    runs
-        run, turns (judged turns it answers), missing (judged turns it lacks), extra (turns nobody judged), depth_min,
-        depth_median, depth_max (passages per answered turn), judged_3, judged_10 (judged share of the passages retrieved
-        in the top 3 and 10).
-    texts
-        formulation (or set of further questions), texts, without (judged turns without a text), extra (turns nobody judged),
-        unanswered (turns that its run lacks, all of them without a run; null where its run cannot be read, and where it has
-        scores or answers instead), unchanged (judged turns whose text equals the Original; null without Original texts).
+    problems
+        What is wrong with files, and the number of all problems (those not listed included).
     """
+
+    study = "check"
+    declared = (
+        table(
+            "files", "What each file holds.",
+            text("role", header="Role"), text("path", header="File"), count("rows", "null where it cannot be used"),
+            text("problem", "what is wrong with it; null where it is fine"),
+        ),
+        table(
+            "runs", "How the runs fit the judgments.",
+            text("run", header="Run"), count("turns", "judged turns that it answers", "answered", "turns"),
+            count("missing", "judged turns that it lacks", "missing", "turns"),
+            count("extra", "turns that nobody judged", "extra", "turns"),
+            count("depth_min", "passages per answered turn", "min", "passages per turn"),
+            number("depth_median", "", "median", "passages per turn"), count("depth_max", "", "max", "passages per turn"),
+            *(share(f"judged_{k}", f"judged of the passages in the top {k}", f"top {k}", "judged") for k in JUDGED_AT),
+        ),
+        table(
+            "texts", "How the texts fit the judgments, for each formulation and set of further questions.",
+            text("formulation", header="Texts"), count("texts", "", "there", "turns"),
+            count("without", "judged turns without a text", "missing", "turns"),
+            count("extra", "turns that nobody judged", "extra", "turns"),
+            count("unanswered", "turns that its run lacks, all of them without a run; null where its run cannot be read, and"
+                  " where it has scores or answers instead", "without a run", "turns"),
+            count("unchanged", "judged turns whose text equals the Original; null without Original texts", "equal to Original"),
+        ),
+    )  # fmt: skip
 
     files: pd.DataFrame
     runs: pd.DataFrame
     texts: pd.DataFrame
+    problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
 def check(
@@ -46,6 +67,7 @@ def check(
     texts: Mapping[str, Mapping[str, str]],
     answered: Mapping[str, Collection[str]],
     turns: Sequence[str],
+    problems: tuple[tuple[Problem, ...], int] = ((), 0),
 ) -> Check:
     """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored.
 
@@ -74,6 +96,7 @@ def check(
         pd.DataFrame(rows, columns=["formulation", "texts", "without", "extra", "unanswered", "unchanged"]).astype(
             {"unanswered": "Int64", "unchanged": "Int64"}
         ),
+        problems,
     )
 
 

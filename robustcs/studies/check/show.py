@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Column, Table
-from robustcs.documents.words import percent
+from robustcs.documents.document import Block
+from robustcs.documents.tables import result_table
+from robustcs.result import text
 from robustcs.studies.check.analysis import JUDGED_AT, Check
 
 
-def present_check(result: Check) -> tuple[Block, ...]:
+def show(result: Check) -> tuple[Block, ...]:
     """Files, runs and texts; a table without rows is left out."""
-    files = Table(
-        "files",
-        "Files",
-        (Column("Role", "left"), Column("File", "left"), Column("rows"), Column("", "left")),
-        tuple(
-            (row.role, row.path, "–" if row.problem else str(row.rows), "not usable" if row.problem else "fine")
-            for row in result.files.itertuples()
-        ),
-    )
-    runs = Table(
-        "runs",
-        "Do the runs fit the judgments?",
-        (
-            Column("Run", "left"),
-            *(Column(title, group="turns") for title in ("answered", "missing", "extra")),
-            *(Column(title, group="passages per turn") for title in ("min", "median", "max")),
-            *(Column(f"top {k}", group="judged") for k in JUDGED_AT),
-        ),
-        tuple(
-            (
-                row.run, str(row.turns), str(row.missing), str(row.extra),
-                str(row.depth_min), f"{row.depth_median:g}", str(row.depth_max), percent(row.judged_3), percent(row.judged_10),
-            )
-            for row in result.runs.itertuples()
-        ),
-        f"Of {result.evaluated.turns} turns that are judged. Extra turns are left out of every evaluation.",
+    turns = result.evaluated.turns
+    files = result_table(
+        result, "files", "Files",
+        ["role", "path", "rows", (text(" "), lambda row: "not usable" if row.problem else "fine")],
     )  # fmt: skip
-    texts = Table(
-        "texts",
-        "Do the texts fit the judgments?",
-        (
-            Column("Texts", "left"),
-            *(Column(title, group="turns") for title in ("there", "missing", "extra", "without a run")),
-            Column("equal to Original"),
-        ),
-        tuple(
-            (name, *("–" if count is None else str(count) for count in counts))
-            for name, *counts in result.texts.astype(object)
-            .where(result.texts.notna(), None).itertuples(index=False)
-        ),
-        f"Of {result.evaluated.turns} turns that are judged.",
-    )
+    runs = result_table(
+        result, "runs", "Do the runs fit the judgments?",
+        [
+            "run", "turns", "missing", "extra", "depth_min",
+            (result.spec("runs").field("depth_median"), lambda row: f"{row.depth_median:g}"), "depth_max",
+            *(f"judged_{k}" for k in JUDGED_AT),
+        ],
+        f"Of {turns} turns that are judged. Extra turns are left out of every evaluation.",
+    )  # fmt: skip
+    texts = result_table(
+        result, "texts", "Do the texts fit the judgments?",
+        ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], f"Of {turns} turns that are judged.",
+    )  # fmt: skip
     return tuple(table for table in (files, runs, texts) if table.rows)

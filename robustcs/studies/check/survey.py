@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from robustcs.errors import InputError, Problem
+from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
@@ -23,11 +23,14 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_texts
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.model import Project, TextSource
+from robustcs.project.given import several
+from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, turns_in_words
+from robustcs.project.readers import Given
 from robustcs.project.rewritten import misfit_baseline
+from robustcs.project.sources import SOURCES, Source
 from robustcs.project.workspace import Workspace
-from robustcs.studies.check.survey_studies import files_of_studies, misfit
+from robustcs.studies import registry
 
 T = TypeVar("T")
 
@@ -82,8 +85,8 @@ class Survey:
         self._answers(project)
         if project.answer_similarity:
             self._read("answer similarity", project.answer_similarity, read_scores)
-        if project.new_judgments:
-            self._read("new judgments", project.new_judgments, read_qrels)
+        for file in project.new_judgments:
+            self._read("new judgments", file, read_qrels)
         if project.paraphrases:
             self._read("paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values())))
         if project.collection:
@@ -95,10 +98,8 @@ class Survey:
         with suppress(InputError):  # a broken record beside a run, which changed_texts tells
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
         self.notes += changed_texts(project.systems, self.texts)
-        for table, files in files_of_studies(project).items():
-            whole = [self._read(*file) is not None for file in files]
-            if whole and all(whole) and (note := misfit(table, project)):
-                self.notes.append(note)
+        for name in STUDY_TABLES:
+            self._study(name, workspace)
 
     def _read(
         self, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], int] = len
@@ -114,6 +115,26 @@ class Survey:
             return None
         entry["rows"] = rows(value)
         return value
+
+    def _study(self, name: str, workspace: Workspace) -> None:
+        """The files of a table with turns of its own; where all can be read, the study says whether they fit together."""
+        project = workspace.project
+        files = getattr(project, name)
+        if files is None:
+            return
+        given = partial(Given, by_rank=project.policy.order == "rank", bank=getattr(files, "questions", None))
+        whole = []
+        for source in (source for source in SOURCES if source.table == name):
+            value = getattr(files, source.key)
+            named = value.items() if isinstance(value, Mapping) else [("", path) for path in several(value or ())]
+            for system, path in named:
+                read = partial(_read_source, source, given, system)
+                whole.append(self._read(_role(source, system), path, read, source.rows) is not None)
+        if whole and all(whole):
+            try:
+                registry.study(name).part("ask").ask(Workspace(project))
+            except (UsageError, InputError) as error:
+                self.notes.append(f"[{name}]: {error}")
 
     def _run(self, workspace: Workspace, name: str, path: Path) -> None:
         by_rank = workspace.project.policy.order == "rank"
@@ -199,6 +220,17 @@ class Survey:
         passages = self._read("collection (judged)", path, partial(read_passages, wanted=judged))
         if passages is not None and len(passages) < len(judged):
             self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")
+
+
+def _role(source: Source, system: str) -> str:
+    """What a file of a study's table is for, beside those of all others: ``clariq run stem``."""
+    what = {"runs": "run", "evaluations": "evaluation"}.get(source.key, source.key.replace("_", " "))
+    table = "" if source.table == "agreement" else source.table  # nothing else has snippets or ratings
+    return " ".join(filter(None, (table, what, system)))
+
+
+def _read_source(source: Source, given: Callable[..., Given], system: str, path: Path) -> Any:
+    return source.read(given(path, name=system))
 
 
 def _orders(ranking: Ranking) -> dict[str, int]:

@@ -11,10 +11,21 @@ from robustcs.inputs.clariq_tables import Conversation
 from robustcs.inputs.preferences import Preference
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result
-from robustcs.studies.clariq.need import clarification_need
-from robustcs.studies.clariq.preference import preference_table
-from robustcs.studies.clariq.tasks import System, Task, document_relevance, question_relevance
-from robustcs.studies.clariq.topic_means import COMPARISON
+from robustcs.studies.clariq.need import CLARIFICATION_NEED, CONFUSION, LABELS, PREDICTIONS, clarification_need
+from robustcs.studies.clariq.preference import PREFERENCE, preference_table
+from robustcs.studies.clariq.tasks import (
+    BY_TURN,
+    DOCUMENT_RELEVANCE,
+    FACETS,
+    QUESTION_RELEVANCE,
+    TOPICS,
+    System,
+    Task,
+    document_relevance,
+    question_relevance,
+)
+from robustcs.studies.clariq.topic_means import COMPARISONS
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,40 +47,20 @@ class EvaluatedTopics(Evaluated):
         if not self.turns:
             return "preferences of people · ties count for neither side"
         missing = "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
-        parts = [f"{self.turns} topic{'s' * (self.turns != 1)}", f"{missing} ({self.missing})"]
+        parts = [counted(self.turns, "topic"), f"{missing} ({self.missing})"]
         parts += self.policy.describe().replace("docid", "id").split(" · ")
         return " · ".join(parts if self.rankings else parts[:-1])
 
 
 @dataclass(frozen=True)
 class Clariq(Result):
-    """Means over topics; those of document relevance over facets, or contexts. All intervals and tests resample topics.
+    """Means over topics; those of document relevance over facets, or contexts. All intervals and tests resample topics."""
 
-    question_relevance
-        run, k, recall, ci_low, ci_high, topics, missing.
-    document_relevance
-        run, metric, value, ci_low, ci_high, baseline (whether ``run`` is worst, no or best question), units, topics, missing
-        (units).
-    clarification_need
-        run, measure (precision, recall, f1: weighted; mse), value, ci_low, ci_high, topics, missing.
-    preference
-        See :func:`~robustcs.studies.clariq.preference.preference_table`.
-    comparisons
-        task, metric, first, second, difference (first − second), ci_low, ci_high, p (paired randomisation test),
-        p_corrected (Holm, over pairs), topics.
-    by_turn
-        run, metric, asked (questions asked before this one), units, value; of multi-turn conversations.
-    need_labels
-        run, label, precision, recall, f1, topics, predicted.
-    need_confusion
-        run, label, predicted (0: no prediction), topics.
-    topics
-        run, topic, questions (that are relevant), k, recall.
-    facets
-        run, unit, topic, asked, outcome, metric, value; asked and outcome are null where the run's questions are unknown.
-    needs
-        run, topic, label, predicted (null without a prediction).
-    """
+    study = "clariq"
+    declared = (
+        QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, PREFERENCE, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS,
+        FACETS, PREDICTIONS,
+    )  # fmt: skip
 
     question_relevance: pd.DataFrame
     document_relevance: pd.DataFrame
@@ -100,8 +91,6 @@ def clariq(
     notes: Sequence[str] = (),
 ) -> Clariq:
     """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
-    import pandas as pd
-
     drop = policy.missing == "drop"
     tasks: list[Task] = [
         question_relevance(systems, topics, drop, seed),
@@ -110,11 +99,11 @@ def clariq(
     ]
     tables = {name: frame for task in tasks for name, frame in task.tables.items()}
     compared = [row for task in tasks for row in task.comparisons]
-    counted = frozenset().union(*(task.topics for task in tasks))
+    answered = frozenset().union(*(task.topics for task in tasks))
     missing = frozenset().union(*(task.missing for task in tasks))
     return Clariq(
-        evaluated=EvaluatedTopics(policy, "runs", len(counted), len(missing), tuple(dict.fromkeys(notes)), rankings),
+        evaluated=EvaluatedTopics(policy, "runs", len(answered), len(missing), tuple(dict.fromkeys(notes)), rankings),
         preference=preference_table(preferences),
-        comparisons=pd.DataFrame(compared, columns=list(COMPARISON)),
+        comparisons=COMPARISONS.frame(compared),
         **tables,
     )

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from robustcs.documents.words import counted
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.clarification import (
     Asked,
     Outcome,
-    ask,
+    after_asking,
     baselines,
     facet_scores,
     performance_of,
@@ -38,13 +37,13 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.preference import repeated_pairs
 from robustcs.studies.clariq.tasks import BASELINES, System
+from robustcs.wording import counted, some_of
 
-_NAMED = 5
 #: The values of a unit: one, or one per question.
 Values = TypeVar("Values", float, dict[str, float])
 
 
-def evaluate_clariq(workspace: Workspace) -> Clariq:
+def ask(workspace: Workspace) -> Clariq:
     """All that the project's files of clarifying questions say.
 
     Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
@@ -186,7 +185,7 @@ class ClariqInputs:
     def _tell_lacking(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
         lacking = [topic for topic in topics if topic not in own]
         if lacking:
-            self.notes.append(f"{name} has no {what} {counted(len(lacking), 'topic')}: {_some(lacking)}")
+            self.notes.append(f"{name} has no {what} {counted(len(lacking), 'topic')}: {some_of(lacking)}")
         extra = sum(topic not in topics for topic in own)
         if extra and self.topics:
             self.notes.append(f"{name}: {counted(extra, 'topic')} that the topics file lacks or has no label for, left out")
@@ -200,7 +199,7 @@ class ClariqInputs:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             candidates = self._candidates(units)
             for name, own in lists.items():
-                found[name] = ask(performance, self._tops(units, name, own), candidates)
+                found[name] = after_asking(performance, self._tops(units, name, own), candidates)
                 odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
                 if odd:
                     self.notes.append(f"{name}: {odd} questions are candidates without a value, and score the worst")
@@ -222,7 +221,7 @@ class ClariqInputs:
             found[name] = Asked(scores, tops, outcomes)
         self._check_worst(found)
         self.notes += [
-            f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {_some(list(facets))}"
+            f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {some_of(facets)}"
             for facets, names in self._unvalued.items()
         ]
         return found
@@ -316,7 +315,3 @@ class ClariqInputs:
                     f"{name}: the question is no candidate of the topic for {counted(len(odd), 'facet')}, of which {same} score"
                     " the worst"
                 )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from robustcs.documents.words import counted, first_of, p_equals, percent, plain, with_interval
+from robustcs.documents.words import p_equals, percent, percent_interval, plain, with_interval
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
+from robustcs.wording import counted, first_of
 
 #: Systems that are told of; the tables have all.
 _NAMED = 4
@@ -51,7 +52,7 @@ def _need(result: Clariq) -> list[str]:
 def _preference(result: Clariq) -> list[str]:
     return [
         f"By {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {row.wins + row.losses} decided"
-        f" judgments ({percent(row.share)}, 95 % interval {100 * row.ci_low:.0f}–{100 * row.ci_high:.0f},"
+        f" judgments ({percent(row.share)}, 95 % interval {percent_interval(row.ci_low, row.ci_high)},"
         f" p {p_equals(row.p_corrected)} by Holm); {row.ties} are ties."
         for row in result.preference.itertuples()
         if row.wins + row.losses

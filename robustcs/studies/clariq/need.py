@@ -11,10 +11,30 @@ import numpy.typing as npt
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import WEIGHTED, confusion, label_scores, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
+from robustcs.result import count, number, score, table, text
 from robustcs.statistics.clusters import bootstrap_grouped_mean
 from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
 from robustcs.studies.clariq.tasks import System, Task
 from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+
+CLARIFICATION_NEED = table(
+    "clarification_need", "How well the need for a question is predicted.",
+    text("run", header="Run"), text("measure", "precision, recall, f1: weighted; mse"), score("value"),
+    number("ci_low", "bootstrap over topics"), number("ci_high"), count("topics"), count("missing", "topics"),
+)  # fmt: skip
+LABELS = table(
+    "need_labels", "The same label by label.",
+    text("run"), count("label"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
+    count("predicted", "topics"),
+)  # fmt: skip
+CONFUSION = table(
+    "need_confusion", "Topics by label and prediction.",
+    text("run"), count("label", header="need"), count("predicted", "0: no prediction"), count("topics"),
+)  # fmt: skip
+PREDICTIONS = table(
+    "needs", "The prediction for every topic.",
+    text("run"), text("topic"), count("label"), count("predicted", "null without a prediction"),
+)  # fmt: skip
 
 
 def clarification_need(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
@@ -22,8 +42,6 @@ def clarification_need(systems: Sequence[System], topics: Topics | None, drop: b
 
     A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
     """
-    import pandas as pd
-
     predictors = [system for system in systems if system.needs is not None]
     measures, labels, tables, per_topic, comparisons = [], [], [], [], []
     kept: list[str] = []
@@ -48,14 +66,10 @@ def clarification_need(systems: Sequence[System], topics: Topics | None, drop: b
         right = TopicMeans("clarification_need", "recall", names, (predicted == true).astype(float), np.arange(len(kept)))
         comparisons = right.compare(list(combinations(range(len(names)), 2)), seed)
     frames = {
-        "clarification_need": pd.DataFrame(
-            measures, columns=["run", "measure", "value", "ci_low", "ci_high", "topics", "missing"]
-        ),
-        "need_labels": pd.DataFrame(
-            labels, columns=["run", "label", "precision", "recall", "f1", "topics", "predicted"]
-        ),
-        "need_confusion": pd.DataFrame(tables, columns=["run", "label", "predicted", "topics"]),
-        "needs": pd.DataFrame(per_topic, columns=["run", "topic", "label", "predicted"]).astype({"predicted": "Int64"}),
+        "clarification_need": CLARIFICATION_NEED.frame(measures),
+        "need_labels": LABELS.frame(labels),
+        "need_confusion": CONFUSION.frame(tables),
+        "needs": PREDICTIONS.frame(per_topic).astype({"predicted": "Int64"}),
     }
     return Task(frames, comparisons, frozenset(kept), frozenset().union(*missing.values()))
 

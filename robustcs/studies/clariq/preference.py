@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from robustcs.inputs.preferences import TIE, Preference
+from robustcs.result import count, number, p_value, share, table, text
 from robustcs.statistics.correction import holm
 from robustcs.statistics.intervals import wilson
 from robustcs.statistics.paired import mcnemar_exact
@@ -13,20 +14,18 @@ from robustcs.statistics.paired import mcnemar_exact
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMNS = (
-    "criterion", "first", "second", "wins", "losses", "ties", "share", "ci_low", "ci_high", "p", "p_corrected", "judgments",
+PREFERENCE = table(
+    "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",
+    text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
+    count("losses", "of the first system"), count("ties"), share("share", "wins of wins and losses; null with ties only"),
+    number("ci_low", "Wilson's interval"), number("ci_high"),
+    p_value("p", "exact binomial test of the share against one half, two-sided, ties left out; McNemar's exact test"),
+    p_value("p_corrected", "Holm, over the criteria of the pair", "Holm"), count("judgments"),
 )  # fmt: skip
 
 
 def preference_table(preferences: Sequence[Preference]) -> pd.DataFrame:
-    """One row per criterion and pair of systems; a pair stands in the order in which the file names it first.
-
-    ``wins`` and ``losses`` are the first system's, ``share`` is wins of both (nan with ties only) with Wilson's interval.
-    ``p``: exact binomial test, two-sided, of the share against one half, ties left out (it is McNemar's exact test);
-    ``p_corrected``: Holm over the criteria of the pair.
-    """
-    import pandas as pd
-
+    """The table :data:`PREFERENCE`: one row per criterion and pair of systems."""
     pairs: dict[frozenset[str], tuple[str, str]] = {}
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
     for judged in preferences:
@@ -42,7 +41,7 @@ def preference_table(preferences: Sequence[Preference]) -> pd.DataFrame:
             (criterion, first, second, wins, losses, ties, share, *wilson(wins, decided), mcnemar_exact(wins, losses),
              float("nan"), decided + ties)
         )  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
+    frame = PREFERENCE.frame(rows)
     for _, part in frame.groupby(["first", "second"], sort=False):
         frame.loc[part.index, "p_corrected"] = holm(part["p"])
     return frame

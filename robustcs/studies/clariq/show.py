@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from robustcs.documents.document import Block, Column, Figure, Table
-from robustcs.documents.words import (
-    p_value,
-    percent,
-    percent_interval,
-    score,
-    signed,
-    signed_interval,
-)
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.words import interval, percent_interval, score, signed_interval
+from robustcs.errors import UsageError
+from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
+from robustcs.evaluation.measure import Measure
+from robustcs.result import count, difference, share, text
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -24,20 +23,17 @@ if TYPE_CHECKING:
 
 _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
 _TASKS = {"question_relevance": "questions", "document_relevance": "documents", "clarification_need": "need"}
-
-
 _SUBJECTS = dict(zip(_TASKS, ("the questions found", "the documents", "the predicted need"), strict=True))
 #: The measures of document relevance that the paper's tables have.
 SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
 
 
-def present_clariq(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
+def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
     """The tables of every task that has rows; ``shown`` names the measures of document relevance for people."""
     blocks: list[Block] = []
     if len(result.question_relevance):
-        frame = result.question_relevance.assign(metric="R@" + result.question_relevance["k"].astype(str))
-        metrics = list(dict.fromkeys(frame["metric"]))
-        blocks += [_questions(frame, metrics), *_compared(result, "question_relevance", metrics)]
+        heads = {k: f"R@{k}" for k in result.question_relevance["k"]}
+        blocks += [_questions(result, heads), *_compared(result, "question_relevance", list(heads.values()))]
     if len(result.document_relevance):
         have = list(dict.fromkeys(result.document_relevance["metric"]))
         metrics = [name for name in shown if name in have] or have[: len(SHOWN)]
@@ -58,44 +54,43 @@ def _name(run: str) -> str:
 
 
 def _wide(
-    frame: pd.DataFrame, measures: Sequence[str], column: str, value: str
-) -> tuple[tuple[tuple[str, ...], ...], frozenset[int]]:
-    """A row of values and one of intervals per run; the rules between runs."""
+    result: Clariq, name: str, frame: pd.DataFrame, heads: Mapping[str, str], measure: str, value: str, caption: str, note: str
+) -> Table:
+    """A row of values and one of intervals per run, with a rule between runs; ``heads``: values of ``measure`` → head."""
     rows: list[tuple[str, ...]] = []
     for run, part in frame.groupby("run", sort=False):
-        by_measure = part.set_index(column)
-        rows.append((_name(str(run)), *(score(by_measure.loc[name, value]) for name in measures)))
-        ends = ((by_measure.loc[name, "ci_low"], by_measure.loc[name, "ci_high"]) for name in measures)
-        rows.append(("  95 %", *("–" if math.isnan(low) else f"{low:.3f}–{high:.3f}" for low, high in ends)))
-    return tuple(rows), frozenset(range(2, len(rows), 2))
+        lines = [part[part[measure] == one].iloc[0] for one in heads]
+        rows.append((_name(str(run)), *(score(line[value]) for line in lines)))
+        rows.append(("  95 %", *(interval(line["ci_low"], line["ci_high"]) for line in lines)))
+    spec = result.spec(name)
+    columns = ready(spec.field("run"), *(spec.field(value).called(head) for head in heads.values()))
+    return result_table(result, name, caption, columns, note, rows=rows, rules=range(2, len(rows), 2))
 
 
 def _lacking(frame: pd.DataFrame, what: str) -> str:
     gone = {_name(run): number for run, number in zip(frame["run"], frame["missing"], strict=True) if number}
-    counts = ", ".join(f"{run} for {number} {what}{'s' * (number != 1)}" for run, number in gone.items())
+    counts = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
     return f" Without output: {counts}." if gone else ""
 
 
-def _questions(frame: pd.DataFrame, metrics: Sequence[str]) -> Table:
-    rows, rules = _wide(frame, metrics, "metric", "recall")
+def _questions(result: Clariq, heads: Mapping[str, str]) -> Table:
+    frame = result.question_relevance
     count = frame["topics"].iloc[0]
-    return Table(
-        "question_relevance", "How many of the topic's questions are found?",
-        (Column("Run", "left"), *(Column(name) for name in metrics)), rows,
-        f"Recall@k, mean over {count} topics; 95 %: bootstrap over topics.{_lacking(frame, 'topic')}", rules,
+    return _wide(
+        result, "question_relevance", frame, heads, "k", "recall", "How many of the topic's questions are found?",
+        f"Recall@k, mean over {count} topics; 95 %: bootstrap over topics.{_lacking(frame, 'topic')}",
     )  # fmt: skip
 
 
 def _documents(result: Clariq, metrics: Sequence[str]) -> Table:
     frame = result.document_relevance
-    rows, rules = _wide(frame, metrics, "metric", "value")
     first = frame.iloc[0]
     what = "context" if len(result.by_turn) else "facet"
-    return Table(
-        "document_relevance", "What does the question do for the documents?",
-        (Column("Run", "left"), *(Column(name) for name in metrics)), rows,
+    return _wide(
+        result, "document_relevance", frame, {name: name for name in metrics}, "metric", "value",
+        "What does the question do for the documents?",
         f"Documents found after the question and its answer: mean over {first['units']} {what}s of {first['topics']} topics;"
-        f" 95 %: bootstrap over topics.{_lacking(frame, what)}", rules,
+        f" 95 %: bootstrap over topics.{_lacking(frame, what)}",
     )  # fmt: skip
 
 
@@ -131,95 +126,95 @@ def draw_relevance(result: Clariq, metrics: Sequence[str]) -> matplotlib.figure.
 
 
 def _by_turn(result: Clariq, metrics: Sequence[str]) -> Table:
+    spec = result.spec("by_turn")
     rows: list[tuple[str, ...]] = []
-    rules = set()
+    rules = []
     for asked, part in result.by_turn.groupby("asked"):
-        rules.add(len(rows))
+        rules.append(len(rows))
         for run, own in part.groupby("run", sort=False):
-            values = own.set_index("metric")
-            rows.append((str(asked), _name(str(run)), str(own["units"].iloc[0]), *(score(values.loc[name, "value"])
-                         for name in metrics)))  # fmt: skip
-    return Table(
-        "by_turn", "Document relevance by the number of questions asked before",
-        (Column("asked"), Column("Run", "left"), Column("contexts"), *(Column(name) for name in metrics)), tuple(rows),
-        "Mean over the contexts.", frozenset(rules - {0}),
+            values = own.set_index("metric")["value"]
+            scores = (score(values[name]) for name in metrics)
+            rows.append((str(asked), _name(str(run)), str(own["units"].iloc[0]), *scores))
+    columns = ready(*map(spec.field, ("asked", "run", "units")), *(spec.field("value").called(name) for name in metrics))
+    return result_table(
+        result, "by_turn", "Document relevance by the number of questions asked before", columns, "Mean over the contexts.",
+        rows=rows, rules=rules[1:],
     )  # fmt: skip
 
 
 def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
     frame = result.comparisons[result.comparisons["task"] == task]
-    rows: list[tuple[str, ...]] = []
-    rules = set()
-    for metric in metrics:
-        part = frame[frame["metric"] == metric]
-        rules.add(len(rows))
-        rows += [
-            (metric, f"{_name(line.first)} − {_name(line.second)}", signed(line.difference),
-             signed_interval(line.ci_low, line.ci_high), p_value(line.p), p_value(line.p_corrected))
-            for line in part.itertuples()
-        ]  # fmt: skip
-    if not rows:
+    order = {name: place for place, name in enumerate(metrics)}
+    rows = frame[frame["metric"].isin(metrics)].sort_values("metric", key=lambda names: names.map(order), kind="stable")
+    if not len(rows):
         return []
-    columns = (
-        Column("Measure", "left"), Column("Runs", "left"), Column("difference"), Column("95 %"), Column("p"), Column("Holm"),
-    )  # fmt: skip
-    pairs = len(frame) // frame["metric"].nunique()
+    pairs = counted(len(frame) // frame["metric"].nunique(), "pair")
     return [
-        Table(
-            f"comparisons-{_TASKS[task]}", f"Are the differences in {_SUBJECTS[task]} real?", columns, tuple(rows),
-            f"Paired randomisation test over {frame['topics'].iloc[0]} topics, two-sided; Holm: corrected for {pairs}"
-            f" pair{'s' * (pairs != 1)} of runs.", frozenset(rules - {0}),
-        )  # fmt: skip
-    ]
+        result_table(
+            result, "comparisons", f"Are the differences in {_SUBJECTS[task]} real?",
+            [
+                "metric", (text("Runs"), lambda line: f"{_name(line.first)} − {_name(line.second)}"), "difference",
+                (difference("95 %"), lambda line: signed_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
+            ],
+            f"Paired randomisation test over {frame['topics'].iloc[0]} topics, two-sided; Holm: corrected for {pairs} of runs.",
+            rows=rows, by="metric", slug=f"comparisons-{_TASKS[task]}",
+        )
+    ]  # fmt: skip
 
 
 def _need(result: Clariq) -> Table:
     frame = result.clarification_need
-    measures = ("precision", "recall", "f1", "mse")
-    rows, rules = _wide(frame, measures, "measure", "value")
     topics = frame[frame["measure"] == "recall"]["topics"].iloc[0]
     note = f"Labels 1 to 4; precision, recall and F1 weighted by label, over {topics} topics; MSE over those predicted."
     if frame["missing"].any():
         note += _lacking(frame, "topic") + " They count as wrong labels."
-    return Table(
-        "clarification_need", "Is the need for a question predicted?",
-        (Column("Run", "left"), Column("precision"), Column("recall"), Column("F1"), Column("MSE")), rows, note, rules,
-    )  # fmt: skip
+    heads = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE"}
+    caption = "Is the need for a question predicted?"
+    return _wide(result, "clarification_need", frame, heads, "measure", "value", caption, note)
 
 
 def _confusion(result: Clariq, run: str) -> Table:
-    counts = result.need_confusion[result.need_confusion["run"] == run].pivot(
-        index="label", columns="predicted", values="topics"
-    )
-    scores = result.need_labels[result.need_labels["run"] == run].set_index("label")
-    rows = tuple(
-        (str(label), *(str(own[predicted]) for predicted in (1, 2, 3, 4, 0)),
-         *(score(scores.loc[label, name]) for name in ("precision", "recall", "f1")))
-        for label, own in counts.iterrows()
+    own = result.need_confusion[result.need_confusion["run"] == run]
+    topics = own.pivot(index="label", columns="predicted", values="topics")
+    labels = result.spec("need_labels")
+    columns: list[Shown] = [
+        result.spec("need_confusion").field("label"),
+        *(
+            (count(head, group="predicted"), lambda line, label=label: str(topics.loc[line.label, label]))
+            for label, head in ((1, "1"), (2, "2"), (3, "3"), (4, "4"), (0, "none"))
+        ),
+        *map(labels.field, ("precision", "recall", "f1")),
+    ]
+    return result_table(
+        result, "need_confusion", f"{run}: topics by need and prediction", columns, "1: clear … 4: ambiguous.",
+        rows=result.need_labels[result.need_labels["run"] == run], slug=f"need_confusion-{run}",
     )  # fmt: skip
-    columns = (
-        Column("need"), *(Column(str(label), group="predicted") for label in (1, 2, 3, 4)), Column("none", group="predicted"),
-        Column("precision"), Column("recall"), Column("F1"),
-    )  # fmt: skip
-    return Table(f"need_confusion-{run}", f"{run}: topics by need and prediction", columns, rows, "1: clear … 4: ambiguous.")
 
 
 def _preference(result: Clariq) -> Table:
-    rows: list[tuple[str, ...]] = []
-    rules = set()
-    for (first, second), part in result.preference.groupby(["first", "second"], sort=False):
-        rules.add(len(rows))
-        rows += [
-            (line.criterion, f"{first} : {second}", f"{line.wins} : {line.losses}", str(line.ties), percent(line.share),
-             percent_interval(line.ci_low, line.ci_high), p_value(line.p), p_value(line.p_corrected))
-            for line in part.itertuples()
-        ]  # fmt: skip
-    columns = (
-        Column("Criterion", "left"), Column("Runs", "left"), Column("wins"), Column("ties"), Column("share"),
-        Column("95 %"), Column("p"), Column("Holm"),
-    )  # fmt: skip
-    return Table(
-        "preference", "Whom do people prefer?", columns, tuple(rows),
+    frame = result.preference.assign(runs=result.preference["first"] + " : " + result.preference["second"])
+    order = {runs: place for place, runs in enumerate(dict.fromkeys(frame["runs"]))}
+    rows = frame.sort_values("runs", key=lambda names: names.map(order), kind="stable")
+    return result_table(
+        result, "preference", "Whom do people prefer?",
+        [
+            "criterion", text("runs", header="Runs"),
+            (count("wins"), lambda line: f"{line.wins} : {line.losses}"), "ties", "share",
+            (share("95 %"), lambda line: percent_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
+        ],
         "Share: wins of the first run, ties left out; 95 %: Wilson, in per cent; p: exact binomial test against one half; Holm:"
-        " corrected for the criteria.", frozenset(rules - {0}),
+        " corrected for the criteria.", rows=rows, by="runs",
     )  # fmt: skip
+
+
+def document_measures(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """ClariQ's names of measures; those of its tables where none is given.
+
+    Raises :class:`UsageError` for a measure that ClariQ does not have.
+    """
+    names = [clariq_name(measure) for measure in measures]
+    for measure, name in zip(measures, names, strict=True):
+        if name not in DOCUMENT_MEASURES:
+            have = "there are ndcg_cut_K and P_K for K = 1, 3, 5, 10, 20, and recip_rank_cut_100"
+            raise UsageError("no-such-measure", f"ClariQ has no {measure}", have)
+    return tuple(names) or SHOWN

@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import CUTOFFS, Asked, recalls
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
+from robustcs.result import count, flag, number, score, table, text
 from robustcs.studies.clariq.topic_means import TopicMeans, common_units
 
 if TYPE_CHECKING:
@@ -20,6 +21,31 @@ if TYPE_CHECKING:
 
 #: Names of the baselines of document relevance, as its tables show them.
 BASELINES = ("worst", "no", "best")
+_INTERVAL = (number("ci_low", "bootstrap over topics"), number("ci_high"))
+QUESTION_RELEVANCE = table(
+    "question_relevance", "How many of a topic's questions are found.",
+    text("run", header="Run"), count("k"), score("recall"), *_INTERVAL, count("topics"), count("missing", "topics"),
+)  # fmt: skip
+TOPICS = table(
+    "topics", "The same topic by topic.",
+    text("run"), text("topic"), count("questions", "that are relevant"), count("k"), score("recall"),
+)  # fmt: skip
+DOCUMENT_RELEVANCE = table(
+    "document_relevance", "What the questions do for the documents: means over facets, or contexts.",
+    text("run", header="Run"), text("metric"), score("value"), *_INTERVAL,
+    flag("baseline", "is the run the worst, no or the best question?"), count("units"), count("topics"),
+    count("missing", "units"),
+)  # fmt: skip
+BY_TURN = table(
+    "by_turn", "Document relevance of multi-turn conversations by the number of questions asked before.",
+    text("run", header="Run"), text("metric"), count("asked", "questions before this one"), count("units", header="contexts"),
+    score("value"),
+)  # fmt: skip
+FACETS = table(
+    "facets", "Document relevance facet by facet, or context by context.",
+    text("run"), text("unit"), text("topic"), text("asked", "null where the run's questions are unknown"), text("outcome"),
+    text("metric"), score("value"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,7 +68,7 @@ class System:
 
 @dataclass(frozen=True)
 class Task:
-    """Tables of one task by name, rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISON`, its topics, and those lacking."""
+    """Tables of one task by name (rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISONS`), topics, those lacking."""
 
     tables: dict[str, pd.DataFrame]
     comparisons: list[tuple[Any, ...]]
@@ -52,8 +78,6 @@ class Task:
 
 def question_relevance(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
     """Recall@k of the topics' questions. No rows without topics that list questions, or without systems."""
-    import pandas as pd
-
     runs = [system for system in systems if system.questions is not None]
     rows, per_topic, comparisons = [], [], []
     relevant: dict[str, frozenset[str]] = {}
@@ -75,10 +99,8 @@ def question_relevance(systems: Sequence[System], topics: Topics | None, drop: b
                 per_topic += [(*listed, k, value) for k, value in zip(CUTOFFS, line, strict=True)]
     return Task(
         {
-            "question_relevance": pd.DataFrame(
-                rows, columns=["run", "k", "recall", "ci_low", "ci_high", "topics", "missing"]
-            ),
-            "topics": pd.DataFrame(per_topic, columns=["run", "topic", "questions", "k", "recall"]),
+            "question_relevance": QUESTION_RELEVANCE.frame(rows),
+            "topics": TOPICS.frame(per_topic),
         },
         comparisons, frozenset(relevant), frozenset().union(*missing.values()),
     )  # fmt: skip
@@ -92,8 +114,6 @@ def document_relevance(
     A unit that one system lacks and another has scores 0, or is dropped. Raises :class:`UsageError` where the systems have
     no measure in common.
     """
-    import pandas as pd
-
     scored = {system.name: system.documents for system in systems if system.documents is not None}
     names = [name for name in BASELINES if name in scored] + [name for name in scored if name not in BASELINES]
     rows, facets, by_turn, comparisons = [], [], [], []
@@ -136,12 +156,9 @@ def document_relevance(
                     by_turn.append((name, metric, int(depth), len(part), float(part.mean())))
     return Task(
         {
-            "document_relevance": pd.DataFrame(
-                rows,
-                columns=["run", "metric", "value", "ci_low", "ci_high", "baseline", "units", "topics", "missing"],
-            ),
-            "by_turn": pd.DataFrame(by_turn, columns=["run", "metric", "asked", "units", "value"]),
-            "facets": pd.DataFrame(facets, columns=["run", "unit", "topic", "asked", "outcome", "metric", "value"]),
+            "document_relevance": DOCUMENT_RELEVANCE.frame(rows),
+            "by_turn": BY_TURN.frame(by_turn),
+            "facets": FACETS.frame(facets),
         },
         comparisons,
         frozenset(topic_of[unit] for unit in kept),

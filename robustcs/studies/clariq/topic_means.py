@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.result import count, difference, p_value, table, text
 from robustcs.statistics.clusters import bootstrap_grouped_mean
 from robustcs.statistics.correction import holm
 from robustcs.statistics.mean_difference import randomisation_test
 
-#: Columns of :meth:`TopicMeans.compare`.
-COMPARISON = ("task", "metric", "first", "second", "difference", "ci_low", "ci_high", "p", "p_corrected", "topics")
+#: The table of :meth:`TopicMeans.compare`.
+COMPARISONS = table(
+    "comparisons", "Differences between runs: means over topics; those of document relevance over facets, or contexts.",
+    text("task"), text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
+    difference("ci_low", "bootstrap over topics"), difference("ci_high"), p_value("p", "paired randomisation test, two-sided"),
+    p_value("p_corrected", "Holm, over pairs", "Holm"), count("topics"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ class TopicMeans:
         return [(name, float(row.mean()), *self._interval(row, seed)) for name, row in rows]
 
     def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> list[tuple[Any, ...]]:
-        """A row of :data:`COMPARISON` per pair of systems: the paired randomisation test gives a topic's differences one sign.
+        """A row of :data:`COMPARISONS` per pair of systems: the paired randomisation test gives a topic's differences one sign.
 
         Holm's correction is over ``pairs``.
         """

@@ -6,13 +6,13 @@ Source: Vakulenko et al. (2020), "Wrong answer or wrong question?", section 5 wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.correlation import METHODS, correlate, partial_correlation
@@ -70,28 +70,57 @@ class QuestionPairs:
     rule: str | None = None
 
 
+_MEASURES = (text("x", "similarity of QR and Human text"), text("y", "similarity of the answers"))
+_SUBSET = (text("subset", "all, judged, or correct: Human ✓"), count("turns", "their number"))
+_INTERVAL = (number("ci_low", "bootstrap over turns, 95 %"), number("ci_high"))
+_TEXTS = (text("original_text"), text("qr_text"), text("human_text"))
+_WORDS = (
+    text("kinds", "how QR differs from Human"), text("missing", "content words that QR lacks"),
+    text("added", "content words that it has too many"),
+)  # fmt: skip
+_PAIRS = table(
+    "pairs", "A turn. Between `turn` and `judged` stand a column for every x and one for every y, null where it is not known.",
+    text("rewriter"), text("turn"), flag("judged", "is it scored? null without scores"),
+    flag("correct", "Human ✓; known for judged turns only"),
+    number("depth", "place in the conversation; null where the id does not say"),
+    number("length", "words of the Human question"),
+    *_WORDS, *_TEXTS, more="number",
+)  # fmt: skip
+TABLES = (
+    table(
+        "correlations", "How well one similarity predicts another.",
+        text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
+        number("value", "the correlation", "r"), *_INTERVAL, p_value(),
+    ),
+    table(
+        "partial", "The same with the place in the conversation and the length of the Human question held constant.",
+        text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
+        number("value"), *_INTERVAL, p_value(),
+    ),
+    _PAIRS,
+    table(
+        "outliers", "A turn that does not fit.",
+        text("rewriter"), text("turn"), text("corner", " or ".join(CORNERS)),
+        text("x", "the first one"), text("y", "the first one"), score("similarity"), score("answers"), *_WORDS, *_TEXTS,
+    ),
+    table(
+        "differences", "Turns of one kind of difference, by one measure. A turn may be of several kinds.",
+        text("rewriter"), text("kind", header="How QR differs from Human"), count("turns"), share("share", "of all turns"),
+        number("answers", "mean of the first y"), text("metric", "null without scores"),
+        count("judged", "scored turns of the kind"), difference("cost", "mean of Human − QR over them"),
+    ),
+    table(
+        "encoders", "An encoder that was used.",
+        text("x"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
+    ),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Correlate(Result):
-    """All tables but ``encoders`` carry ``rewriter``.
+    """Similarity of questions against that of answers; ``rule`` says what Human ✓ means, as in :class:`QuestionPairs`."""
 
-    correlations
-        x, y, subset (all, judged, correct: Human ✓), turns (their number), method (pearson, spearman, kendall), value,
-        ci_low, ci_high (bootstrap over turns, 95 %), p.
-    partial
-        x, y, subset, turns, given (what is held constant), value, ci_low, ci_high, p.
-    pairs
-        turn, one column per x and y, judged, correct, depth, length, original_text, qr_text, human_text.
-    outliers
-        turn, corner (one of :data:`CORNERS`), x, y (of the first measures), similarity, answers, kinds, missing, added,
-        original_text, qr_text, human_text.
-    differences
-        kind, turns, share (of all turns), answers (mean of the first y), metric, judged (scored turns of the kind), cost
-        (mean of Human − QR over them). A turn may be of several kinds.
-    encoders
-        x, model, fingerprint (SHA-256 of the model's files).
-
-    ``rule`` says what Human ✓ means, as :class:`QuestionPairs` does.
-    """
+    study = "correlate"
 
     correlations: pd.DataFrame
     partial: pd.DataFrame
@@ -101,6 +130,14 @@ class Correlate(Result):
     encoders: pd.DataFrame
     corners: Corners = field(default_factory=Corners)
     rule: str | None = None
+
+    @property
+    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
+        """:data:`TABLES`, with the columns that ``pairs`` has for x and y."""
+        known = [one.name for one in _PAIRS.fields]
+        asked = (score(name) for name in self.pairs if name not in known)
+        pairs = replace(_PAIRS, fields=(*_PAIRS.fields[:2], *asked, *_PAIRS.fields[2:]), more=None)
+        return tuple(pairs if spec is _PAIRS else spec for spec in TABLES)
 
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
@@ -122,9 +159,7 @@ def correlate_similarity(
     import pandas as pd
 
     corners = corners or Corners()
-    tables: dict[str, list[pd.DataFrame]] = {
-        name: [] for name in ("correlations", "partial", "pairs", "outliers", "differences")
-    }
+    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
     find = difference_finder()
     for pair in pairs:
         length = np.array([float(len(words(text))) for text in pair.human])

@@ -5,35 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.thresholds import Threshold, reachable_thresholds
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.encoders import Encoder
-from robustcs.similarity.questions import question_similarities
+from robustcs.similarity.questions import check_similarities, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
 from robustcs.studies.correlate.pairs import Choose, read_question_pairs
+from robustcs.studies.encoders import load_encoders
 
 #: The first one places the outliers.
 DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
 
 
-def correlate_questions(
+def ask(
     workspace: Workspace,
-    correct: Threshold | Choose,
-    answers: Sequence[str] = (),
-    similarities: Sequence[str] = DEFAULT_SIMILARITIES,
-    encoders: Sequence[Encoder] = (),
+    *,
+    answers_by: Sequence[str] = (),
+    similarities: Sequence[str] = (),
+    use: str | None = None,
+    sentence_transformer: str | None = None,
+    correct: Threshold | Choose | None = None,
     stem: bool = True,
-    corners: Corners | None = None,
+    corners: tuple[float, float, float, float] = (0.9, 0.4, 0.8, 0.8),
 ) -> Correlate:
-    """Every similarity of QR and Human text against every measure of ``answers``, for every rewriter of the project.
+    """Every similarity of QR and Human text against every measure of the answers, for every rewriter of the project.
 
-    See :func:`~robustcs.studies.correlate.pairs.read_question_pairs` for ``answers`` and ``correct``.
+    answers_by
+        Measures of the answers: see :func:`~robustcs.studies.correlate.pairs.read_question_pairs`.
+    similarities
+        Names of similarities of the texts; by default ROUGE-1, ROUGE-L and the encoders given.
+    use, sentence_transformer
+        Folder (or, for USE, handle) of a sentence encoder.
+    stem
+        ROUGE with the Porter stemmer.
+    corners
+        A, B, C, D of the outliers: similarity > A but answers < B, or similarity < C but answers > D.
+    correct
+        The threshold from which an answer counts as correct, or what chooses it; by default the project's first.
     """
     import pandas as pd
 
-    pairs, evaluated = read_question_pairs(workspace, answers, correct)
+    models = {"use": use, "sentence_transformer": sentence_transformer}
+    given = [name for name, model in models.items() if model]
+    similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
+    check_similarities(similarities, given)
+    encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
+    project = workspace.project
+    correct = correct or reachable_thresholds(project.thresholds, project.metrics)[0]
+    pairs, evaluated = read_question_pairs(workspace, answers_by, correct)
     filled = []
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)
         filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
-    return correlate_similarity(filled, evaluated, encoders, corners, workspace.project.seed)
+    return correlate_similarity(filled, evaluated, encoders, Corners(*corners), workspace.project.seed)

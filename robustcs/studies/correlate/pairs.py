@@ -12,7 +12,8 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure, evaluate
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.evaluation.trec_eval import sampling_notes
@@ -23,19 +24,19 @@ from robustcs.evaluation.turns import (
     count_turns,
     expected_of,
     lacks_note,
-    some_of,
     union_of_turns,
 )
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.project.model import Formulation
-from robustcs.project.workspace import DEFAULT_ANSWER_METRICS, DEFAULT_METRICS, Scored, Workspace, align, parse_measures
+from robustcs.project.workspace import DEFAULT_ANSWER_MEASURES, DEFAULT_MEASURES, Scored, Workspace, align
 from robustcs.result import Basis, Evaluated
 from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
+from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ class _Reader:
 
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
         """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
-        measures = [*parse_measures(self.project.metrics), *(one.measure for one in wanted if one.measure)]
+        measures = [*averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
         of_answers = {measure.family in ANSWER_FAMILIES for measure in measures}
         if len(of_answers) == 2:
             raise UsageError(
@@ -165,9 +166,9 @@ class _Reader:
         if self.basis == "answers":
             if self.project.gold is None:
                 return None
-            scored = self._answer_scores(self._wanted(DEFAULT_ANSWER_METRICS, measures))
+            scored = self._answer_scores(self._wanted(DEFAULT_ANSWER_MEASURES, measures))
         elif self.with_runs and self.project.qrels:
-            scored = self._run_scores(self._wanted(DEFAULT_METRICS, measures))
+            scored = self._run_scores(self._wanted(DEFAULT_MEASURES, measures))
         elif all(part.scores for part in self.parts):
             scored = self._score_files(measures)
         else:
@@ -187,8 +188,8 @@ class _Reader:
         notes = [*qrels.notes, *sampling_notes(measures, qrels.grades)]
         return frames, expected_of(qrels), answered, notes
 
-    def _wanted(self, defaults: Sequence[str], measures: Sequence[Measure]) -> list[Measure]:
-        return list(dict.fromkeys([*parse_measures(self.project.metrics or defaults), *measures]))
+    def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
+        return list(dict.fromkeys([*averaged(self.project.metrics or defaults), *measures]))
 
     def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
         assert self.project.gold is not None
@@ -203,7 +204,7 @@ class _Reader:
 
     def _score_files(self, measures: Sequence[Measure]) -> Scored:
         files = [(f"{part.name} scores", part.scores) for part in self.parts if part.scores]
-        asked = self._wanted(DEFAULT_METRICS, measures) if self.project.metrics or measures else []
+        asked = self._wanted(DEFAULT_MEASURES, measures) if self.project.metrics or measures else []
         frames = self.workspace.score_files(files, asked)
         return align([part.name for part in self.parts], [path for _, path in files], frames)
 
@@ -254,12 +255,14 @@ class _Reader:
         without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
         if without_text:
             self.notes.append(
-                f"{_turns(without_text)} without a text of {part.name} or {self.human.name} left out: {_some(without_text)}"
+                f"{counted(len(without_text), 'turn')} without a text of {part.name} or {self.human.name} left out:"
+                f" {some_of(sorted(without_text, key=turn_sort_key))}"
             )
         unknown = frame.index[frame.isna().all(axis=1)]
         if len(unknown):
             self.notes.append(
-                f"{_turns(unknown)} with texts of {part.name} but nothing about answers left out: {_some(unknown)}"
+                f"{counted(len(unknown), 'turn')} with texts of {part.name} but nothing about answers left out:"
+                f" {some_of(unknown)}"
             )
             frame = frame.drop(index=unknown)
         if frame.empty:
@@ -348,11 +351,3 @@ class _Reader:
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)
         return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series
-
-
-def _turns(turns: set[str] | pd.Index) -> str:
-    return f"{len(turns)} turn{'s' * (len(turns) != 1)}"
-
-
-def _some(turns: set[str] | pd.Index) -> str:
-    return some_of(sorted(turns, key=turn_sort_key))

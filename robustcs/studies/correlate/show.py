@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Block, Card, Cards, Column, Figure, Heading, Table
-from robustcs.documents.words import (
-    measure_label,
-    number,
-    number_interval,
-    p_value,
-    percent,
-    score,
-    threshold_label,
-)
+from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
+from robustcs.documents.tables import Shown, group_columns, result_table
+from robustcs.documents.words import measure_label, number_interval, score, threshold_label
+from robustcs.documents.words import number as written
 from robustcs.errors import UsageError
+from robustcs.result import count, number, text
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
 
 if TYPE_CHECKING:
@@ -28,7 +22,7 @@ METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendal
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
-def present_correlate(result: Correlate) -> tuple[Block, ...]:
+def show(result: Correlate) -> tuple[Block, ...]:
     """All tables, the figure and the outliers, rewriter by rewriter."""
     rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
     blocks: list[Block] = []
@@ -39,13 +33,13 @@ def present_correlate(result: Correlate) -> tuple[Block, ...]:
         slug = f"-{rewriter}" if several else ""
         tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
         for y in result.chosen[1]:
-            blocks.append(_by_subset(tables["correlations"], y, slug, result.rule))
-            blocks.append(_by_method(tables["correlations"], tables["partial"], y, slug))
+            blocks.append(_by_subset(result, tables["correlations"], y, slug))
+            blocks.append(_by_method(result, tables["correlations"], tables["partial"], y, slug))
         blocks.append(_figure(result, rewriter, slug))
         blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
-        blocks.append(_differences(tables["differences"], result, slug))
+        blocks.append(_differences(result, tables["differences"], slug))
     if len(result.encoders):
-        blocks.append(_encoders(result.encoders))
+        blocks.append(_encoders(result))
     return tuple(blocks)
 
 
@@ -108,60 +102,54 @@ def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
 
 
 def _number(value: float) -> str:
-    return number(value, 3)
+    return written(value, 3)
 
 
-def _interval(row: pd.Series) -> str:
-    return number_interval(row["ci_low"], row["ci_high"], 2)
+def _interval(row: Any) -> str:
+    return number_interval(row.ci_low, row.ci_high, 2)
 
 
-def _p(value: float) -> str:
-    return "–" if math.isnan(value) else p_value(value)
+_QUESTIONS: Shown = (text("Questions"), similarity_label)
 
 
-def _by_subset(correlations: pd.DataFrame, y: str, slug: str, rule: str | None) -> Table:
+def _by_x(frame: pd.DataFrame) -> dict[str, Any]:
+    return {row.x: row for row in frame.itertuples()}
+
+
+def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str) -> Table:
     """Pearson for every x, one group of columns per subset."""
     part = correlations[(correlations["y"] == y) & (correlations["method"] == "pearson")]
     names = {"all": "all", "judged": "judged", "correct": "Human ✓"}
     turns = part.groupby("subset")["turns"].first()
     # where only judged turns have a value, they are all
     shown = [subset for subset in SUBSETS if subset in turns and (subset != "all" or turns["all"] > turns.get("judged", 0))]
-    columns = [Column("Questions", "left")]
+    columns = [_QUESTIONS]
     for subset in shown:
-        columns += [Column(title, group=f"{names[subset]} ({turns[subset]})") for title in ("r", "95 %")]
-    rows = []
-    for x in dict.fromkeys(part["x"]):
-        row = [similarity_label(x)]
-        for subset in shown:
-            line = part[(part["x"] == x) & (part["subset"] == subset)].iloc[0]
-            row += [_number(line["value"]), _interval(line)]
-        rows.append(tuple(row))
-    return Table(
-        f"pearson-{y}{slug}", f"Questions against answers: {answers_label(y)}", tuple(columns), tuple(rows),
-        "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns."
-        + (f" Human ✓: {_rule_label(rule)}." if rule and "correct" in shown else ""),
+        group, lines = f"{names[subset]} ({turns[subset]})", _by_x(part[part["subset"] == subset])
+        columns += group_columns(result, "correlations", group, lines, "value", (number("95 %"), _interval))
+    note = "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns."
+    if result.rule and "correct" in shown:
+        note += f" Human ✓: {_rule_label(result.rule)}."
+    return result_table(
+        result, "correlations", f"Questions against answers: {answers_label(y)}", columns, note,
+        rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
     )  # fmt: skip
 
 
-def _by_method(correlations: pd.DataFrame, partial: pd.DataFrame, y: str, slug: str) -> Table:
+def _by_method(result: Correlate, correlations: pd.DataFrame, partial: pd.DataFrame, y: str, slug: str) -> Table:
     """All methods over all turns, with p values, and the partial correlation."""
     part = correlations[(correlations["y"] == y) & (correlations["subset"] == "all")]
-    rest = partial[(partial["y"] == y) & (partial["subset"] == "all")].set_index("x")
-    columns = [Column("Questions", "left")]
-    for name in (*METHOD_NAMES.values(), "partial"):
-        columns += [Column("value", group=name), Column("p", group=name)]
-    rows = []
-    for x in dict.fromkeys(part["x"]):
-        lines = part[part["x"] == x].set_index("method")
-        cells = [similarity_label(x)]
-        for line in (*(lines.loc[method] for method in METHOD_NAMES), rest.loc[x]):
-            cells += [_number(line["value"]), _p(line["p"])]
-        rows.append(tuple(cells))
+    rest = partial[(partial["y"] == y) & (partial["subset"] == "all")]
+    frames = {name: part[part["method"] == method] for method, name in METHOD_NAMES.items()}
+    columns = [_QUESTIONS]
+    for name, frame in {**frames, "partial": rest}.items():
+        columns += group_columns(result, "partial", name, _by_x(frame), "value", "p")
     given = {"depth": "turn depth", "length": "question length"}
     constant = " and ".join(given[name] for name in str(rest["given"].iloc[0]).split(", "))
-    return Table(
-        f"methods-{y}{slug}", f"The same by rank, and with {constant} held constant", tuple(columns), tuple(rows),
-        f"{part['turns'].iloc[0]} turns; intervals are in JSON and CSV.",
+    return result_table(
+        result, "partial", f"The same by rank, and with {constant} held constant", columns,
+        f"{part['turns'].iloc[0]} turns; intervals are in JSON and CSV.", rows=list(dict.fromkeys(part["x"])),
+        slug=f"methods-{y}{slug}",
     )  # fmt: skip
 
 
@@ -187,33 +175,32 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
     return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({counted}; {box})", tuple(cards))
 
 
-def _differences(differences: pd.DataFrame, result: Correlate, slug: str) -> Table:
-    metrics = [metric for metric in dict.fromkeys(differences["metric"]) if isinstance(metric, str)]
-    columns = [Column("How QR differs from Human", "left"), Column("turns"), Column("share"), Column("answers")]
-    if metrics:
-        columns += [Column("judged"), *(Column(measure_label(metric), group="cost") for metric in metrics)]
-    rows = []
-    for kind in dict.fromkeys(differences["kind"]):
-        lines = differences[differences["kind"] == kind]
-        first = lines.iloc[0]
-        row = [kind, str(first["turns"]), percent(first["share"]), _number(first["answers"])]
-        if metrics:
-            row += [str(first["judged"]), *(_number(cost) for cost in lines["cost"])]
-        rows.append(tuple(row))
+def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Table:
+    columns: list[Shown] = ["kind", (count("turns"), lambda row: str(row.turns)), "share", "answers"]
+    metrics = list(dict.fromkeys(differences["metric"].dropna()))
     note = f"Answers: mean of {answers_label(result.chosen[1][0])}."
     if metrics:
+        columns.append((count("judged"), lambda row: str(row.judged)))
         note += " Cost: mean of Human − QR over the judged turns of the kind."
-    return Table(
-        f"differences{slug}", "Which differences are frequent, and what do they cost?", tuple(columns), tuple(rows),
-        note + " A turn may be of several kinds.",
+    for metric in metrics:
+        costs = differences[differences["metric"] == metric].set_index("kind")["cost"]
+        head = number(measure_label(metric), group="cost")
+        columns.append((head, lambda row, costs=costs: _number(costs[row.kind])))  # type: ignore[misc]
+    return result_table(
+        result, "differences", "Which differences are frequent, and what do they cost?", columns,
+        f"{note} A turn may be of several kinds.", rows=differences.drop_duplicates("kind"), slug=f"differences{slug}",
     )  # fmt: skip
 
 
-def _encoders(encoders: pd.DataFrame) -> Table:
-    rows = tuple((similarity_label(row["x"]), row["model"], row["fingerprint"][:16]) for _, row in encoders.iterrows())
-    columns = (Column("Encoder", "left"), Column("model", "left"), Column("fingerprint", "left"))
-    note = "Fingerprint: SHA-256 of the model's files; JSON has all of it."
-    return Table("encoders", "Sentence encoders", columns, rows, note)
+def _encoders(result: Correlate) -> Table:
+    return result_table(
+        result, "encoders", "Sentence encoders",
+        [
+            (text("Encoder"), lambda row: similarity_label(row.x)), "model",
+            (text("fingerprint"), lambda row: row.fingerprint[:16]),
+        ],
+        "Fingerprint: SHA-256 of the model's files; JSON has all of it.",
+    )  # fmt: skip
 
 
 def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:

@@ -13,49 +13,66 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import Measure, evaluate
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.rating_scales import MIN_AGREEMENT, agreement_tables, scales_of
 from robustcs.inputs.crowd import Grade, as_ratings
 from robustcs.inputs.mixed_initiative import Mapped
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, number, score, share, table, text
 from robustcs.statistics.intervals import bootstrap_mean
-from robustcs.studies.agreement.ratings import MIN_AGREEMENT, agreement_tables, scales_of
-from robustcs.studies.crowd.grades import Exclusion, FinalGrade, turn_sets
+from robustcs.studies.crowd.grades import EXCLUSIONS, GRADES, Exclusion, FinalGrade, turn_sets
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Criterion → turn set [all, filtered, subset] → judgments.
 Judgments = Mapping[str, Mapping[str, Qrels]]
+_CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turns")
+_LEVELS = ("nominal", "ordinal", "interval")
+_QRELS = table(
+    "qrels", "The judgments; filtered are turns with a relevant grade.",
+    _CRITERION, _TURN_SET, count("turns"), count("pairs"), count("relevant", "pairs"),
+)  # fmt: skip
+_MEASURES = table(
+    "measures", "Means of the runs over turns.",
+    text("run", header="Run"), _CRITERION, _TURN_SET, text("metric"), score("value"), number("ci_low", "bootstrap over turns"),
+    number("ci_high"), count("turns", "evaluated"), count("answered", "turns that the run has"),
+)  # fmt: skip
+_AGREEMENT = table(
+    "agreement", "How far workers agree, before and after leaving out some of them.",
+    text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
+    share("agreement", "of pairs of grades", "agree"), score("kappa", header="κ"),
+    *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
+)  # fmt: skip
+_DISTRIBUTION = table(
+    "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share"),
+)  # fmt: skip
+_MAPPING = table(
+    "mapping", "How the questions of a run were found in the bank.",
+    text("run", header="Run"), count("questions"), count("id", group="found in the bank by"),
+    count("exact", header="exact text", group="found in the bank by"), count("normalised", group="found in the bank by"),
+    count("unmapped", header="not found"),
+)  # fmt: skip
+_UNMAPPED = table(
+    "unmapped", "What the bank lacks.",
+    text("run", header="Run"), text("turn", header="Turn"), text("question", header="Question"),
+)  # fmt: skip
+_POOL = table(
+    "pool", "What stands in the top of any run.",
+    text("turn", header="Turn"), text("item", header="Item"), count("runs", "that have it in their top"), count("best_rank"),
+    text("text", "of the bank", "Text"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Crowd(Result):
-    """Tables of parts that were not asked for have no rows.
+    """Tables of parts that were not asked for have no rows."""
 
-    qrels
-        criterion, turn_set [all, filtered (turns with a relevant grade), subset], turns, pairs, relevant (pairs).
-    measures
-        run, criterion, turn_set, metric, value, ci_low, ci_high (bootstrap over turns), turns (evaluated), answered (turns that
-        the run has).
-    agreement
-        stage [before, after (leaving out workers)], criterion, items, raters, agreement (of pairs of grades), kappa,
-        alpha_nominal, alpha_ordinal, alpha_interval.
-    exclusions
-        topic, worker, checks (gold checks that the worker graded), failed, grades (left out), reason.
-    distribution
-        criterion, grade, count, share: final grades.
-    grades
-        criterion, turn, item, workers, grade, rule [mode, mean]: the final grade of every item.
-    mapping
-        run, questions, id, exact, normalised, unmapped: how the questions of a run were found in the bank.
-    unmapped
-        run, turn, question: what the bank lacks; left out of the run.
-    pool
-        turn, item, runs (how many have it in their top), best_rank, text (of the bank).
-    """
+    study = "crowd"
+    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, _DISTRIBUTION, GRADES, _MAPPING, _UNMAPPED, _POOL)
 
     qrels: pd.DataFrame
     measures: pd.DataFrame
@@ -95,8 +112,6 @@ def crowd(
     seed: int = 0,
 ) -> Crowd:
     """Put the parts together; runs are evaluated on every criterion and turn set."""
-    import pandas as pd
-
     scores = [
         row
         for criterion, sets in judgments.items()
@@ -109,23 +124,19 @@ def crowd(
         for criterion, sets in judgments.items()
         for name, qrels in sets.items()
     ]
-    columns = ["run", "criterion", "turn_set", "metric", "value", "ci_low", "ci_high", "turns", "answered"]
-    counts = ["run", "questions", "id", "exact", "normalised", "unmapped"]
-    mapping = [
-        (one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped
-    ]
+    mapping = [(one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped]
     unmapped = [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]
     return Crowd(
         evaluated,
-        qrels=pd.DataFrame(sizes, columns=["criterion", "turn_set", "turns", "pairs", "relevant"]),
-        measures=pd.DataFrame(scores, columns=columns),
+        qrels=_QRELS.frame(sizes),
+        measures=_MEASURES.frame(scores),
         agreement=_agreement(graded, seed),
-        exclusions=pd.DataFrame(list(graded.exclusions) if graded else [], columns=list(Exclusion._fields)),
+        exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
         distribution=_distribution(judgments),
-        grades=pd.DataFrame(list(graded.final) if graded else [], columns=list(FinalGrade._fields)),
-        mapping=pd.DataFrame(mapping, columns=counts),
-        unmapped=pd.DataFrame(unmapped, columns=["run", "turn", "question"]),
-        pool=pd.DataFrame(columns=["turn", "item", "runs", "best_rank", "text"]) if pool is None else pool,
+        grades=GRADES.frame(graded.final if graded else []),
+        mapping=_MAPPING.frame(mapping),
+        unmapped=_UNMAPPED.frame(unmapped),
+        pool=_POOL.frame([]) if pool is None else pool,
     )
 
 
@@ -153,12 +164,8 @@ def _measures(
 
 
 def _agreement(graded: GradesPart | None, seed: int) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = ["stage", "criterion", "items", "raters", "agreement", "kappa",
-               "alpha_nominal", "alpha_ordinal", "alpha_interval"]  # fmt: skip
     if graded is None:
-        return pd.DataFrame(columns=columns)
+        return _AGREEMENT.frame([])
     stages = [("before", graded.before), *([("after", graded.after)] if graded.checked else [])]
     rows = []
     for stage, grades in stages:
@@ -166,21 +173,19 @@ def _agreement(graded: GradesPart | None, seed: int) -> pd.DataFrame:
         alphas = alpha.pivot(index="criterion", columns="level", values="value")
         for row, raw in zip(kappa.itertuples(), agreement.itertuples(), strict=True):
             if row.items:
-                values = [alphas.loc[row.criterion, level] for level in ("nominal", "ordinal", "interval")]
+                values = [alphas.loc[row.criterion, level] for level in _LEVELS]
                 rows.append((stage, row.criterion, row.items, row.raters, raw.agreement, row.value, *values))
     criteria = list(dict.fromkeys(grade.criterion for grade in graded.before))
     rows.sort(key=lambda row: criteria.index(row[1]))
-    return pd.DataFrame(rows, columns=columns)
+    return _AGREEMENT.frame(rows)
 
 
 def _distribution(judgments: Judgments) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for criterion, sets in judgments.items():
         grades, counts = np.unique(sets["all"].grades, return_counts=True)
         rows += [(criterion, int(grade), int(count), count / counts.sum()) for grade, count in zip(grades, counts, strict=True)]
-    return pd.DataFrame(rows, columns=["criterion", "grade", "count", "share"])
+    return _DISTRIBUTION.frame(rows)
 
 
 def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> pd.DataFrame:
@@ -188,8 +193,6 @@ def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
 
     Raises :class:`UsageError` without runs.
     """
-    import pandas as pd
-
     if not rankings:
         raise UsageError("no-runs", "a pool is made of runs", "name them with --run NAME=FILE")
     ranks: dict[tuple[str, str], list[int]] = {}
@@ -201,4 +204,4 @@ def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
                 ranks.setdefault((turn, ranking.documents[code].as_py()), []).append(rank)
     ordered = sorted(ranks, key=lambda pair: (turn_sort_key(pair[0]), turn_sort_key(pair[1])))
     rows = [(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered]
-    return pd.DataFrame(rows, columns=["turn", "item", "runs", "best_rank", "text"])
+    return _POOL.frame(rows)

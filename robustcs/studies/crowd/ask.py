@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robustcs.documents.words import counted
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import averaged, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
@@ -19,13 +20,14 @@ from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import CrowdFiles
-from robustcs.project.workspace import Workspace, parse_measures
+from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of
 from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion
+from robustcs.wording import counted, some_of
 
 #: What CAsT-ReGIn reports.
-DEFAULT_METRICS = ("P_1", "ndcg_cut_3")
+DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,16 @@ class EvaluatedCrowd:
     converted: list[tuple[Run, Ranking]]
 
 
-def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> EvaluatedCrowd:
+def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
+    """Judgments from grades of crowd workers, and runs on them. ``metrics`` take the place of P@1 and NDCG@3."""
+    names = (metrics,) if isinstance(metrics, str) else metrics
+    return evaluate_crowd(workspace, [parse_measure(name) for name in names]).result
+
+
+def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> EvaluatedCrowd:
     """Judgments from the project's crowd grades (or its qrels for them), a pool of the runs, and their scores.
 
-    Binary measures take the relevance level of the :class:`CrowdFiles`; ``metrics`` take the place of P@1 and NDCG@3.
+    Binary measures take the relevance level of the :class:`CrowdFiles`; ``measures`` take the place of P@1 and NDCG@3.
 
     Raises :class:`UsageError` where there is nothing to do or nothing fits together, :class:`InputError` for a broken file.
     """
@@ -71,7 +79,7 @@ def evaluate_crowd(workspace: Workspace, metrics: Sequence[str] = ()) -> Evaluat
     rankings = [ranking for _, ranking in runs]
     texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
     pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
-    measures = parse_measures(metrics or DEFAULT_METRICS)
+    measures = averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += sampling_notes(measures, qrels.grades)
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
@@ -112,7 +120,7 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
         )
     lost = _judged(before) - _judged(after)
     if lost:
-        some = ", ".join(" ".join(key) for key in sorted(lost)[:3]) + (" …" if len(lost) > 3 else "")
+        some = some_of([" ".join(key) for key in sorted(lost)], 3)
         notes.append(f"without a grade left, and not judged: {counted(len(lost), 'item')} ({some})")
     return GradesPart(before, after, exclusions, aggregate(after), bool(checks)), notes
 

@@ -18,14 +18,24 @@ from robustcs.errors import UsageError
 from robustcs.inputs.crowd import GoldCheck, Grade
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.result import count, table, text
 
 _BRANCH = re.compile(r"(.+)_[0-9]+-[0-9]+")
 #: Failed checks that a reason spells out.
 _SPELLED_OUT = 3
+EXCLUSIONS = table(
+    "exclusions", "Workers whose grades of a topic are left out.",
+    text("topic", header="Topic"), text("worker", header="Worker"), count("checks", "gold checks that the worker graded"),
+    count("failed"), count("grades", "left out"), text("reason", header="Reason"),
+)  # fmt: skip
+GRADES = table(
+    "grades", "The final grade of every item.",
+    text("criterion"), text("turn"), text("item"), count("workers"), count("grade"), text("rule", "mode or mean"),
+)  # fmt: skip
 
 
 class Exclusion(NamedTuple):
-    """A worker whose grades of a topic are left out, and why."""
+    """A worker whose grades of a topic are left out, and why: a row of :data:`EXCLUSIONS`."""
 
     topic: str
     worker: str
@@ -36,7 +46,7 @@ class Exclusion(NamedTuple):
 
 
 class FinalGrade(NamedTuple):
-    """One item's judgment; ``rule`` says how it came from the workers' grades: mode or mean."""
+    """One item's judgment, a row of :data:`GRADES`; ``rule`` says how it came from the workers' grades."""
 
     criterion: str
     turn: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.inputs.turns import conversation
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, flag, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, cosine
 from robustcs.similarity.near_duplicates import relation
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
 #: Turn → its wordings, one or more.
 Wordings = Mapping[str, Sequence[str]]
 DISTINCT = (1, 2, 3)
+_SIDES = (
+    text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
+)  # fmt: skip
+_MEASURES = (
+    count("texts"), number("bleu", header="BLEU"),
+    number("self_bleu", "each text against the others of its turn; null where no turn has two", "self-BLEU"),
+    *(
+        number(f"distinct_{n}", f"different {n}-grams of words out of all", str(n), "distinct n-grams") for n in DISTINCT
+    ),
+    count("copies", "texts that repeat their source", "copies of the source"),
+    count("duplicates", "that repeat another text of their turn"),
+    count("near_duplicates", "of another text or the source, by a word or a few characters", "near-duplicates"),
+)  # fmt: skip
+_DISTANCES = "; with an encoder also distance_NAME, the mean of 1 − cosine to the source."
 
 
 @dataclass(frozen=True)
@@ -40,22 +54,27 @@ class TextSet:
 
 @dataclass(frozen=True)
 class Diversity(Result):
-    """All tables carry ``source`` and ``target``: the names of the texts compared.
+    """How different the texts of every target are from those of its source, and from each other."""
 
-    bleu
-        sentences, value: corpus BLEU of all target texts against the source texts of their turns, 0 to 100; the lower, the
-        more different.
-    diversity
-        turns, texts, bleu, self_bleu (each text against the others of its turn; null where no turn has two), distinct_1 to
-        distinct_3 (different n-grams of words out of all), copies (texts that repeat their source), duplicates (that repeat
-        another text of their turn) and near_duplicates (of another text or the source, by a word or a few characters); and,
-        per encoder, distance_NAME: the mean of 1 − cosine to the source.
-    turns, topics
-        The same by ``turn`` and by ``topic``.
-    alike
-        turn, relation (exact, one word, few characters), to_source, first, second: every pair of texts of a turn, or
-        (to_source) of a source and a text, that are the same or nearly.
-    """
+    study = "diversity"
+    declared = (
+        table(
+            "bleu", "Corpus BLEU of all target texts against the source texts of their turns; the lower, the more different.",
+            *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU"),
+        ),
+        table("diversity", f"All texts of a target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
+        table("turns", f"The same by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
+        table(
+            "topics", f"The same by topic{_DISTANCES}",
+            *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES, more="number",
+        ),
+        table(
+            "alike", "Every pair of texts of a turn, or of a source and a text, that are the same or nearly.",
+            *_SIDES, text("turn", header="Turn"), text("relation", "exact, one word, few characters"),
+            flag("to_source", "is the first text the source?"), text("first", header="Text"),
+            text("second", header="Other text"),
+        ),
+    )  # fmt: skip
 
     bleu: pd.DataFrame
     diversity: pd.DataFrame
@@ -147,15 +166,15 @@ def _alike(
     for place, turn in enumerate(turns):
         texts, sources = target[turn], source[turn]
         kinds: list[set[int]] = [set() for _ in texts]
-        for number, text in enumerate(texts):
+        for own, wording in zip(kinds, texts, strict=True):
             for reference in sources:
-                if found := relation(reference, text):
-                    rows.append((turn, found, True, reference, text))
-                    kinds[number].add(0 if found == "exact" else 2)
-        for (_, first), (number, second) in combinations(enumerate(texts), 2):
+                if found := relation(reference, wording):
+                    rows.append((turn, found, True, reference, wording))
+                    own.add(0 if found == "exact" else 2)
+        for (first, _), (second, own) in combinations(zip(texts, kinds, strict=True), 2):
             if found := relation(first, second):
                 rows.append((turn, found, False, first, second))
-                kinds[number].add(1 if found == "exact" else 2)
+                own.add(1 if found == "exact" else 2)
         for some in kinds:
             # a copy is no near-duplicate as well
             for kind in some - {2} or some:

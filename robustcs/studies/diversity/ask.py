@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from robustcs.errors import UsageError
@@ -12,10 +13,38 @@ from robustcs.inputs.texts import read_texts
 from robustcs.project.model import parse_text_source
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.diversity.analysis import TextSet
+from robustcs.similarity.encoders import embed
+from robustcs.similarity.store import EmbeddingStore
+from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
+from robustcs.studies.encoders import load_encoders
+from robustcs.wording import counted
 
 Pair = tuple[TextSet, TextSet]
 _ROLES: dict[str, Literal["original", "human"]] = {"source": "original", "target": "human"}
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    sources: Sequence[str] = (),
+    targets: Sequence[str] = (),
+    use: str | None = None,
+    sentence_transformer: str | None = None,
+) -> Diversity:
+    """How different the texts of every target are from those of every source, and from each other.
+
+    sources, targets
+        ``FILE[:FIELD]`` each; without any, the formulations and paraphrases of the project.
+    use, sentence_transformer
+        Folder (or, for USE, handle) of a sentence encoder.
+    """
+    pairs, evaluated = read_text_sets(workspace, sources, targets)
+    store = EmbeddingStore()
+    encoders = [
+        (encoder, partial(embed, encoder, store=store, track=workspace.track))
+        for encoder in load_encoders(use, sentence_transformer)
+    ]
+    return diversity(pairs, evaluated, encoders)
 
 
 def read_text_sets(workspace: Workspace, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[Pair], Evaluated]:
@@ -50,7 +79,7 @@ def read_text_sets(workspace: Workspace, sources: Sequence[str], targets: Sequen
         for one, other in ((source, target), (target, source)):
             extra = len(one.wordings.keys() - common)
             if extra:
-                notes.append(f"{extra} turn{'s' * (extra != 1)} of {one.name} left out: {other.name} lacks them")
+                notes.append(f"{counted(extra, 'turn')} of {one.name} left out: {other.name} lacks them")
         turns |= common
     return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
 

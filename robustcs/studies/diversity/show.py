@@ -2,104 +2,84 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from robustcs.documents.document import Block, Column, Table
+from robustcs.documents.document import Block, Table
+from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import number
+from robustcs.result import Field
 from robustcs.studies.diversity.analysis import DISTINCT, Diversity
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Topics, and pairs of texts, that are shown; JSON and CSV have all.
 SHOWN = 10
 _ENCODERS = {"distance_use": "USE", "distance_sentence_transformer": "sentence-transformers"}
 
 
-def present_diversity(result: Diversity) -> tuple[Block, ...]:
+def show(result: Diversity) -> tuple[Block, ...]:
     """BLEU with its changes, diversity, the least diverse topics, and texts that are nearly the same."""
-    return (_bleu(result.bleu), *_diversity(result.diversity), _topics(result.topics), _alike(result.alike))
+    return (_bleu(result), _diversity(result), _repeats(result), _topics(result), _alike(result))
 
 
-def _share(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+def _two_digits(result: Diversity, table: str, name: str) -> Shown:
+    return result.spec(table).field(name), lambda row: number(getattr(row, name), 2)
 
 
-def _bleu(bleu: pd.DataFrame) -> Table:
+def _bleu(result: Diversity) -> Table:
     rows: list[tuple[str, ...]] = []
-    for source, lines in bleu.groupby("source", sort=False):
-        first = lines.iloc[0]
-        for place, (_, row) in enumerate(lines.iterrows()):
+    for source, lines in result.bleu.groupby("source", sort=False):
+        first = next(lines.itertuples())
+        for place, row in enumerate(lines.itertuples()):
             # before and after an edit there are as many texts
-            comparable = place > 0 and row["sentences"] == first["sentences"] and first["value"] > 0
-            change = f"{100 * (row['value'] / first['value'] - 1):+.1f} %".replace("-", "−") if comparable else ""
-            rows.append((str(source), row["target"], str(row["sentences"]), number(row["value"], 2), change))
-    columns: tuple[Column, ...] = (
-        Column("Source", "left"), Column("Target", "left"), Column("sentences"), Column("BLEU"), Column("change"),
-    )  # fmt: skip
+            comparable = place > 0 and row.sentences == first.sentences and first.value > 0
+            change = f"{100 * (row.value / first.value - 1):+.1f} %".replace("-", "−") if comparable else ""
+            rows.append((str(source), row.target, f"{row.sentences:,}", number(row.value, 2), change))
+    columns = ready(*(result.spec("bleu").fields), Field("change", "number"))
     note = "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different."
     if any(row[4] for row in rows):
         note += " Change: against the first target of the same source."
     else:
-        columns, rows = columns[:4], [row[:4] for row in rows]
-    return Table("bleu", "How close are the texts to their source?", columns, tuple(rows), note)
+        columns.pop()
+    return result_table(result, "bleu", "How close are the texts to their source?", columns, note, rows=rows)
 
 
-def _diversity(diversity: pd.DataFrame) -> list[Table]:
-    distances = [name for name in diversity if str(name).startswith("distance_")]
-    columns = [
-        Column("Target", "left"), Column("turns"), Column("texts"), Column("self-BLEU"),
-        *(Column(str(n), group="distinct n-grams") for n in DISTINCT),
-        *(Column(_ENCODERS[name], group="distance") for name in distances),
-    ]  # fmt: skip
-    rows = [
-        (
-            row["target"], str(row["turns"]), str(row["texts"]), number(row["self_bleu"], 2),
-            *(_share(row[f"distinct_{n}"]) for n in DISTINCT), *(_share(row[name]) for name in distances),
-        )
-        for _, row in diversity.iterrows()
-    ]  # fmt: skip
+def _diversity(result: Diversity) -> Table:
+    distances = [name for name in result.diversity if str(name).startswith("distance_")]
     note = "Self-BLEU: each text against the others of its turn. Distinct: different n-grams of words out of all."
     if distances:
         note += " Distance: mean of 1 − cosine to the source."
-    repeats = [
-        (row["target"], *(str(row[name]) for name in ("texts", "copies", "duplicates", "near_duplicates")))
-        for _, row in diversity.iterrows()
-    ]
-    titles = ("texts", "copies of the source", "duplicates", "near-duplicates")
-    return [
-        Table("diversity", "How different are the texts from each other?", tuple(columns), tuple(rows), note),
-        Table(
-            "repeats", "How many texts repeat another one?",
-            (Column("Target", "left"), *(Column(title) for title in titles)), tuple(repeats),
-            "Duplicates repeat another text of their turn; near-duplicates differ from one, or from the source, by one word or"
-            " a few characters.",
-        ),
+    columns: list[Shown] = [
+        "target", "turns", "texts", _two_digits(result, "diversity", "self_bleu"), *(f"distinct_{n}" for n in DISTINCT),
+        *(Field(name, "number", header=_ENCODERS[name], group="distance") for name in distances),
     ]  # fmt: skip
+    return result_table(result, "diversity", "How different are the texts from each other?", columns, note)
 
 
-def _topics(topics: pd.DataFrame) -> Table:
-    chosen = topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
-    rows = tuple(
-        (row["topic"], row["target"], str(row["turns"]), str(row["texts"]), number(row["bleu"], 2), number(row["self_bleu"], 2))
-        for _, row in chosen.iterrows()
-    )
-    columns = (
-        Column("Topic", "left"), Column("Target", "left"), Column("turns"), Column("texts"), Column("BLEU"),
-        Column("self-BLEU"),
+def _repeats(result: Diversity) -> Table:
+    shown = result_table(
+        result, "diversity", "How many texts repeat another one?",
+        ["target", "texts", "copies", "duplicates", "near_duplicates"],
+        "Duplicates repeat another text of their turn; near-duplicates differ from one, or from the source, by one word or"
+        " a few characters.",
+        slug="repeats",
     )  # fmt: skip
-    note = f"The {len(rows)} of {len(topics)} topics closest to their source; JSON and CSV have all topics and turns."
-    return Table("topics", "Which topics are least diverse?", columns, rows, note)
+    return replace(shown, of="")  # not among the tables that everybody should see
 
 
-def _alike(alike: pd.DataFrame) -> Table:
-    columns = (
-        Column("Turn", "left"), Column("Target", "left"), Column("Text", "left"), Column("Other text", "left"),
+def _topics(result: Diversity) -> Table:
+    chosen = result.topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
+    return result_table(
+        result, "topics", "Which topics are least diverse?",
+        ["topic", "target", "turns", "texts", *(_two_digits(result, "topics", name) for name in ("bleu", "self_bleu"))],
+        f"The {len(chosen)} of {len(result.topics)} topics closest to their source; JSON and CSV have all topics and turns.",
+        rows=chosen,
     )  # fmt: skip
-    chosen = alike[~((alike["relation"] == "exact") & alike["to_source"])]
-    rows = tuple(tuple(row[name] for name in ("turn", "target", "first", "second")) for _, row in chosen.head(SHOWN).iterrows())
-    return Table(
-        "alike", "Which texts are nearly the same?", columns, rows,
-        f"{len(rows)} of {len(chosen)} pairs that differ by one word, a few characters or not at all; JSON and CSV have all.",
+
+
+def _alike(result: Diversity) -> Table:
+    chosen = result.alike[~((result.alike["relation"] == "exact") & result.alike["to_source"])]
+    shown = chosen.head(SHOWN)
+    return result_table(
+        result, "alike", "Which texts are nearly the same?", ["turn", "target", "first", "second"],
+        f"{len(shown)} of {len(chosen)} pairs that differ by one word, a few characters or not at all; JSON and CSV have all.",
+        rows=shown,
     )  # fmt: skip

@@ -25,15 +25,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
-from robustcs.evaluation.measures import Measure, score_columns
-from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.holes import JudgedRun
+from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.arrays import as_arrow, as_numpy
-from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, score, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,19 +44,32 @@ Pair = tuple[str, str]
 #: Hypothetical turns evaluated at a time: bounds working memory.
 _BLOCK = 2048
 
+_TABLES = (
+    table(
+        "worklist", "Unjudged passages in the order of work: one topic at a time, in a topic by turn, then by influence.",
+        text("topic"), text("turn"), text("document"), count("systems", "that have it in their top k"),
+        count("best_rank", "from 1", "best rank"),
+        score("influence", "the most that its grade can move the compared differences, added up"),
+        text("found_by", "names of these systems"), count("grade", "given so far; null where none is"),
+    ),
+    table(
+        "topics", "Topics in the order of work: by their total influence.",
+        text("topic"), count("turns"), count("holes", "passages to judge"), count("judged", "grades given so far"),
+        score("influence", "sum over its passages"),
+    ),
+    table(
+        "comparisons", "What the influence is about.",
+        text("baseline", "empty where a single system is scored"), text("system"), text("metric"),
+    ),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Worklist(Result):
-    """Holes in the order in which they are judged: one topic at a time, topics by their total influence.
+    """Holes in the order in which they are judged; what their influence is, the module says."""
 
-    worklist
-        topic, turn, document, systems (how many have it in their top k), best_rank (from 1), influence (see the module),
-        found_by (their names), grade (given so far; missing where none is). In a topic by turn, then by influence.
-    topics
-        topic, turns, holes, judged (grades given so far), influence (sum over its holes), in the order of work.
-    comparisons
-        baseline, system, metric: what the influence is about; baseline is empty where a single system is scored.
-    """
+    study = "judge"
+    declared = _TABLES
 
     worklist: pd.DataFrame
     topics: pd.DataFrame
@@ -68,41 +81,14 @@ class Worklist(Result):
         return list(zip(self.worklist["turn"], self.worklist["document"], strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class Holes:
-    """A system's grades, and where its unjudged passages stand: n holes down to the depth that matters.
-
-    rows, ranks
-        int64[n]; row of ``matrix`` and rank from 0.
-    documents
-        Arrow strings[n].
-    """
-
-    matrix: GradeMatrix
-    rows: npt.NDArray[np.int64]
-    ranks: npt.NDArray[np.int64]
-    documents: pa.Array
-
-
 def reach(measures: Sequence[Measure], top: int) -> int | None:
     """The deepest rank that matters: the largest cut-off or ``top``; None is the whole run (a measure without cut-off)."""
     cutoffs = [measure.cutoff for measure in measures]
     return None if None in cutoffs else max(top, *(cutoff or 0 for cutoff in cutoffs))
 
 
-def find_holes(ranking: Ranking, qrels: Qrels, depth: int | None) -> Holes:
-    """Join a ranking with qrels and keep its unjudged passages down to ``depth`` (None: all)."""
-    matrix = grade_matrix(ranking, qrels)
-    matrix = replace(matrix, grades=matrix.grades[:, :depth])
-    rows, ranks = np.nonzero(matrix.grades == UNJUDGED)
-    code_of = {turn: code for code, turn in enumerate(ranking.turns)}
-    codes = np.array([code_of.get(turn, -1) for turn in matrix.turns], dtype=np.int64)
-    places = ranking.starts[codes[rows]] + ranks
-    return Holes(matrix, rows, ranks, ranking.documents.take(as_arrow(ranking.document_codes[places])))
-
-
 def judging_worklist(
-    systems: Mapping[str, Holes],
+    systems: Mapping[str, JudgedRun],
     comparisons: Sequence[tuple[str, str]],
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
@@ -116,7 +102,7 @@ def judging_worklist(
     ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
     Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
     """
-    matrices = [system.matrix for system in systems.values()]
+    matrices = [system.top for system in systems.values()]
     counted = turns.counted
     documents, rows, codes, ranks = _pairs(list(systems.values()), counted, top)
     names = list(systems)
@@ -131,26 +117,25 @@ def judging_worklist(
 
 
 def _pairs(
-    systems: Sequence[Holes], counted: npt.NDArray[np.bool_], top: int
+    systems: Sequence[JudgedRun], counted: npt.NDArray[np.bool_], top: int
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Documents, and per hole in some top k: its turn's row, its document's code, its rank by system (-1: not there)."""
-    encoded = pa.concat_arrays([system.documents for system in systems]).dictionary_encode()
+    encoded = pa.concat_arrays([system.unjudged for system in systems]).dictionary_encode()
     documents = encoded.dictionary.to_pylist()
-    ends = np.cumsum([len(system.documents) for system in systems])[:-1]
+    ends = np.cumsum([len(system.unjudged) for system in systems])[:-1]
     width = max(len(documents), 1)
-    keys = [
-        system.rows * width + codes
-        for system, codes in zip(systems, np.split(as_numpy(encoded.indices).astype(np.int64), ends), strict=True)
-    ]
-    in_top = [key[(system.ranks < top) & counted[system.rows]] for system, key in zip(systems, keys, strict=True)]
+    places = [np.nonzero(system.top.grades == UNJUDGED) for system in systems]
+    codes = np.split(as_numpy(encoded.indices).astype(np.int64), ends)
+    keys = [rows * width + own for (rows, _), own in zip(places, codes, strict=True)]
+    in_top = [key[(ranks < top) & counted[rows]] for (rows, ranks), key in zip(places, keys, strict=True)]
     pairs = np.unique(np.concatenate(in_top))
-    ranks = np.full((len(pairs), len(systems)), -1, dtype=np.int64)
-    for column, (system, key) in enumerate(zip(systems, keys, strict=True)):
+    found = np.full((len(pairs), len(systems)), -1, dtype=np.int64)
+    for column, ((_, ranks), key) in enumerate(zip(places, keys, strict=True)):
         place = np.searchsorted(pairs, key)
         hit = place < len(pairs)
         hit[hit] = pairs[place[hit]] == key[hit]
-        ranks[place[hit], column] = system.ranks[hit]
-    return documents, pairs // width, pairs % width, ranks
+        found[place[hit], column] = ranks[hit]
+    return documents, pairs // width, pairs % width, found
 
 
 def _influence(

@@ -13,6 +13,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation
 from robustcs.protected import refuse_protected
 from robustcs.studies.judge.analysis import Pair
+from robustcs.wording import counted
 
 try:
     import fcntl
@@ -264,7 +265,7 @@ def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
 def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) -> str:
     """What keeps a line from being a judgment made here; empty where nothing does."""
     if len(cells) != 4:
-        return f"{len(cells)} column{'s' * (len(cells) != 1)} where qrels have 4 (turn 0 document grade)"
+        return f"{counted(len(cells), 'column')} where qrels have 4 (turn 0 document grade)"
     pair, grade = (cells[0], cells[2]), cells[3]
     misfit = misfit_of(pair, grade, scale)
     if not misfit and grades.get(pair, int(grade)) != int(grade):

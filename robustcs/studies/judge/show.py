@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Column, Table
-from robustcs.documents.words import measure_label, score
+from robustcs.documents.document import Block, Table
+from robustcs.documents.tables import result_table
+from robustcs.documents.words import measure_label
 from robustcs.studies.judge.analysis import Worklist
 
 #: Holes that people are shown; CSV and JSON have all of them.
 _SHOWN = 20
 
 
-def present_worklist(result: Worklist) -> tuple[Block, ...]:
+def show(result: Worklist) -> tuple[Block, ...]:
     """One table of topics and one of the first holes, both in the order of work."""
-    holes, topics = result.worklist, result.topics
-    judged = int(holes["grade"].notna().sum())
-    by_topic = Table(
-        "topics",
-        f"{len(holes)} unjudged passages, {judged} of them judged since, by topic",
-        (Column("topic", "left"), Column("turns"), Column("holes"), Column("judged"), Column("influence")),
-        tuple(
-            (row.topic, str(row.turns), str(row.holes), str(row.judged), score(row.influence))
-            for row in topics.itertuples()
-        ),
+    return _topics(result), _holes(result)
+
+
+def _topics(result: Worklist) -> Table:
+    judged = int(result.worklist["grade"].notna().sum())
+    return result_table(
+        result, "topics", f"{len(result.worklist)} unjudged passages, {judged} of them judged since, by topic",
+        ["topic", "turns", "holes", "judged", "influence"],
         f"Influence: the most that grades can change {_compared(result)}, added up over the comparisons and holes.",
-    )
-    shown = holes.head(_SHOWN)
-    first = Table(
-        "worklist",
-        "Passages to judge, in this order" + (f": the first {_SHOWN} of {len(holes)}" if len(holes) > _SHOWN else ""),
-        (
-            Column("turn", "left"),
-            Column("document", "left"),
-            Column("systems"),
-            Column("best rank"),
-            Column("influence"),
-            Column("grade"),
-        ),
-        tuple(
-            (
-                row.turn, row.document, str(row.systems), str(row.best_rank), score(row.influence),
-                "–" if grade is None else str(grade),
-            )
-            for row, grade in zip(shown.itertuples(), shown["grade"].astype(object).where(shown["grade"].notna(), None),
-                                  strict=True)
-        ),
-        "One topic at a time, topics by influence; in a topic by turn, then by influence. CSV and JSON have all passages.",
     )  # fmt: skip
-    return by_topic, first
+
+
+def _holes(result: Worklist) -> Table:
+    holes = len(result.worklist)
+    return result_table(
+        result, "worklist", "Passages to judge, in this order" + (f": the first {_SHOWN} of {holes}" if holes > _SHOWN else ""),
+        ["turn", "document", "systems", "best_rank", "influence", "grade"],
+        "One topic at a time, topics by influence; in a topic by turn, then by influence. CSV and JSON have all passages.",
+        rows=result.worklist.head(_SHOWN),
+    )  # fmt: skip
 
 
 def _compared(result: Worklist) -> str:

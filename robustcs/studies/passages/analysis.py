@@ -17,7 +17,7 @@ import numpy.typing as npt
 from robustcs.errors import NotInstalledError
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,21 +27,30 @@ PER_TURN = 5
 #: Starts of k-means, of which the best counts.
 _STARTS = 10
 
+_PASSAGES = table(
+    "passages", "The passages that were chosen.",
+    text("turn", header="Turn"), text("passage", header="Passage"), count("grade"),
+    text("chosen", "grade: all of that grade are taken; cluster: one of a cluster"),
+    count("cluster", "its number, from 1; null where all are taken"), count("candidates", "passages of that grade"),
+    text("text", header="Text"),
+)  # fmt: skip
+_TURNS = table(
+    "turns", "How many passages of each turn were chosen.",
+    text("turn", header="Turn"), count("chosen"), count("relevant", "passages at or above the relevance level"),
+    count("without_text", "of those, left out: no text is known", "without text"), count("lowest", "grade that was chosen"),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class PassageChoice(Result):
-    """The passages that were chosen.
+    """The passages that were chosen, at most ``per_turn`` of a turn."""
 
-    passages
-        turn, passage, grade, chosen [grade (all of that grade are taken), cluster (one of a cluster)], cluster (its number,
-        from 1; missing where all are taken), candidates (passages of that grade), text.
-    turns
-        turn, chosen, relevant (passages at or above the relevance level), without_text (of those, left out: no text is known),
-        lowest (grade that was chosen).
-    """
+    study = "passages"
+    declared = (_PASSAGES, _TURNS)
 
     passages: pd.DataFrame
     turns: pd.DataFrame
+    per_turn: int
 
 
 def choose_passages(
@@ -54,8 +63,6 @@ def choose_passages(
 
     Raises :class:`NotInstalledError` where a choice needs scikit-learn and it is not there.
     """
-    import pandas as pd
-
     level = evaluated.policy.relevance_level
     documents = qrels.documents.to_pylist()
     by_turn: dict[str, list[tuple[int, str]]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
@@ -70,9 +77,8 @@ def choose_passages(
         rows += own
         lowest = min((row[2] for row in own), default=None)  # type: ignore[type-var]
         turns.append((turn, len(own), len(relevant), len(relevant) - len(known), lowest))
-    passages = pd.DataFrame(rows, columns=["turn", "passage", "grade", "chosen", "cluster", "candidates", "text"])
-    summary = pd.DataFrame(turns, columns=["turn", "chosen", "relevant", "without_text", "lowest"])
-    return PassageChoice(evaluated, passages.astype({"cluster": "Int64"}), summary.astype({"lowest": "Int64"}))
+    passages, summary = _PASSAGES.frame(rows), _TURNS.frame(turns)
+    return PassageChoice(evaluated, passages.astype({"cluster": "Int64"}), summary.astype({"lowest": "Int64"}), per_turn)
 
 
 def _of_turn(

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Card, Cards, Column, Table
-from robustcs.documents.words import percent
-from robustcs.studies.retrieve.analysis import Explanation, Plan, StoreSize
+from robustcs.documents.document import Block, Card, Cards, Table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.project.plan import Plan, plan_table
+from robustcs.result import Result, number
+from robustcs.studies.retrieve.analysis import Explanation, StoreSize
 
 
-def present_plan(result: Plan) -> tuple[Block, ...]:
-    """One table; the row over all systems is ruled off."""
-    rows = tuple(
-        (row.system, str(row.turns), str(row.answered), percent(row.share), str(row.to_retrieve), str(row.texts), row.run)
-        for row in result.plan.itertuples()
-    )
-    columns = (
-        Column("", "left"), Column("turns"), Column("number", group="answered"), Column("share", group="answered"),
-        Column("turns", group="to retrieve"), Column("texts", group="to retrieve"), Column("run", "left"),
-    )  # fmt: skip
-    note = "Texts: different questions; a question counts once over all systems."
-    return (Table("plan", "What is answered already?", columns, rows, note, frozenset({len(rows) - 1})),)
+def show(result: Result) -> tuple[Block, ...]:
+    """The plan; or why a turn is known; or what the store holds."""
+    if isinstance(result, Explanation):
+        return (_explanation(result),)
+    if isinstance(result, StoreSize):
+        return (_store(result),)
+    assert isinstance(result, Plan)
+    return (plan_table(result),)
 
 
-def present_explanation(result: Explanation, turn: str) -> tuple[Block, ...]:
+def _explanation(result: Explanation) -> Cards:
     """One card per system."""
     cards = tuple(
         Card(f"{row.system}: {row.found}", (("question", row.question), ("why", row.why)))
         for row in result.explanation.itertuples()
     )
-    return (Cards("explanation", f"Is turn {turn} known?", cards),)
+    return Cards("explanation", f"Is turn {result.turn} known?", cards)
 
 
-def present_store(result: StoreSize, path: str) -> tuple[Block, ...]:
+def _store(result: StoreSize) -> Table:
     """One row per index and ranker."""
-    rows = tuple(
-        (row.index, row.state, row.ranker, f"{row.questions:,}", f"{row.passages:,}", f"{row.bytes / 1e6:.1f}")
-        for row in result.store.itertuples(index=False)
-    )
-    columns = (
-        Column("Index", "left"), Column("", "left"), Column("Ranker", "left"), Column("questions"), Column("passages"),
-        Column("MB"),
-    )  # fmt: skip
-    note = f"In {path}. --prune deletes what belongs to an index that has changed or is gone."
-    return (Table("store", "What does the store hold?", columns, rows, note),)
+    columns: list[Shown] = [
+        "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",
+        (number("MB"), lambda row: f"{row.bytes / 1e6:.1f}"),
+    ]  # fmt: skip
+    note = f"In {result.path}. --prune deletes what belongs to an index that has changed or is gone."
+    return result_table(result, "store", "What does the store hold?", columns, note)

@@ -14,14 +14,15 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
-from robustcs.result import Evaluated, Result
+from robustcs.evaluation.measures import parse_measure
+from robustcs.result import Evaluated, Field, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.statistics.correction import holm
 from robustcs.statistics.intervals import bootstrap_mean
 from robustcs.statistics.mean_difference import randomisation_test, t_test
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.risk import risk
-from robustcs.studies.robustness.slices import Slices, slice_drops
-from robustcs.studies.robustness.variability import spread, turn_variability, variance_shares
+from robustcs.studies.robustness.slices import SLICES, Slices, slice_drops
+from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,36 +31,63 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 #: Measures of Table 11 of the ECAsT paper.
-DEFAULT_METRICS = ("ndcg_cut_3", "recall_1000", "map")
+DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
 #: How much more than a gain a loss weighs in U_Risk, in the tables that do not say otherwise (TREC Web Track 2013).
 ALPHA = 1.0
 
 
+def _tests(of: str) -> tuple[Field, ...]:
+    """What is said of a drop: p values of two tests, and an interval."""
+    return (
+        p_value("p", "paired randomisation test, two-sided over turns", group="randomisation"),
+        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "randomisation"),
+        p_value("t_p", "paired t test, two-sided over turns", "p", "t test"),
+        p_value("t_p_corrected", "", "Holm", "t test"),
+        difference("ci_low", "of the drop: 95 % percentile bootstrap over turns"), difference("ci_high"),
+    )  # fmt: skip
+
+
+_TABLES = (
+    table(
+        "measures", "Every test set beside the baseline of its group. A drop is baseline − value: a positive one is a loss.",
+        text("group"), text("set"), text("metric"), score("value"), score("baseline"), difference("drop"),
+        number("drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("sets"), text("baseline_run"),
+    ),
+    table(
+        "groups", "The drop of a group: the mean over its sets, tested on every turn's mean drop.",
+        text("group"), text("metric"), score("value", "mean over the sets"), score("baseline"), difference("mean_drop"),
+        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("groups"),
+        count("sets", "their number"),
+    ),
+    table(
+        "risk", "Turns that win and lose against the baseline.",
+        text("group"), text("set"), text("metric"), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
+        count("ties", "", "tie", "turns"), number("alpha", "a loss weighs 1 + alpha times a gain"),
+        difference("urisk", "mean gain, losses weighed by alpha", "U_Risk"),
+        number("trisk", "U_Risk by its standard error", "T_Risk"),
+    ),
+    table(
+        "variance", "Is it the turn or its wording? No rows for fewer than two sets or turns.",
+        text("group"), text("metric"), text("component", "turn, set, turn_set, or wording = set + turn_set"),
+        number("variance"), share("share"), share("ci_low", "of the share: 95 % bootstrap over turns"), share("ci_high"),
+    ),
+    table(
+        "spread", "How far a turn's score moves over the sets, averaged over turns.",
+        text("group"), text("metric"), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
+        score("max_range", "of the turn that moves most", "largest range"),
+        count("steady", "turns with one score in all sets"),
+    ),
+    table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), text("metric"), *SLICES),
+    table("turns", "Every turn over the sets.", text("group"), text("metric"), *TURNS, text("text", "Human", "Human")),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Robustness(Result):
-    """A drop is baseline − value, so a positive drop is a loss; drop_percent is in per cent of the baseline (null if 0).
+    """Test sets beside their baseline. A drop is baseline − value, so a positive drop is a loss."""
 
-    p is of the paired randomisation test, t_p of the paired t test, both two-sided over turns; ``…_corrected`` by Holm over
-    all sets (in ``groups``: all groups) of one measure. ci_low and ci_high: 95 % percentile bootstrap over turns, seeded.
-
-    measures
-        group, set, metric, value, baseline, drop, drop_percent, p, p_corrected, t_p, t_p_corrected, ci_low, ci_high (of the
-        drop), baseline_run.
-    groups
-        group, metric, value (mean over the sets), baseline, mean_drop, mean_drop_percent, p, p_corrected, t_p,
-        t_p_corrected, ci_low, ci_high, sets; the tests are on every turn's mean drop over the sets.
-    risk
-        group, set, metric, wins, losses, ties (turns against the baseline), alpha, urisk, trisk.
-    variance
-        group, metric, component (turn, set, turn_set, and wording = set + turn_set), variance, share, ci_low, ci_high.
-    spread
-        group, metric, turns, mean_sd, mean_range, max_range, steady (turns with one score in all sets).
-    slices
-        group, metric, slicing (first, depth, or a column of the user's file), slice, turns, value (mean over the sets),
-        baseline, drop, drop_percent, ci_low, ci_high.
-    turns
-        group, metric, turn, baseline, mean, sd, low, high, range (over the sets), low_set, high_set, drop, text.
-    """
+    study = "robustness"
+    declared = _TABLES
 
     measures: pd.DataFrame
     groups: pd.DataFrame
@@ -112,9 +140,8 @@ def robustness(
             cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, seed)
             frames["slices"].append(cut.assign(**key))
             notes += left_out
-    built = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
     if not tables["variance"]:
-        built["variance"] = pd.DataFrame(columns=["group", "metric", "component", "variance", "share", "ci_low", "ci_high"])
         notes.append("a variance decomposition needs at least two sets in a group and two turns")
     built |= {name: _keys_first(pd.concat(parts, ignore_index=True)) for name, parts in frames.items()}
     built["turns"]["text"] = [(texts or {}).get(turn) for turn in built["turns"]["turn"]]
@@ -158,10 +185,9 @@ def _risk(gains: Floats, alpha: float) -> dict[str, float]:
 
 
 def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with Holm's correction beside each p, over all rows of the same measure."""
-    for column in ("t_p", "p"):
-        corrected = frame.groupby("metric", sort=False)[column].transform(lambda p: holm(p.to_numpy()))
-        frame.insert(int(frame.columns.get_loc(column)) + 1, f"{column}_corrected", corrected)
+    """The frame with Holm's correction of each p, over all rows of the same measure."""
+    for column in ("p", "t_p"):
+        frame[f"{column}_corrected"] = frame.groupby("metric", sort=False)[column].transform(lambda p: holm(p.to_numpy()))
     return frame
 
 

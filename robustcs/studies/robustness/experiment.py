@@ -10,22 +10,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from robustcs.documents.testset_files import write_testsets
 from robustcs.errors import UsageError
+from robustcs.evaluation import holes
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
 from robustcs.project.model import Project, TextSource
-from robustcs.project.workspace import Workspace, parse_measures
-from robustcs.result import Evaluated, Result
-from robustcs.studies.testsets.files import write_testsets
+from robustcs.project.plan import PLAN, Plan
+from robustcs.project.workspace import Workspace
+from robustcs.result import Result, TableSpec
+from robustcs.similarity.testsets import draw, sets_table
+from robustcs.studies.robustness.analysis import Robustness
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from robustcs.studies.robustness.analysis import Robustness
-    from robustcs.studies.unjudged.analysis import Unjudged
 
 #: Test sets of each kind, and k of the judged shares, as in the paper.
 SETS, DEPTH = 3, 3
-_UNJUDGED_TABLES = ("rates", "unique", "unique_runs", "grades", "qrels")
+_HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
 
 
 def is_experiment(project: Project) -> bool:
@@ -39,8 +42,6 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
     Only paraphrases of turns that the baseline has are drawn. The files go to ``sets`` in the folder of the runs. Raises
     :class:`UsageError` where the texts of the original or the manual turns are not given.
     """
-    from robustcs.studies.testsets.analysis import draw_testsets
-
     project = workspace.project
     assert project.retrieval is not None
     human, original = workspace.texts.get("human"), workspace.texts.get("original")
@@ -54,10 +55,11 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
         raise UsageError("no-common-turns", "no turn has paraphrases", f"check the turn ids: {next(iter(human))!r}")
     lacking = len(human) - len(wanted)
     folder = project.retrieval.folder / "sets"
-    write_testsets(draw_testsets(wanted, SETS, project.seed).sets, folder, overwrite=True)
+    drawn = {turn: draw(rows, SETS, project.seed) for turn, rows in wanted.items()}
+    write_testsets(sets_table(drawn, SETS), folder, overwrite=True)
     tell(f"drew {SETS} manual and {SETS} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
     if lacking:
-        tell(f"{lacking} turn{'s' * (lacking != 1)} without paraphrases: --missing drop leaves them out of all runs")
+        tell(f"{counted(lacking, 'turn')} without paraphrases: --missing drop leaves them out of all runs")
     numbers = range(1, SETS + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
@@ -71,39 +73,43 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
 
 @dataclass(frozen=True)
 class Experiment(Result):
-    """The tables of ``robustcs robustness``, and beside them those of the plan and some of ``robustcs unjudged``.
+    """The tables of ``robustcs robustness``, and beside them those of the plan and some of ``robustcs unjudged``."""
 
-    plan
-        As in :class:`~robustcs.studies.retrieve.analysis.Plan`: which share of the questions the store answered.
-    """
+    study = "robustness"
 
-    plan: pd.DataFrame
     robustness: Robustness
-    unjudged: Unjudged
+    plan: pd.DataFrame
+    rates: pd.DataFrame
+    unique: pd.DataFrame
+    unique_runs: pd.DataFrame
+    grades: pd.DataFrame
+    qrels: pd.DataFrame
+
+    @property
+    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
+        """The tables of the drops, of the holes, and of the plan."""
+        return (*self.robustness.declared, *_HOLES, PLAN)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame."""
-        holes = {name: self.unjudged.tables[name] for name in _UNJUDGED_TABLES}
-        return {**self.robustness.tables, **holes, "plan": self.plan}
+        own = {spec.name: getattr(self, spec.name) for spec in (*_HOLES, PLAN)}
+        return {**self.robustness.tables, **own}
 
 
-def holes_of(workspace: Workspace, names: Sequence[str], metrics: Sequence[str], evaluated: Evaluated) -> Unjudged:
-    """Table 13: what nobody judged in the top :data:`DEPTH` of the runs, over the turns of ``evaluated``."""
-    from robustcs.evaluation.holes import grades_by_pair, judged_run, only_turns
-    from robustcs.inputs.qrels import read_qrels
-    from robustcs.studies.unjudged.analysis import Settings, ranks_of_pairs, unjudged
-
+def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan) -> Experiment:
+    """``result`` with Table 13: what nobody judged in the top :data:`DEPTH` of the runs ``names``, over the same turns."""
     project, qrels = workspace.project, workspace.qrels
     names = list(dict.fromkeys(names))
-    measures = parse_measures(metrics)
-    ranks = ranks_of_pairs(measures, "cutoff")
     files = workspace.system_files(names)
-    runs = workspace.per_run(files, lambda ranking: judged_run(ranking, qrels, DEPTH, ranks))
+    runs = workspace.per_run(files, lambda ranking: holes.judged_run(ranking, qrels, DEPTH))
     turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True)
-    runs = [only_turns(run, turns.counted) for run in runs]
-    later = grades_by_pair(read_qrels(project.new_judgments)) if project.new_judgments else None
+    runs = [holes.only_turns(run, turns.counted) for run in runs]
+    later = holes.grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
-    settings = Settings(DEPTH, "cutoff", max(int(qrels.grades.max()), 0), groups)
-    return unjudged(runs, qrels, measures, evaluated, settings, later)
+    unique, unique_runs = holes.unique_holes(runs, groups)
+    return Experiment(
+        evaluated=result.evaluated, robustness=result, plan=plan.plan, rates=holes.rates(runs, DEPTH, later), unique=unique,
+        unique_runs=unique_runs, grades=holes.later_grades(runs, later), qrels=holes.grades_of(qrels),
+    )  # fmt: skip

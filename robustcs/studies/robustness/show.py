@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Block, Column, Figure, Table
+import pandas as pd
+
+from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import (
-    measure_label,
-    number,
-    number_interval,
-    p_value,
-    percent,
-    percent_interval,
-    score,
-)
+from robustcs.documents.holes import later_grades_table, rates_table, unique_table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import measure_label, number, number_interval, percent, percent_interval, score
+from robustcs.project.plan import plan_table
+from robustcs.result import Field, count, difference, share, text
 from robustcs.studies.robustness.analysis import Robustness
+from robustcs.studies.robustness.experiment import DEPTH, Experiment
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
-    import pandas as pd
 
 #: Turns shown per group.
 _SHOWN = 5
 _SLICING_TITLES = {"first": "first turns against later ones", "depth": "the place in the conversation"}
+#: Columns of several tables. A drop is read without a plus, unlike other differences.
+_MEASURE: Shown = (text("measure"), lambda row: measure_label(row.metric))
+_DROP: Shown = (difference("drop"), lambda row: _points(row.drop))
+_INTERVAL: Shown = (difference("95 %"), lambda row: number_interval(row.ci_low, row.ci_high))
 
 
-def present_robustness(result: Robustness) -> tuple[Block, ...]:
+def show(result: Robustness | Experiment) -> tuple[Block, ...]:
+    """Drops with intervals and tests; of the whole experiment also the holes and the plan."""
+    if isinstance(result, Robustness):
+        return _result(result)
+    blocks = [*_result(result.robustness), rates_table(result, result.rates, DEPTH)]
+    blocks.append(unique_table(result, result.unique, result.unique_runs, DEPTH))
+    if len(result.grades):
+        blocks.append(later_grades_table(result, result.rates, result.grades, DEPTH))
+    return (*blocks, plan_table(result))
+
+
+def _result(result: Robustness) -> tuple[Block, ...]:
     """All tables and both figures; slices and turns for the first measure only."""
     groups = list(dict.fromkeys(result.groups["group"]))
     metrics = list(dict.fromkeys(result.groups["metric"]))
@@ -54,138 +67,109 @@ def _values(result: Robustness, group: str) -> Table:
     """Table 11: the sets of one group beside the baseline, and below each value the drop."""
     measures = result.measures[result.measures["group"] == group]
     means = result.groups[result.groups["group"] == group].set_index("metric")
-    sets = list(dict.fromkeys(measures["set"]))
     rows: list[tuple[str, ...]] = []
     for metric, part in measures.groupby("metric", sort=False):
         mean = means.loc[metric]
         rows.append((measure_label(str(metric)), *map(score, part["value"]), score(mean["value"]), score(mean["baseline"])))
         rows.append(("  drop", *map(_points, part["drop"]), _points(mean["mean_drop"]), ""))
         rows.append(("  in %", *map(_percent, part["drop_percent"]), _percent(mean["mean_drop_percent"]), ""))
-    columns = (
-        Column("", "left"), *(Column(name, group=f"sets of {group}") for name in sets),
-        Column("mean", group=f"sets of {group}"), Column(measures["baseline_run"].iloc[0], group="baseline"),
-    )  # fmt: skip
-    return Table(
-        f"measures-{group}", f"{group}: test sets beside their baseline", columns, tuple(rows),
-        "A positive drop is a loss; in % of the baseline.", frozenset(range(3, len(rows), 3)),
+    sets = [*dict.fromkeys(measures["set"]), "mean"]
+    heads = [
+        text(""), *(Field(name, "number", group=f"sets of {group}") for name in sets),
+        Field(measures["baseline_run"].iloc[0], "number", group="baseline"),
+    ]  # fmt: skip
+    columns = [(field, lambda row, place=place: row[place]) for place, field in enumerate(heads)]
+    return result_table(
+        result, "measures", f"{group}: test sets beside their baseline", columns,
+        "A positive drop is a loss; in % of the baseline.", rows=rows, rules=range(3, len(rows), 3), slug=f"measures-{group}",
     )  # fmt: skip
 
 
 def _drops(result: Robustness, metric: str) -> Table:
-    rows: list[tuple[str, ...]] = []
-    rules = set()
     measures = result.measures[result.measures["metric"] == metric]
     means = result.groups[result.groups["metric"] == metric]
-    for group, part in measures.groupby("group", sort=False):
-        rules.add(len(rows))
-        rows += [(row["set"], *_tested(row["drop"], row)) for _, row in part.iterrows()]
-        rows += [(f"mean of {group}", *_tested(row["mean_drop"], row)) for _, row in means[means["group"] == group].iterrows()]
-    columns = (
-        Column("set", "left"), Column("drop"), Column("95 %"), Column("p", group="randomisation"),
-        Column("Holm", group="randomisation"), Column("p", group="t test"), Column("Holm", group="t test"),
-    )  # fmt: skip
-    return Table(
-        f"measures-tests-{metric}", f"{measure_label(metric)}: are the drops real?", columns, tuple(rows),
+    named = means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
+    rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
+    return result_table(
+        result, "measures", f"{measure_label(metric)}: are the drops real?",
+        ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p", "t_p_corrected"],
         f"Paired over {result.evaluated.turns} turns, two-sided. 95 %: bootstrap over turns. Holm: corrected for"
-        f" {len(measures)} sets; means for {len(means)} group{'s' * (len(means) != 1)}.",
-        frozenset(rules),
+        f" {len(measures)} sets; means for {counted(len(means), 'group')}.",
+        rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
-
-
-def _tested(drop: float, row: pd.Series) -> tuple[str, ...]:
-    tests = (row["p"], row["p_corrected"], row["t_p"], row["t_p_corrected"])
-    return _points(drop), number_interval(row["ci_low"], row["ci_high"]), *map(_p, tests)
 
 
 def _risk(result: Robustness) -> Table:
-    rows: list[tuple[str, ...]] = []
-    rules = set()
-    for metric, part in result.risk.groupby("metric", sort=False):
-        rules.add(len(rows))
-        for _, row in part.iterrows():
-            counts = (str(row[name]) for name in ("wins", "losses", "ties"))
-            trisk = number(row["trisk"], 2)
-            rows.append((measure_label(str(metric)), row["set"], *counts, _points(row["urisk"]), trisk))
-    columns = (
-        Column("measure", "left"), Column("set", "left"), *(Column(name, group="turns") for name in ("win", "lose", "tie")),
-        Column("U_Risk"), Column("T_Risk"),
-    )  # fmt: skip
-    alpha = result.risk["alpha"].iloc[0]
-    return Table(
-        "risk", "Turns that win and lose against the baseline", columns, tuple(rows),
-        f"U_Risk: mean gain where a loss weighs 1 + α = {1 + alpha:g} times; T_Risk: U_Risk by its standard error, a risk"
-        " below −2.", frozenset(rules),
+    risk = result.risk
+    columns: list[Shown] = [
+        _MEASURE, "set", "wins", "losses", "ties", (difference("U_Risk"), lambda row: _points(row.urisk)),
+        (difference("T_Risk"), lambda row: number(row.trisk, 2)),
+    ]  # fmt: skip
+    return result_table(
+        result, "risk", "Turns that win and lose against the baseline", columns,
+        f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; T_Risk: U_Risk by its standard"
+        " error, a risk below −2.",
+        rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
     )  # fmt: skip
 
 
 def _variance(result: Robustness) -> Table:
-    rows = []
-    for (group, metric), part in result.variance.groupby(["group", "metric"], sort=False):
-        by_name = part.set_index("component")
-        shares = (percent(by_name.loc[name, "share"]) for name in ("turn", "set", "turn_set", "wording"))
-        wording = by_name.loc["wording"]
-        rows.append((str(group), measure_label(str(metric)), *shares, percent_interval(wording["ci_low"], wording["ci_high"])))
-    columns = (
-        Column("group", "left"), Column("measure", "left"), Column("turn"), Column("set", group="wording"),
-        Column("turn × set", group="wording"), Column("together", group="wording"), Column("95 %", group="wording"),
-    )  # fmt: skip
-    return Table(
-        "variance", "Is it the turn or its wording? Shares of the variance over turns and sets", columns, tuple(rows),
+    """One row per group and measure, a column per component."""
+    keys = ["group", "metric"]
+    parts = result.variance.set_index([*keys, "component"])
+
+    def share_of(title: str, component: str, group: str = "wording") -> Shown:
+        return share(title, group=group), lambda row: percent(parts.loc[(row.group, row.metric, component), "share"])
+
+    def interval(row: Any) -> str:
+        wording = parts.loc[(row.group, row.metric, "wording")]
+        return percent_interval(wording["ci_low"], wording["ci_high"])
+
+    columns: list[Shown] = [
+        "group", _MEASURE, share_of("turn", "turn", ""), share_of("set", "set"), share_of("turn × set", "turn_set"),
+        share_of("together", "wording"), (share("95 %", group="wording"), interval),
+    ]  # fmt: skip
+    return result_table(
+        result, "variance", "Is it the turn or its wording? Shares of the variance over turns and sets", columns,
         "Two-way random effects, analysis-of-variance estimates; 95 %: bootstrap over turns.",
+        rows=result.variance.drop_duplicates(keys),
     )  # fmt: skip
 
 
 def _spread(result: Robustness) -> Table:
-    rows = tuple(
-        (row["group"], measure_label(row["metric"]), *(score(row[name]) for name in ("mean_sd", "mean_range", "max_range")),
-         f"{row['steady']} of {row['turns']}")
-        for _, row in result.spread.iterrows()
-    )  # fmt: skip
-    columns = (
-        Column("group", "left"), Column("measure", "left"), Column("mean sd"), Column("mean range"), Column("largest range"),
-        Column("turns that do not move"),
-    )  # fmt: skip
-    return Table(
-        "spread", "How far does a turn's score move over the sets?", columns, rows,
-        "Range: highest less lowest score of a turn.",
-    )  # fmt: skip
+    columns: list[Shown] = [
+        "group", _MEASURE, "mean_sd", "mean_range", "max_range",
+        (count("turns that do not move"), lambda row: f"{row.steady} of {row.turns}"),
+    ]  # fmt: skip
+    note = "Range: highest less lowest score of a turn."
+    return result_table(result, "spread", "How far does a turn's score move over the sets?", columns, note)
 
 
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
-    part = result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)]
-    rows: list[tuple[str, ...]] = []
-    rules = set()
-    for group, lines in part.groupby("group", sort=False):
-        rules.add(len(rows))
-        for _, line in lines.iterrows():
-            numbers = (score(line["baseline"]), score(line["value"]), _points(line["drop"]), _percent(line["drop_percent"]))
-            interval = number_interval(line["ci_low"], line["ci_high"])
-            rows.append((str(group), line["slice"], str(line["turns"]), *numbers, interval))
-    columns = (
-        Column("group", "left"), Column("slice", "left"),
-        *(Column(title) for title in ("turns", "baseline", "mean", "drop", "in %", "95 %")),
-    )  # fmt: skip
-    return Table(
-        f"slices-{slicing}", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns, tuple(rows),
+    columns: list[Shown] = [
+        "group", "slice", "turns", "baseline", "value", _DROP, (share("in %"), lambda row: _percent(row.drop_percent)),
+        _INTERVAL,
+    ]  # fmt: skip
+    return result_table(
+        result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns,
         "Mean over the sets of a group; 95 %: bootstrap over the turns of the slice, too narrow for few turns.",
-        frozenset(rules),
+        rows=result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)], by="group", rules=[0],
+        slug=f"slices-{slicing}",
     )  # fmt: skip
 
 
 def _turns(result: Robustness, metric: str, group: str) -> Table:
     turns = result.turns
     part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values("range", ascending=False, kind="stable")
-    known = part["text"].notna().any()
-    rows = tuple(
-        (row["turn"], *([row["text"] or ""] if known else []), score(row["baseline"]),
-         f"{score(row['low'])} {row['low_set']}", f"{score(row['high'])} {row['high_set']}")
-        for _, row in part.head(_SHOWN).iterrows()
-    )  # fmt: skip
-    texts = [Column("Human", "left")] if known else []
-    columns = (Column("turn", "left"), *texts, Column("baseline"), Column("lowest", "left"), Column("highest", "left"))
-    return Table(
-        f"turns-{group}", f"{group}: turns whose {measure_label(metric)} moves most with the wording", columns, rows,
-        f"{len(rows)} of {len(part)} turns; CSV and JSON have all.",
+    shown = part.head(_SHOWN).fillna({"text": ""})
+    columns: list[Shown] = [
+        "turn", *(["text"] if part["text"].notna().any() else []), "baseline",
+        (text("lowest"), lambda row: f"{score(row.low)} {row.low_set}"),
+        (text("highest"), lambda row: f"{score(row.high)} {row.high_set}"),
+    ]  # fmt: skip
+    return result_table(
+        result, "turns", f"{group}: turns whose {measure_label(metric)} moves most with the wording", columns,
+        f"{len(shown)} of {len(part)} turns; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
     )  # fmt: skip
 
 
@@ -245,6 +229,3 @@ def _points(value: float) -> str:
 def _percent(value: float) -> str:
     return number(value, 1)
 
-
-def _p(value: float) -> str:
-    return "–" if math.isnan(value) else p_value(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.result import count, difference, number, score, text
 from robustcs.statistics.intervals import bootstrap_mean
 
 if TYPE_CHECKING:
@@ -22,15 +23,22 @@ Slices = Mapping[str, Mapping[str, str]]
 #: A column with more different values than this makes no slices worth reading.
 MAX_SLICES = 20
 
+#: Columns of the drops within slices.
+SLICES = (
+    text("slicing", "first, depth (the place in the conversation), or a column of --slices"), text("slice"), count("turns"),
+    score("value", "mean over the sets", "mean"), score("baseline"), difference("drop", "baseline − value"),
+    number("drop_percent", "of the baseline; null where that is 0", "in %"),
+    difference("ci_low", "of the drop: 95 % bootstrap over the slice's turns; null for one turn"), difference("ci_high"),
+)  # fmt: skip
+
 
 def slice_drops(
     turns: pd.Index, baseline: Floats, scores: Floats, slices: Slices, seed: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Drops of the mean over the sets (``scores``: turns × sets) within slices of the turns, and notes on what is left out.
 
-    Slicings: ``first`` (first, later), ``depth`` (the place in the conversation), and the columns of ``slices``. Columns:
-    slicing, slice, turns, value, baseline, drop, drop_percent, ci_low, ci_high (95 % bootstrap over the
-    slice's turns; null for one turn).
+    Slicings: ``first`` (first, later), ``depth`` (the place in the conversation), and the columns of ``slices``. The columns
+    are :data:`SLICES`.
     """
     import pandas as pd
 
@@ -59,5 +67,4 @@ def slice_drops(
             percent = 100 * (base - mean) / base if base else np.nan
             interval = bootstrap_mean((baseline - value)[inside], seed) if inside.sum() > 1 else (np.nan, np.nan)
             rows.append((slicing, label, int(inside.sum()), mean, base, base - mean, percent, *interval))
-    columns = ["slicing", "slice", "turns", "value", "baseline", "drop", "drop_percent", "ci_low", "ci_high"]
-    return pd.DataFrame(rows, columns=columns), notes
+    return pd.DataFrame(rows, columns=[field.name for field in SLICES]), notes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.result import difference, score, text
 from robustcs.statistics.risk import TIE
 from robustcs.statistics.variance import variance_components
 
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+#: Columns of the turns over the sets.
+TURNS = (
+    text("turn"), score("baseline"), score("mean", "over the sets, as are the next four"),
+    score("sd", "of the formulations at hand (divided by their number less one); null for a single set"), score("low"),
+    score("high"), score("range", "high − low"), text("low_set", "the first set with the lowest score"),
+    text("high_set", "the first set with the highest score"), difference("drop", "baseline − mean"),
+)  # fmt: skip
+
 
 def turn_variability(turns: pd.Index, baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
-    """Per turn, over the sets (``scores``: turns × sets): baseline, mean, sd, low, high, range, low_set, high_set, drop.
-
-    sd is of the formulations at hand (divided by their number less one; null for a single set); low_set and high_set are the
-    first set with the lowest and the highest score.
-    """
+    """Every turn over the sets (``scores``: turns × sets), in the columns of :data:`TURNS`."""
     import pandas as pd
 
     low, high, mean = scores.min(axis=1), scores.max(axis=1), scores.mean(axis=1)

@@ -12,23 +12,35 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, Formulations, bin_index
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, number, share, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_TABLES = (
+    table(
+        "bins", "Turns in one of the eight bins at one threshold.",
+        text("rewriter"), text("metric"),
+        number("threshold", "0 means > 0, every other t means >= t"),
+        count("original", "1 where its answer is correct"), count("qr"), count("human"),
+        count("count", "turns in the bin"), share("share", "of all turns"),
+    ),
+    table(
+        "areas", "The threshold-free share of a bin.",
+        text("rewriter"), text("metric"), text("bin", "Original, QR, Human as 0 or 1: 001"),
+        share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add"
+              " up to 1"),
+    ),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Sweep(Result):
-    """Both tables carry ``rewriter`` and ``metric``.
+    """The bins at every threshold."""
 
-    bins
-        threshold (a number; 0 means ``> 0``, every other t means ``>= t``), original, qr, human (0/1), count, share of all
-        turns.
-    areas
-        bin (``001``), area: the mean share over all thresholds in (0, 1], exact and independent of the grid; the eight areas
-        of a measure add up to 1.
-    """
+    study = "sweep"
+    declared = _TABLES
 
     bins: pd.DataFrame
     areas: pd.DataFrame

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from robustcs.documents.document import Block, Column, Figure, Table
+from robustcs.documents.bins import BIN_RULES, bin_columns
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.tables import result_table
 from robustcs.documents.words import marks, measure_label, percent
 from robustcs.evaluation.bins import BINS
+from robustcs.result import count, share, text
 from robustcs.studies.sweep.analysis import Sweep
 
 if TYPE_CHECKING:
@@ -14,27 +17,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def present_sweep(result: Sweep) -> tuple[Block, ...]:
+def show(result: Sweep) -> tuple[Block, ...]:
     """The figure, one table of areas, and per rewriter and measure the counts at every tenth of the range."""
     panels = list(dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True)))
     labels = panel_labels(result)
-    areas = Table(
-        "areas",
-        "Threshold-free share of every bin",
-        (
-            *(Column(title, "left") for title in ("Original", "QR", "Human")),
-            *(Column(labels[panel]) for panel in panels),
-        ),
-        tuple(
-            (
-                *("✓" if bit == "1" else "×" for bit in bin_),
-                *(percent(float(_part(result, "areas", panel).set_index("bin").loc[bin_, "area"])) for panel in panels),
-            )
-            for bin_ in BINS
-        ),
+    areas = {panel: _part(result, "areas", panel).set_index("bin")["area"] for panel in panels}
+    table = result_table(
+        result, "areas", "Threshold-free share of every bin",
+        [
+            *bin_columns(),
+            *((share(labels[panel]), lambda bin_, panel=panel: percent(areas[panel][bin_])) for panel in panels),
+        ],
         f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds.",
-        frozenset({4, 6}),
-    )
+        rows=BINS, rules=BIN_RULES,
+    )  # fmt: skip
     figure = Figure(
         "sweep",
         "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered only"
@@ -42,7 +38,7 @@ def present_sweep(result: Sweep) -> tuple[Block, ...]:
         _alt(result),
         lambda: draw_sweep(result),
     )
-    return (figure, areas, *(_counts(result, panel, labels[panel]) for panel in panels))
+    return (figure, table, *(_counts(result, panel, labels[panel]) for panel in panels))
 
 
 def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:
@@ -83,17 +79,17 @@ def _counts(result: Sweep, panel: tuple[str, str], label: str) -> Table:
     part = _part(result, "bins", panel)
     grid = list(dict.fromkeys(part["threshold"]))
     shown = [point for point in grid if round(point * 10, 9) % 1 == 0]
-    rows = []
-    for point in shown:
-        counts = part[part["threshold"] == point]["count"]
-        rows.append(("> 0" if point == 0 else f"≥ {point:g}", *map(str, counts)))
-    return Table(
-        f"bins-{'-'.join(panel)}",
-        f"{label}: turns per bin at a threshold (Original QR Human)",
-        (Column("threshold", "left"), *(Column(marks(bin_).replace(" ", "")) for bin_ in BINS)),
-        tuple(rows),
+    counts = {point: list(part[part["threshold"] == point]["count"]) for point in shown}
+    columns = [
+        (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(counts[point][place]))
+        for place, bin_ in enumerate(BINS)
+    ]
+    return result_table(
+        result, "bins", f"{label}: turns per bin at a threshold (Original QR Human)",
+        [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}"), *columns],
         f"Of {result.evaluated.turns} turns. {len(grid)} thresholds were counted; CSV and JSON have all of them.",
-    )
+        rows=shown, slug=f"bins-{'-'.join(panel)}",
+    )  # fmt: skip
 
 
 def _alt(result: Sweep) -> str:

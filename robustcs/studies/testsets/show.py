@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Card, Cards, Column, Paragraph, Table
-from robustcs.documents.words import percent
+from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
+from robustcs.documents.tables import result_table
+from robustcs.documents.words import number
 from robustcs.inputs.turns import conversation
+from robustcs.result import text
 from robustcs.similarity.near_duplicates import FEW_CHARACTERS
 from robustcs.studies.testsets.analysis import ParaphraseSets
 
@@ -12,7 +14,7 @@ from robustcs.studies.testsets.analysis import ParaphraseSets
 _SHOWN = 10
 
 
-def present_testsets(result: ParaphraseSets) -> tuple[Block, ...]:
+def show(result: ParaphraseSets) -> tuple[Block, ...]:
     """Statistics, near-duplicates, overlaps, and the first conversation of the first sets."""
     blocks: list[Block] = [_statistics(result), _similar(result)]
     if len(result.twins):
@@ -22,40 +24,25 @@ def present_testsets(result: ParaphraseSets) -> tuple[Block, ...]:
 
 
 def _statistics(result: ParaphraseSets) -> Table:
-    row = result.statistics.iloc[0]
-    return Table(
-        "statistics", "The paraphrase file",
-        (*(Column(title) for title in ("paraphrases", "topics", "turns")),
-         *(Column(title, group="paraphrases per turn") for title in ("mean", "min", "max"))),
-        ((*(f"{int(row[name]):,}" for name in ("paraphrases", "topics", "turns")), f"{row['per_turn']:.2f}",
-          str(int(row["per_turn_min"])), str(int(row["per_turn_max"]))),),
+    mean = result.spec("statistics").field("per_turn")
+    return result_table(
+        result, "statistics", "The paraphrase file",
+        ["paraphrases", "topics", "turns", (mean, lambda row: number(row.per_turn, 2)), "per_turn_min", "per_turn_max"],
     )  # fmt: skip
 
 
 def _similar(result: ParaphraseSets) -> Table:
-    rows = tuple(
-        (str(row["kind"]), f"{row['pairs']:,}", *(f"{row[name]:,}" for name in ("exact", "one_word", "few_characters")),
-         f"{row['paraphrases']:,}", percent(row["share"]))
-        for _, row in result.similar.iterrows()
-    )  # fmt: skip
-    columns = (
-        Column("", "left"), Column("pairs"), Column("the same"), Column("one word", group="differ by"),
-        Column("few characters", group="differ by"), Column("number", group="paraphrases with such a twin"),
-        Column("share", group="paraphrases with such a twin"),
-    )  # fmt: skip
-    return Table(
-        "similar", "Paraphrases of one turn that are too similar", columns, rows,
+    return result_table(
+        result, "similar", "Paraphrases of one turn that are too similar",
+        [(text(""), lambda row: row.kind), "pairs", "exact", "one_word", "few_characters", "paraphrases", "share"],
         f"Without regard to letter case. Few characters: an edit distance of at most {FEW_CHARACTERS}.",
     )  # fmt: skip
 
 
 def _twins(result: ParaphraseSets) -> Table:
     shown = result.twins.drop_duplicates("turn").groupby("relation", sort=False).head(4).head(_SHOWN)
-    rows = tuple(
-        (row["turn"], row["relation"], row["first"], row["second"]) for _, row in shown.iterrows()
-    )  # fmt: skip
-    columns = tuple(Column(title, "left") for title in ("turn", "difference", "first", "second"))
-    return Table("twins", "Examples of them", columns, rows, f"{len(rows)} of {len(result.twins):,} pairs.")
+    note = f"{len(shown)} of {len(result.twins):,} pairs."
+    return result_table(result, "twins", "Examples of them", ["turn", "relation", "first", "second"], note, rows=shown)
 
 
 def _overlaps(result: ParaphraseSets) -> Table | Paragraph:
@@ -63,13 +50,10 @@ def _overlaps(result: ParaphraseSets) -> Table | Paragraph:
     sets = int(result.sets["set"].max())
     if not len(overlaps):
         return Paragraph(f"No text stands in two of the {sets} sets." if sets > 1 else "One set: nothing to keep disjoint.")
-    rows = tuple(
-        (row["turn"], row["kind"], str(row["texts"]), str(row["repeated"])) for _, row in overlaps.head(_SHOWN).iterrows()
-    )
-    return Table(
-        "overlaps", f"What {sets} sets could not keep disjoint",
-        (Column("turn", "left"), Column("kind", "left"), Column("different texts"), Column("sets that share a text")),
-        rows, f"{len(rows)} of {len(overlaps):,} cases.",
+    shown = overlaps.head(_SHOWN)
+    return result_table(
+        result, "overlaps", f"What {sets} sets could not keep disjoint", ["turn", "kind", "texts", "repeated"],
+        f"{len(shown)} of {len(overlaps):,} cases.", rows=shown,
     )  # fmt: skip
 
 

@@ -12,12 +12,13 @@ import numpy as np
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, rbp_residual
 from robustcs.evaluation.holes import Grades, JudgedRun
-from robustcs.evaluation.measures import NATIVE, Measure, parse_measure, score_columns
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
 from robustcs.evaluation.pair_bounds import difference_bounds
 from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated, Result, count, difference, flag, score, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,41 +49,50 @@ class Settings:
 
 @dataclass(frozen=True)
 class Unjudged(Result):
-    """Shares are 0 to 1; ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved.
+    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved."""
 
-    rates
-        run, depth (k), retrieved (passages in the top k over all turns), judged, unjudged, share, judged_share, short
-        (turns with 1 to k − 1 passages), missing (turns without any), judged_later (of the unjudged; null without new
-        judgments).
-    bounds
-        run, metric, low, score, high, condensed (the score with unjudged passages taken out of the ranking), unjudged (in the
-        scope, over all turns), turns (that have any), scope, max_grade, exact. low and high are null and exact is false for a
-        measure of trec_eval that robustcs does not compute itself.
-    pairs
-        metric, first, second, difference (first − second), low, high (what it could become by grades of the unjudged passages
-        of the two runs, a shared passage having one grade in both: see :mod:`robustcs.evaluation.pair_bounds`), separable (0
-        lies outside: whatever the grades, one run stays the better one), exact (else the true interval may be narrower, and
-        pairs that are not separable may be so: MAP and bpref). No rows for a measure that has no bounds.
-    unique
-        group, runs, found, unjudged, unique, share; a passage counts once for a turn in ``unjudged``, as often as runs find
-        it in ``found``; unique ones only one run finds.
-    unique_runs
-        group, run, unjudged, unique, share.
-    grades
-        run, grade, count, share: what new judgments say of the unjudged passages of the top k. No rows without them.
-    qrels
-        grade, count, share of all judged pairs.
-    ranks
-        run, rank, retrieved, judged, unjudged, share; ranks 1 to 100.
-    turn_depths
-        run, turn_depth (from 1), turns, retrieved, judged, unjudged, share in the top k.
-    short
-        run, turn, retrieved: turns with fewer than k passages.
-    incomplete
-        run, bpref, rbp (p = 0.8), rbp_residual (weight of unjudged passages), rbp_tail (weight below the end of the lists).
-    turns
-        run, turn, metric, unjudged (in the scope), low, score, high.
-    """
+    study = "unjudged"
+    declared = (
+        holes.RATES,
+        table(
+            "bounds", "How far grades of unjudged passages could move a score.",
+            text("run", header="Run"), text("metric", header="Measure"),
+            score("low", "null for a measure of trec_eval that robustcs does not compute itself", "lowest"), score("score"),
+            score("high", header="highest"),
+            score("condensed", "the score with unjudged passages taken out of the ranking"),
+            count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
+            text("scope"), count("max_grade"), flag("exact", "are low and high known?"),
+        ),
+        table(
+            "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
+            " No rows for a measure that has no bounds.",
+            text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
+            difference("low", "by grades of the unjudged passages of the two runs"), difference("high"),
+            flag("separable", "0 lies outside: whatever the grades, one run stays the better one"),
+            flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
+        ),
+        holes.UNIQUE,
+        holes.UNIQUE_RUNS,
+        holes.LATER_GRADES,
+        holes.GRADES,
+        table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES),
+        table(
+            "turn_depths", "Unjudged passages of the top k by place of the turn in its conversation.",
+            text("run", header="Run"), count("turn_depth", "from 1"), count("turns"), *holes.SHARES,
+        ),
+        table("short", "Turns with fewer than k passages.", text("run", header="Run"), text("turn"), count("retrieved")),
+        table(
+            "incomplete", "Measures that are made for incomplete judgments.",
+            text("run", header="Run"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
+            score("rbp_residual", "weight of unjudged passages", "residual", "RBP (p = 0.8)"),
+            score("rbp_tail", "weight below the end of the lists", "below the list", "RBP (p = 0.8)"),
+        ),
+        table(
+            "turns", "The bounds turn by turn.",
+            text("run"), text("turn"), text("metric"), count("unjudged", "in the scope"), score("low"), score("score"),
+            score("high"),
+        ),
+    )  # fmt: skip
 
     settings: Settings
     rates: pd.DataFrame
@@ -118,8 +128,8 @@ def unjudged(
         dense = condensed(run.matrix)
         for measure in measures:
             row, per_turn = _bounds(run, measure, evaluated, settings)
-            score = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
-            row["condensed"] = mean_score(measure, score)
+            without = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
+            row["condensed"] = mean_score(measure, without)
             bounds.append(row)
             turns.append(per_turn)
     columns = ["run", "metric", "low", "score", "high", "condensed", "unjudged", "turns", "scope", "max_grade", "exact"]

@@ -10,12 +10,10 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
-from robustcs.evaluation.measures import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.trec_eval import sampling_notes
-from robustcs.inputs.qrels import read_qrels
 from robustcs.project.model import Project
-from robustcs.project.workspace import DEFAULT_METRICS, Workspace, parse_measures
+from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
 
@@ -23,14 +21,15 @@ from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pair
 DEFAULT_DEPTH = 3
 
 
-def find_unjudged(
+def ask(
     workspace: Workspace,
-    depth: int | None = None,
+    *,
+    top: int | None = None,
     scope: Scope = "cutoff",
     max_grade: int | None = None,
     documents: bool = False,
 ) -> Unjudged:
-    """Judged shares of the top ``depth`` (default 3), and bounds of the scores, of every run of the project.
+    """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
 
     ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
@@ -38,7 +37,9 @@ def find_unjudged(
 
     Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, or where no turn is answered.
     """
-    project = workspace.project
+    if scope not in ("cutoff", "run"):
+        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff or run")
+    project, depth = workspace.project, top
     limit = project.policy.depth
     if depth and limit and depth > limit:
         raise UsageError(
@@ -46,7 +47,7 @@ def find_unjudged(
             f"give at most --depth {limit}, or leave depth out of the project's policy",
         )  # fmt: skip
     depth = depth or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
-    measures, notes = _measures(project)
+    measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     workspace.require_runs()
     groups, more = _groups(project)
     notes += more
@@ -61,23 +62,10 @@ def find_unjudged(
     policy = replace(project.policy, depth=None) if documents else project.policy
     files = workspace.system_files(list(project.systems))
     runs = workspace.per_run(files, build, policy)
-    later = None
-    if project.new_judgments is not None:
-        new = read_qrels(project.new_judgments)
-        workspace.remember("new judgments", project.new_judgments, len(new))
-        later = grades_by_pair(new)
+    later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted, evaluated = _evaluated(workspace, files, runs, notes)
-    top = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, top, groups), later)
-
-
-def _measures(project: Project) -> tuple[list[Measure], list[str]]:
-    """The project's measures of rankings, or those of the error-analysis paper; measures of answers are passed over."""
-    measures = parse_measures(project.metrics or DEFAULT_METRICS)
-    kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
-    left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
-    notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
-    return kept or parse_measures(DEFAULT_METRICS), notes
+    highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
+    return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, highest, groups), later)
 
 
 def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:

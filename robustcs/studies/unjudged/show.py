@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.documents.document import Block, Column, Figure, Paragraph, Table
+from robustcs.documents.document import Block, Figure, Paragraph, Table
+from robustcs.documents.holes import later_grades_table, rates_table, unique_table
+from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, percent, score
+from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
+from robustcs.wording import and_more, counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -20,9 +24,11 @@ _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
 _POINTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 #: Turns with short lists that are named per run.
 _NAMED_TURNS = 10
+#: The row of a table that counts turns.
+_TURNS = "turns"
 
 
-def present_unjudged(result: Unjudged) -> tuple[Block, ...]:
+def show(result: Unjudged) -> tuple[Block, ...]:
     """Shares, the figure, bounds and what they do not tell apart; then the shares in other cuts, and the qrels."""
     blocks: list[Block] = [_rates(result), _figure(result), _bounds(result)]
     if len(result.rates) > 1 and len(result.pairs):
@@ -40,45 +46,15 @@ def present_unjudged(result: Unjudged) -> tuple[Block, ...]:
 
 
 def _rates(result: Unjudged) -> Table:
-    depth = result.settings.depth
-    later = result.rates["judged_later"].notna().any()
-    columns = [
-        Column("Run", "left"), Column("passages"), Column("judged"), Column("unjudged"), Column("share"),
-        Column("short lists", group="turns"), Column("without any", group="turns"),
-    ]  # fmt: skip
-    if later:
-        columns.append(Column("judged since"))
-    rows = []
-    for line in result.rates.itertuples():
-        row = [line.run, f"{line.retrieved:,}", f"{line.judged:,}", f"{line.unjudged:,}", percent(line.share)]
-        row += [str(line.short), str(line.missing)]
-        rows.append((*row, str(line.judged_later)) if later else tuple(row))
-    note = f"Passages retrieved in the top {depth} of {_turns(result)}; share: unjudged of retrieved."
-    if depth > 1:
-        note += f" Short lists: turns with fewer than {depth} passages."
-    return Table("rates", f"How much of the top {depth} did nobody judge?", tuple(columns), tuple(rows), note)
+    return rates_table(result, result.rates, result.settings.depth)
 
 
 def _turns(result: Unjudged) -> str:
-    count = result.evaluated.turns
-    return f"{count} turn{'s' * (count != 1)}"
+    return counted(result.evaluated.turns, "turn")
 
 
 def _bounds(result: Unjudged) -> Table:
-    columns = (
-        Column("Measure", "left"), Column("Run", "left"), Column("lowest"), Column("score"), Column("highest"),
-        Column("condensed"), Column("unjudged"), Column("turns"),
-    )  # fmt: skip
     frame = result.bounds
-    rows: list[tuple[str, ...]] = []
-    rules: set[int] = set()
-    for metric in dict.fromkeys(frame["metric"]):
-        rules.add(len(rows))
-        for line in frame[frame["metric"] == metric].itertuples():
-            counts = (f"{line.unjudged:,}", str(line.turns)) if line.exact else ("–", "–")
-            rows.append(
-                (measure_label(metric), line.run, *map(score, (line.low, line.score, line.high, line.condensed)), *counts)
-            )
     where = "inside the measure's cut-off" if result.settings.scope == "cutoff" else "of the whole run"
     note = (
         f"Lowest and highest over all grades 0 to {result.settings.max_grade} of the unjudged passages {where} (their number,"
@@ -86,7 +62,13 @@ def _bounds(result: Unjudged) -> Table:
     )
     if not frame["exact"].all():
         note += " –: a measure that trec_eval alone computes."
-    return Table("bounds", "How far could judging move the scores?", columns, tuple(rows), note, frozenset(rules - {0}))
+    columns: list[Shown] = [
+        (result.spec("bounds").field("metric"), lambda row: measure_label(row.metric)), "run", "low", "score", "high",
+        "condensed", "unjudged", "turns",
+    ]  # fmt: skip
+    rows = frame.sort_values("metric", key=lambda names: names.map({name: i for i, name in enumerate(dict.fromkeys(names))}),
+                             kind="stable")  # fmt: skip
+    return result_table(result, "bounds", "How far could judging move the scores?", columns, note, rows=rows, by="metric")
 
 
 def _pairs(result: Unjudged) -> Block:
@@ -96,16 +78,13 @@ def _pairs(result: Unjudged) -> Block:
         return Paragraph(
             f"The judgments tell all {len(pairs)} pairs of runs apart, whatever grades the unjudged passages would get."
         )
-    rows: list[tuple[str, ...]] = []
-    rules: set[int] = set()
+    rows = []
     for metric in dict.fromkeys(open_["metric"]):
         part = open_[open_["metric"] == metric]
-        rules.add(len(rows))
         for run in result.rates["run"]:
-            others = [*part[part["second"] == run]["first"], *part[part["first"] == run]["second"]]
-            others = [name for name in result.rates["run"] if name in others]
+            others = {*part[part["second"] == run]["first"], *part[part["first"] == run]["second"]}
             if others:
-                rows.append((measure_label(metric), run, ", ".join(others)))
+                rows.append((metric, run, ", ".join(name for name in result.rates["run"] if name in others)))
     note = (
         f"{len(open_)} of {len(pairs)} pairs: some grades of their unjudged passages level or reverse the order. A passage that"
         " two runs share has one grade in both."
@@ -113,24 +92,20 @@ def _pairs(result: Unjudged) -> Block:
     outer = dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"])
     if outer:
         note += f" By {', '.join(outer)} fewer may be open: the bounds of the difference are not exact."
-    return Table(
-        "pairs", "Which runs do these judgments not tell apart?",
-        (Column("Measure", "left"), Column("Run", "left"), Column("not separable from", "left")), tuple(rows), note,
-        frozenset(rules - {0}),
-    )  # fmt: skip
+    columns = [
+        (text("Measure"), lambda row: measure_label(row[0])), (text("Run"), lambda row: row[1]),
+        (text("not separable from"), lambda row: row[2]),
+    ]  # fmt: skip
+    rules = [place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]]
+    return result_table(
+        result, "pairs", "Which runs do these judgments not tell apart?", columns, note, rows=rows, rules=rules
+    )
 
 
 def _incomplete(result: Unjudged) -> Table:
-    columns = (
-        Column("Run", "left"), Column("bpref"), Column("score", group="RBP (p = 0.8)"),
-        Column("residual", group="RBP (p = 0.8)"), Column("below the list", group="RBP (p = 0.8)"),
-    )  # fmt: skip
-    rows = tuple(
-        (line.run, score(line.bpref), score(line.rbp), score(line.rbp_residual), score(line.rbp_tail))
-        for line in result.incomplete.itertuples()
-    )
-    return Table(
-        "incomplete", "What do measures for incomplete judgments say?", columns, rows,
+    return result_table(
+        result, "incomplete", "What do measures for incomplete judgments say?",
+        ["run", "bpref", "rbp", "rbp_residual", "rbp_tail"],
         f"Means over {_turns(result)}. bpref passes over unjudged passages; residual: weight of the unjudged ranks, by which"
         " RBP could rise.",
     )  # fmt: skip
@@ -139,25 +114,30 @@ def _incomplete(result: Unjudged) -> Table:
 def _ranks(result: Unjudged) -> Table:
     shown = [rank for rank in _RANKS if rank in set(result.ranks["rank"])]
     wide = result.ranks.pivot(index="run", columns="rank", values="share")
-    rows = tuple((run, *(_whole(wide.loc[run, rank]) for rank in shown)) for run in result.rates["run"])
-    return Table(
-        "ranks", "Unjudged share by rank, in per cent",
-        (Column("Run", "left"), *(Column(str(rank), group="rank") for rank in shown)), rows,
-        f"Of the passages at that rank in {_turns(result)}.",
+    columns = [(share(str(rank), group="rank"), lambda run, rank=rank: _whole(wide.loc[run, rank])) for rank in shown]
+    return result_table(
+        result, "ranks", "Unjudged share by rank, in per cent", [(text("Run"), str), *columns],
+        f"Of the passages at that rank in {_turns(result)}.", rows=list(result.rates["run"]),
     )  # fmt: skip
 
 
 def _turn_depths(result: Unjudged) -> Table:
     frame = result.turn_depths
-    places = sorted(set(frame["turn_depth"]))
     wide = frame.pivot(index="run", columns="turn_depth", values="share")
     turns = frame.drop_duplicates("turn_depth").set_index("turn_depth")["turns"]
-    rows = [(run, *(_whole(wide.loc[run, place]) for place in places)) for run in result.rates["run"]]
-    rows.append(("turns", *(str(turns[place]) for place in places)))
-    return Table(
-        "turn_depths", f"Unjudged share of the top {result.settings.depth} by place in the conversation, in per cent",
-        (Column("Run", "left"), *(Column(str(place), group="turn of the conversation") for place in places)), tuple(rows),
-        "Of the passages retrieved for these turns.", frozenset({len(rows) - 1}),
+    runs = list(result.rates["run"])
+
+    def cell(run: str, place: int) -> str:
+        return str(turns[place]) if run == _TURNS else _whole(wide.loc[run, place])
+
+    columns = [
+        (share(str(place), group="turn of the conversation"), lambda run, place=place: cell(run, place))
+        for place in sorted(set(frame["turn_depth"]))
+    ]
+    return result_table(
+        result, "turn_depths",
+        f"Unjudged share of the top {result.settings.depth} by place in the conversation, in per cent",
+        [(text("Run"), str), *columns], "Of the passages retrieved for these turns.", rows=[*runs, _TURNS], rules=[len(runs)],
     )  # fmt: skip
 
 
@@ -169,57 +149,32 @@ def _short_lists(result: Unjudged) -> Table:
     rows = []
     for run, part in result.short.groupby("run", sort=False):
         named = [f"{turn} ({count})" for turn, count in zip(part["turn"], part["retrieved"], strict=True)]
-        rest = f" and {len(named) - _NAMED_TURNS} more" if len(named) > _NAMED_TURNS else ""
-        rows.append((str(run), ", ".join(named[:_NAMED_TURNS]) + rest))
-    return Table(
-        "short", f"Turns with fewer than {result.settings.depth} passages", (Column("Run", "left"), Column("turns", "left")),
-        tuple(rows), "In brackets: passages retrieved.",
+        rows.append((str(run), ", ".join(named[:_NAMED_TURNS]) + and_more(len(named), min(len(named), _NAMED_TURNS))))
+    return result_table(
+        result, "short", f"Turns with fewer than {result.settings.depth} passages",
+        [(text("Run"), lambda row: row[0]), (text("turns"), lambda row: row[1])], "In brackets: passages retrieved.", rows=rows,
     )  # fmt: skip
 
 
 def _unique(result: Unjudged) -> Table:
-    columns = (
-        Column("Group", "left"), Column("Run", "left"), Column("unjudged"), Column("found by one run only"), Column("share"),
-    )  # fmt: skip
-    rows: list[tuple[str, ...]] = []
-    rules: set[int] = set()
-    for line in result.unique.itertuples():
-        rules.add(len(rows))
-        for own in result.unique_runs[result.unique_runs["group"] == line.group].itertuples():
-            rows.append((line.group, own.run, str(own.unjudged), str(own.unique), percent(own.share)))
-        rows.append((line.group, "together", str(line.unjudged), str(line.unique), percent(line.share)))
-    return Table(
-        "unique", "How many of the unjudged passages does one run alone find?", columns, tuple(rows),
-        f"Top {result.settings.depth}; a passage counts once for a turn. Runs of a group are compared with one another.",
-        frozenset(rules - {0}),
-    )  # fmt: skip
+    return unique_table(result, result.unique, result.unique_runs, result.settings.depth)
 
 
 def _grades(result: Unjudged) -> Table:
-    counts = result.grades.pivot(index="run", columns="grade", values="count")
-    grades = list(counts.columns)
-    columns = [Column("Run", "left")]
-    columns += [Column(str(grade), group="grade") for grade in grades]
-    columns.append(Column("judged since"))
-    rows = []
-    for line in result.rates.itertuples():
-        own = counts.loc[line.run]
-        total = int(own.sum())
-        cells = [f"{own[grade]} ({100 * own[grade] / total:.0f} %)" if total else "–" for grade in grades]
-        rows.append((line.run, *cells, f"{total} of {line.unjudged}"))
-    return Table(
-        "grades", "Which grades did the unjudged passages get?", tuple(columns), tuple(rows),
-        f"Unjudged passages of the top {result.settings.depth}; shares of those judged since.",
-    )  # fmt: skip
+    return later_grades_table(result, result.rates, result.grades, result.settings.depth)
 
 
 def _qrels(result: Unjudged) -> Table:
-    rows = [(str(line.grade), f"{line.count:,}", percent(line.share)) for line in result.qrels.itertuples()]
     total = int(result.qrels["count"].sum())
-    return Table(
-        "qrels", "What the judgments hold", (Column("Grade", "left"), Column("passages"), Column("share")),
-        (*rows, ("total", f"{total:,}", "")), "A passage counts once for every turn it is judged for.",
-        frozenset({len(rows)}),
+    rows = [*result.qrels.itertuples(index=False), None]
+    return result_table(
+        result, "qrels", "What the judgments hold",
+        [
+            (text("Grade"), lambda row: "total" if row is None else str(row.grade)),
+            (count("passages"), lambda row: f"{total if row is None else row.count:,}"),
+            (share("share"), lambda row: "" if row is None else percent(row.share)),
+        ],
+        "A passage counts once for every turn it is judged for.", rows=rows, rules=[len(result.qrels)],
     )  # fmt: skip
 
 

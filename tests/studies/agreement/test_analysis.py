@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,14 @@ def test_two_annotators_agree_with_each_other_and_have_no_others_to_be_outside_o
     # with a third, what the two others did not both choose is outside
     three = snippet_agreement(texts(((0, 4),), ((2, 6),), ((3, 5),)), {}, EVALUATED).annotations
     assert three["outside_share"].tolist() == [3 / 4, 3 / 4, 1 / 2]
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    result = snippet_agreement(texts(((0, 10),), ((5, 10),), ()), {}, EVALUATED)
+    assert list(result.tables) == ["jaccard", "reference", "statistics", "workers", "annotations", "texts"]
+    assert [name for name in result.texts if name.startswith("jaccard_")] == ["jaccard_2", "jaccard_3"]
+    for name, frame in result.tables.items():
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.assign(more=1)})
+    with pytest.raises(TypeError, match="column long is"):
+        replace(result, annotations=result.annotations.assign(long=1))

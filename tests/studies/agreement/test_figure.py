@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from robustcs.documents.figures import svg_text
-from robustcs.studies.agreement.figure import OverlapRow, RatingRow, overlap_figure, rating_figure
+from robustcs.documents.rating_figure import RatingRow, rating_figure
+from robustcs.studies.agreement.figure import OverlapRow, overlap_figure
 
 
 def test_overlap_draws_one_row_per_k() -> None:

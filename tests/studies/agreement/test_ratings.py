@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.agreement import fleiss_kappa
-from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement, scales_of
+from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 
@@ -95,3 +97,11 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
     agreement = result.agreement.iloc[0]
     # one rater of an item cannot agree: its share is of the four items with more
     assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    result = rating_agreement(PAPER, EVALUATED)
+    assert list(result.tables) == ["kappa", "alpha", "agreement", "stages", "distribution", "labels"]
+    for name, frame in result.tables.items():
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.assign(more=1)})

@@ -18,7 +18,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import Augmentation
 from robustcs.studies.augment.figure import ChangePanel, augment_figure
 from robustcs.studies.augment.leave_one_out import leave_one_out
-from robustcs.studies.augment.show import present_augmentation, signed
+from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import observed_rates, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking
@@ -42,16 +42,16 @@ def result() -> Augmentation:
     measures = [parse_measure("P_2")]
     drawn = what_if(pool, grades, observed_rates(pool, grades, 3), 40, measures, policy, counted, seed=0)
     left = leave_one_out(pool, grades, 3, measures, policy, counted)
-    return Augmentation(Evaluated(policy, "runs", 2, 0), compare(RUNS, OLD, NEW, ("P_2",)), drawn, left, 3)
+    return Augmentation(Evaluated(policy, "runs", 2, 0), compare(RUNS, OLD, NEW, ("P_2",)), drawn, left, 3, qrels)
 
 
 def test_every_table_is_shown(result: Augmentation) -> None:
-    shown = {block.slug.split("-")[0] for block in present_augmentation(result) if isinstance(block, Table)}
+    shown = {block.of for block in show(result) if isinstance(block, Table)}
     assert shown == set(result.tables) - {"flips"}  # there are none
 
 
 def test_cells(result: Augmentation) -> None:
-    tables = {block.slug: block for block in present_augmentation(result) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(result) if isinstance(block, Table)}
     before, after = tables["measures-P_2"].rows
     assert before[:4] == ("one", "0.5000", "0.7500", "+0.2500") and before[-1] == "1"
     assert after[:4] == ("a_rather_long_name_of_a_run", "0.2500", "0.7500", "+0.5000") and after[-1] == "2 → 1"
@@ -62,7 +62,7 @@ def test_cells(result: Augmentation) -> None:
 
 
 def test_terminal_and_latex(result: Augmentation) -> None:
-    blocks = present_augmentation(result)
+    blocks = show(result)
     text = io.StringIO()
     render_terminal(blocks, result.evaluated.policy_line, (), Console(file=text, width=80))
     assert max(map(len, text.getvalue().splitlines())) <= 80
@@ -70,15 +70,15 @@ def test_terminal_and_latex(result: Augmentation) -> None:
 
 
 def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
-    alone = Augmentation(result.evaluated, None, None, result.leave_one_out, 3)
-    assert list(alone.tables) == ["leave_one_out"]
-    blocks = present_augmentation(alone)
+    alone = Augmentation(result.evaluated, None, None, result.leave_one_out, 3, result.merged)
+    assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
+    blocks = show(alone)
     assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
     assert not any(isinstance(block, Figure) for block in blocks)
 
 
 def test_figure_draws_every_run(result: Augmentation) -> None:
-    figure = next(block for block in present_augmentation(result) if isinstance(block, Figure))
+    figure = next(block for block in show(result) if isinstance(block, Figure))
     assert "one 0.5000 to 0.7500" in figure.alt
     drawn = figure.draw()
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["one", "a_rather_long_name_of_a_run"]
@@ -100,16 +100,21 @@ def test_panels_do_not_overlap(panels: int) -> None:
 def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     assert result.what_if is not None
     still = replace(result.what_if, pairs=result.what_if.pairs.assign(flips=0.0))
-    blocks = present_augmentation(replace(result, change=None, what_if=still, leave_one_out=None))
+    blocks = show(replace(result, change=None, what_if=still, leave_one_out=None))
     assert blocks[-1] == Paragraph("P@2: no two runs change places in any draw.")
 
 
-def test_signed() -> None:
-    assert [signed(value) for value in (0.1, -0.25, 0.0, float("nan"))] == ["+0.1000", "−0.2500", "+0.0000", "–"]
+@pytest.mark.parametrize("part", ["change", "what_if", "leave_one_out"])
+def test_every_column_of_every_part_is_declared(result: Augmentation, part: str) -> None:
+    table = {"change": "ranking", "what_if": "flips", "leave_one_out": "leave_one_out"}[part]
+    odd = result.tables[table].assign(odd=1)
+    wrong = odd if part == "leave_one_out" else replace(getattr(result, part), **{"pairs" if table == "flips" else table: odd})
+    with pytest.raises(TypeError, match=f"table {table} has columns"):
+        replace(result, **{part: wrong})
 
 
 def test_nothing_changes_has_no_turns() -> None:
     change = compare(RUNS, OLD, OLD, ("P_2",))
-    blocks = present_augmentation(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), change, None, None, 10))
+    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), change, None, None, 10, as_qrels(OLD)))
     assert not any(isinstance(block, Table) and block.slug.startswith(("turns", "conflicts")) for block in blocks)
     assert isinstance(change.turns, pd.DataFrame) and change.turns.empty

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -281,6 +282,16 @@ def test_columns_of_the_contract() -> None:
                   "original_text", "qr_text", "human_text"],
     }.items():  # fmt: skip
         assert list(tables[name].columns) == columns
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    result = breakdown(formulations((0, 0, 1)), evaluated(1))
+    for name, frame in result.tables.items():
+        assert [field.name for field in result.spec(name).fields] == list(frame)
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.rename(columns={frame.columns[-1]: "other"})})
+    with pytest.raises(TypeError, match="column count is float64"):
+        replace(result, bins=result.bins.assign(count=0.5))
 
 
 def test_of_turns_without_a_text_it_is_unknown_whether_they_were_rewritten() -> None:

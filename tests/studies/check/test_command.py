@@ -150,3 +150,12 @@ def test_a_run_that_answers_no_judged_turn(
     assert result["policy"]["missing_turns"] == 3
     assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec"]) == 3
     assert "–" in capfd.readouterr().out
+
+
+def test_what_is_not_known_of_a_run_is_null(in_copy: Command, tmp_path: Path) -> None:
+    """Texts whose run cannot be read, and texts with scores in its place, lack nothing that could be counted."""
+    folder = tmp_path / "demo"
+    (folder / "runs" / "stem_qr.trec").write_text("1_1 Q0 d 1 high x\n")
+    printed = json.loads(in_copy("check --format json", code=3).out)
+    lacking = {row["formulation"]: row["unanswered"] for row in printed["tables"]["texts"]}
+    assert lacking["qr"] is None and lacking["human"] == 0

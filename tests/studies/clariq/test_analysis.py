@@ -113,3 +113,16 @@ def test_common_units() -> None:
     have = {"a": {"1"}, "b": {"1", "2"}}
     assert common_units(["1", "2", "3"], have, False) == (["1", "2", "3"], {"a": ["2", "3"], "b": ["3"]})
     assert common_units(["1", "2", "3"], have, True)[0] == ["1"]
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    result = evaluate(FIRST, SECOND, BEST)
+    assert list(result.tables) == [
+        "question_relevance", "document_relevance", "clarification_need", "comparisons", "need_labels", "need_confusion",
+        "topics", "facets", "needs", "preference", "by_turn",
+    ]  # fmt: skip
+    for name, frame in result.tables.items():
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.assign(more=1)})
+    with pytest.raises(TypeError, match="column baseline is"):
+        replace(result, document_relevance=result.document_relevance.assign(baseline=1))

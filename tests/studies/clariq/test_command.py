@@ -242,9 +242,8 @@ def test_preferences_alone(in_demo: Command) -> None:
          "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences"),
         ("--run a=clariq/questions_stem.trec", "--run says nothing without topics; name them with --topics FILE"),
         ("--need clariq/need_hasty.txt", "--need says nothing without topics; name them with --topics FILE"),
-        ("--preferences x --human y", "--human has no meaning for clariq; leave it out"),
         ("--topics x --run best=y", "'best' names a baseline; call the system something else"),
-        ("--need a=x --need a=y", "two files have the same name; give every file a NAME of its own"),
+        ("--need a=x --need a=y", "two files of --need have the same name; give every --need a NAME of its own"),
         ("--performance clariq/documents.trec",
          "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]"),
         ("--preferences clariq/preferences.tsv --metric P_1", "no document relevance by P1"),
@@ -265,6 +264,10 @@ def test_messages(in_demo: Command, line: str, message: str) -> None:
 )  # fmt: skip
 def test_runs_of_something_else(in_demo: Command, line: str, message: str) -> None:
     assert in_demo(f"clariq {line}", code=3).err == f"runs/stem_qr.trec: {message}\n"
+
+
+def test_an_option_that_says_nothing_here_is_refused(in_demo: Command) -> None:
+    assert "No such option '--human'" in in_demo("clariq --preferences x --human y", code=2).err
 
 
 def test_the_help_says_that_pickles_are_not_loaded(in_demo: Command) -> None:

@@ -8,7 +8,7 @@ from robustcs.inputs.clariq import Topics
 from robustcs.inputs.preferences import Preference
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import clariq
-from robustcs.studies.clariq.show import present_clariq
+from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.tasks import System
 
 TOPICS = Topics({"1": "one", "2": "two"}, {"1": 1, "2": 4}, {"1": frozenset({"a"}), "2": frozenset({"c"})},
@@ -21,11 +21,14 @@ SYSTEMS = (
 
 def test_every_table_has_cells_for_its_columns() -> None:
     result = clariq(SYSTEMS, TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
-    blocks = present_clariq(result, ("P1", "NDCG3"))
+    blocks = show(result, ("P1", "NDCG3"))
     tables = {block.slug: block for block in blocks if isinstance(block, Table)}
     assert list(tables) == [
         "question_relevance", "document_relevance", "comparisons-documents", "clarification_need", "need_confusion-mine",
         "preference",
+    ]  # fmt: skip
+    assert [table.of for table in tables.values()] == [
+        "question_relevance", "document_relevance", "comparisons", "clarification_need", "need_confusion", "preference",
     ]  # fmt: skip
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -40,4 +43,13 @@ def test_every_table_has_cells_for_its_columns() -> None:
 
 def test_nothing_is_shown_of_tasks_without_input() -> None:
     result = clariq(SYSTEMS[:1], None, {}, (), EvaluationPolicy(), 0)
-    assert [block.slug for block in present_clariq(result, ("P1",))] == ["document_relevance", "documents"]  # type: ignore[union-attr]
+    assert [block.slug for block in show(result, ("P1",))] == ["document_relevance", "documents"]  # type: ignore[union-attr]
+
+
+def test_pairs_of_systems_stand_together() -> None:
+    judged = [("clear", "a", "b"), ("clear", "a", "c"), ("warm", "a", "b")]
+    preferences = tuple(Preference(criterion, first, second, first, "") for criterion, first, second in judged)
+    [table] = show(clariq((), None, {}, preferences, EvaluationPolicy(), 0))
+    assert isinstance(table, Table)
+    assert [row[:2] for row in table.rows] == [("clear", "a : b"), ("warm", "a : b"), ("clear", "a : c")]
+    assert table.rules == {2}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,3 +94,14 @@ def test_depth_is_not_held_constant_where_ids_do_not_say_it() -> None:
     object.__setattr__(unknown, "depth", np.full(6, np.nan))
     assert set(correlate_similarity([unknown], EVALUATED).partial["given"]) == {"length"}
     assert set(correlate_similarity([pair()], EVALUATED).partial["given"]) == {"depth, length"}
+
+
+def test_tables_have_the_columns_that_they_declare(result: Correlate) -> None:
+    for name, frame in result.tables.items():
+        assert [field.name for field in result.spec(name).fields] == list(frame)
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.rename(columns={frame.columns[-1]: "other"})})
+    names = [field.name for field in result.spec("pairs").fields]
+    assert names[:6] == ["rewriter", "turn", "rouge1_f", "use", "overlap_10", "judged"]
+    with pytest.raises(TypeError, match="column use is bool"):
+        replace(result, pairs=result.pairs.assign(use=True))

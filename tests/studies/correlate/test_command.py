@@ -53,7 +53,8 @@ def test_published_correlations_and_outliers(
         "different answers": ["45_5", "50_3", "50_4", "55_5", "55_6", "70_8", "72_7", "76_4"],
         "same answers": ["32_6", "44_6", "62_6"],
     }
-    assert {entry["role"] for entry in result["inputs"]} >= {"answer similarity", "qr scores", "human texts"}
+    roles = [entry["role"].split(", ") for entry in result["inputs"]]
+    assert {role for several in roles for role in several} >= {"answer similarity", "qr scores", "human texts"}
 
 
 def test_runs_that_are_shallower_than_the_papers(
@@ -122,7 +123,6 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
         ("--x rouge", "no similarity of questions is named 'rouge'; there are rouge1_precision"),
         ("--x use", "use needs a model; name it with --use MODEL"),
         ("--y overlap", "nothing about answers is named 'overlap'; write overlap_K"),
-        ("--run a=b", "--run a=b has no role here"),
         ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings go over different turns"),
         ("--use nowhere", "nowhere: no such folder, and not a TensorFlow Hub handle"),
         ("--scores wrong=x", "role 'wrong'; write original, qr, human"),
@@ -131,6 +131,10 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
 )  # fmt: skip
 def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
     assert f"robustcs: {message}" in in_demo(f"correlate {options}", code=2).err
+
+
+def test_runs_beside_the_formulations_are_refused(in_demo: Command) -> None:
+    assert "No such option '--run'" in in_demo("correlate --run a=b", code=2).err
 
 
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +179,16 @@ def test_agreement_before_and_after() -> None:
     assert table.loc["before", "agreement"] == pytest.approx(1 / 3) and table.loc["after", "kappa"] == 1
     unchecked = GradesPart(grades, grades, [], aggregate(grades), False)
     assert crowd({}, [], [], Evaluated(POLICY, "texts", 1, 0), unchecked).agreement["stage"].tolist() == ["before"]
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
+    result = crowd(judgments, [A, B], MEASURES, Evaluated(POLICY, "runs", 2, 1))
+    assert list(result.tables) == [
+        "qrels", "measures", "agreement", "exclusions", "distribution", "grades", "mapping", "unmapped", "pool",
+    ]  # fmt: skip
+    for name, frame in result.tables.items():
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.assign(more=1)})
+    with pytest.raises(TypeError, match="column answered is"):
+        replace(result, measures=result.measures.assign(answered=0.5))

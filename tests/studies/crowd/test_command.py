@@ -44,7 +44,7 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
     given = json.loads(in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out)
     bare = json.loads(in_demo("crowd --format json").out)
     assert bare == given
-    looser = tables(in_demo("crowd --tolerance 3 --depth 2 --format json").out)
+    looser = tables(in_demo("crowd --tolerance 3 --pool-depth 2 --format json").out)
     assert not looser["exclusions"] and len(looser["pool"]) > len(given["tables"]["pool"])
 
 
@@ -57,7 +57,7 @@ def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, t
 
 
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
-    answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --depth 2 --format json")
+    answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --pool-depth 2 --format json")
     names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",
              "qrels_diversity_filtered.txt", "qrels_diversity_subset.txt", "pool.txt", "ids.trec", "texts.trec"]  # fmt: skip
     assert answer.err == f"wrote 9 files to out: {', '.join(names)}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +73,14 @@ def test_ecast_against_its_turns(shared_data: Path) -> None:
     assert result.bleu["value"][0] < 32.06
     assert len(result.turns) == 216 and len(result.topics) == 25
     assert result.topics["texts"].sum() == 1507
+
+
+def test_tables_have_the_columns_that_they_declare() -> None:
+    result = diversity([(SOURCE, TARGET)], EVALUATED)
+    assert list(result.tables) == ["bleu", "diversity", "turns", "topics", "alike"]
+    with pytest.raises(TypeError, match="table bleu has columns"):
+        replace(result, bleu=result.bleu.drop(columns="sentences"))
+    with pytest.raises(TypeError, match="column distance_use is"):
+        replace(result, topics=result.topics.assign(distance_use=True))
+    with pytest.raises(TypeError, match="column to_source is"):
+        replace(result, alike=result.alike.assign(to_source=1))

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import InputError
+from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.studies.judge.analysis import Holes, Worklist, find_holes, judging_worklist, reach, with_grades
+from robustcs.studies.judge.analysis import Worklist, judging_worklist, reach, with_grades
 
 Runs = Mapping[str, Mapping[str, Sequence[str]]]
 Judgments = Mapping[str, Mapping[str, int]]
@@ -42,12 +43,12 @@ def plan(
         lines = [f"{t} Q0 {d} 1 {-rank} x\n" for t, ranking in turns.items() for rank, d in enumerate(ranking)]
         (folder / name).write_text("".join(lines))
         ranking = rank_run(read_run(folder / name, name), policy)
-        systems[name] = find_holes(ranking, judged, reach(measures, top))
+        systems[name] = judged_run(ranking, judged, 0, reach(measures, top))
     turns = turns_of(systems, folder, judged, policy)
     return judging_worklist(systems, comparisons, measures, policy, top, max_grade, turns)
 
 
-def turns_of(systems: Mapping[str, Holes], folder: Path, qrels: Qrels, policy: EvaluationPolicy) -> Turns:
+def turns_of(systems: Mapping[str, JudgedRun], folder: Path, qrels: Qrels, policy: EvaluationPolicy) -> Turns:
     answered = [answered_by_run(name, folder / name, system.matrix) for name, system in systems.items()]
     return count_turns(expected_of(qrels), answered, policy.missing, holes=True)
 
@@ -189,7 +190,7 @@ def test_the_holes_of_cast_2020(shared_data: Path) -> None:
     qrels, policy = read_qrels(folder / "qrels.txt.gz"), EvaluationPolicy(relevance_level=2)
     measures = [parse_measure("nDCG@3")]
     systems = {
-        name: find_holes(rank_run(read_run(folder / "runs" / f"bert_{name}.trec.gz", name), policy), qrels, 3)
+        name: judged_run(rank_run(read_run(folder / "runs" / f"bert_{name}.trec.gz", name), policy), qrels, 0, 3)
         for name in ("raw", "auto", "manual")
     }
     turns = turns_of(systems, folder, qrels, policy)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
+import pytest
 
 from robustcs.documents.document import Table
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.judge.analysis import Worklist
-from robustcs.studies.judge.show import present_worklist
+from robustcs.studies.judge.show import show
 
 
 def result(holes: int, comparisons: list[tuple[str, str]]) -> Worklist:
@@ -19,7 +22,7 @@ def result(holes: int, comparisons: list[tuple[str, str]]) -> Worklist:
 
 
 def tables(worklist: Worklist) -> tuple[Table, Table]:
-    topics, holes = present_worklist(worklist)
+    topics, holes = show(worklist)
     assert isinstance(topics, Table)
     assert isinstance(holes, Table)
     return topics, holes
@@ -47,3 +50,10 @@ def test_no_holes() -> None:
     topics, holes = tables(result(0, [("base", "set")]))
     assert topics.caption.startswith("0 unjudged passages")
     assert holes.rows == ()
+
+
+@pytest.mark.parametrize("name", ["worklist", "topics", "comparisons"])
+def test_every_column_is_declared(name: str) -> None:
+    worklist = result(2, [("base", "set")])
+    with pytest.raises(TypeError, match=f"table {name} has columns"):
+        replace(worklist, **{name: worklist.tables[name].assign(odd=1)})

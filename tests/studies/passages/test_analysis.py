@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,13 @@ def test_what_fits_needs_no_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotInstalledError) as caught:
         choose_passages(as_qrels("q", [("1_1", item, 1) for item in "abc"]), {item: item for item in "abc"}, evaluated(), 2)
     assert caught.value.advice == "install it with: pip install 'robustcs[passages]'" and caught.value.exit_code == 4
+
+
+@pytest.mark.parametrize("name", ["passages", "turns"])
+def test_every_column_is_declared(name: str) -> None:
+    result = choose_passages(as_qrels("q", [("1_1", "a", 2)]), {"a": "text"}, evaluated())
+    with pytest.raises(TypeError, match=f"table {name} has columns"):
+        replace(result, **{name: result.tables[name].assign(odd=1)})
 
 
 def test_real_passages(shared_data: Path) -> None:

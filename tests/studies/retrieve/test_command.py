@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -108,7 +107,7 @@ def test_without_pyserini(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--texts", "m"], 2, "robustcs: m; write NAME=FILE or NAME=FILE:COLUMN\n"),
+        (["--texts", "m"], 2, "robustcs: --texts m; write --texts NAME=FILE\n"),
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
         (["--heap", "much"], 2, "robustcs: heap 'much'; write a size as Java does, such as 512m or 2g\n"),
@@ -181,8 +180,8 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
         return str(table(capfd, "explanation", "retrieve", "--explain", "1_1", *arguments)[2]["why"])
 
     assert why() == "the store has its ranking, 50 passages deep or more"
-    assert why("--depth", 60) == "its ranking is only 50 passages deep, and 60 are asked for"
-    assert why("--depth", 10) == "the store has its ranking, 10 passages deep or more"
+    assert why("--hits", 60) == "its ranking is only 50 passages deep, and 60 are asked for"
+    assert why("--hits", 10) == "the store has its ranking, 10 passages deep or more"
     assert why("--b", 0.7).startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
     assert why("--index", "copy") == f"known only from another index ({project / 'index'})"
@@ -239,7 +238,7 @@ def test_raw_texts_go_through_the_rewriter(capfd: pytest.CaptureFixture[str], pr
 @needs_pyserini
 def test_size_and_prune(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project_without_runs(demo, tmp_path / "p"))
-    assert call(capfd, "retrieve", "--depth", 5)[0] == 0
+    assert call(capfd, "retrieve", "--hits", 5)[0] == 0
     rows = table(capfd, "store", "retrieve", "--size")
     assert [(row["state"], row["ranker"], row["questions"]) for row in rows][0][:2] == ("current", "BM25 k1=0.9 b=0.4")
     assert call(capfd, "retrieve", "--prune")[2] == "deleted 0 rankings of indexes that changed or are gone\n"
@@ -455,9 +454,9 @@ def test_a_reranker_orders_the_top_anew(
     capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path
 ) -> None:
     save_mono_t5(tmp_path / "model")
-    options = ("--depth", 3, "--reranker", tmp_path / "model", "--folder", "runs")
+    options = ("--hits", 3, "--reranker", tmp_path / "model", "--folder", "runs")
     assert call(capfd, "retrieve", *options)[0] == 0
-    assert call(capfd, "retrieve", "--depth", 3, "--folder", tmp_path / "plain")[0] == 0
+    assert call(capfd, "retrieve", "--hits", 3, "--folder", tmp_path / "plain")[0] == 0
     plain, anew = (ranked(folder / "human.trec") for folder in (tmp_path / "plain", Path("runs")))
     assert plain != anew and {turn: set(found) for turn, found in plain.items()} == {
         turn: set(found) for turn, found in anew.items()
@@ -494,12 +493,8 @@ def test_cast_2020(
           for part in ("--rewrites", f"{role}={source / 'topics_manual.json'}:{column}")),
     ]  # fmt: skip
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
-    started = time.perf_counter()
     assert call(capfd, "retrieve", *options)[0] == 0
-    first = time.perf_counter() - started
-    started = time.perf_counter()
     assert call(capfd, "retrieve", *options)[2] == NOTHING
-    assert first > 10 * (time.perf_counter() - started)
     measures = ("ndcg_cut_3", "recip_rank", "recall_100")
     rows = table(
         capfd, "measures", "robustness", "--qrels", "qrels.txt", "--relevance-level", 2, "--group", "g=human,original,qr",

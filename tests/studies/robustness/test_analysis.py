@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import stats
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
+from robustcs.evaluation.measures import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
@@ -33,7 +35,7 @@ def made(scores: dict[str, Sequence[float]], groups: dict[str, Group], **more: o
 def of_demo(demo: Path) -> tuple[Robustness, dict[str, pd.DataFrame]]:
     project = read_project(demo / "robustcs.toml")
     names = [name for group in project.groups.values() for name in (group.baseline, *group.sets)]
-    scores, evaluated = Workspace(project).system_scores(names, ("ndcg_cut_3", "map"))
+    scores, evaluated = Workspace(project).system_scores(names, [parse_measure("ndcg_cut_3"), parse_measure("map")])
     return robustness(project.groups, scores, evaluated), scores
 
 
@@ -54,6 +56,16 @@ def test_contract_columns(of_demo: tuple[Robustness, object]) -> None:
     promised = ["group", "set", "metric", "value", "baseline", "drop", "drop_percent", "p", "p_corrected"]
     assert list(result.measures.columns[: len(promised)]) == promised
     assert {"group", "metric", "mean_drop", "mean_drop_percent"} <= set(result.groups.columns)
+
+
+def test_every_column_is_declared(of_demo: tuple[Robustness, object]) -> None:
+    result, _ = of_demo
+    assert list(result.tables) == [spec.name for spec in result.declared]
+    for name, frame in result.tables.items():
+        with pytest.raises(TypeError, match=f"table {name} has columns"):
+            replace(result, **{name: frame.assign(odd=1)})
+        with pytest.raises(TypeError, match=f"table {name}: column {frame.columns[0]} is int64, declared is text"):
+            replace(result, **{name: frame.assign(**{frame.columns[0]: 1})})
 
 
 def test_demo_values_and_tests(of_demo: tuple[Robustness, dict[str, pd.DataFrame]]) -> None:
@@ -158,7 +170,7 @@ def test_cast_2020(shared_data: Path) -> None:
         policy=EvaluationPolicy(relevance_level=2),
     )
     groups = {"rewriting": Group("manual", ("raw", "auto"))}
-    scores, evaluated = Workspace(project).system_scores(["manual", "raw", "auto"], ("ndcg_cut_3",))
+    scores, evaluated = Workspace(project).system_scores(["manual", "raw", "auto"], [parse_measure("ndcg_cut_3")])
     assert (evaluated.turns, evaluated.missing) == (208, 1)
     result = robustness(groups, scores, evaluated)
     first = result.slices.query("slicing == 'first'").set_index("slice")

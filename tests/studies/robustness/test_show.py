@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.robustness.analysis import Robustness, robustness
-from robustcs.studies.robustness.show import present_robustness
+from robustcs.studies.robustness.show import show
 
 
 def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
@@ -35,14 +36,14 @@ def test_the_caption_of_the_spread_names_the_measure_of_its_axis() -> None:
     index = pd.Index(["1_1", "1_2"], name="turn")
     frame = pd.DataFrame({"P_1": [0.0, 1.0], "ndcg_cut_3": [0.2, 0.6]}, index=index)
     found = robustness({"g": Group("a", ("b",))}, {"a": frame, "b": frame}, Evaluated(EvaluationPolicy(), "runs", 2, 0))
-    [spread] = [block for block in present_robustness(found) if isinstance(block, Figure) and block.slug == "spread"]
+    [spread] = [block for block in show(found) if isinstance(block, Figure) and block.slug == "spread"]
     assert spread.draw().axes[0].get_ylabel() == "NDCG@3"
     assert spread.caption.startswith("NDCG@3 of every turn")
 
 
 def test_table_11() -> None:
     found = result(("CAsT", "m1", "m2"))
-    table = present_robustness(found)[0]
+    table = show(found)[0]
     assert isinstance(table, Table)
     assert [column.title for column in table.columns] == ["", "m1", "m2", "mean", "CAsT"]
     rows = {row[0].strip(): row[1:] for row in table.rows[:3]}
@@ -58,19 +59,27 @@ def test_table_11() -> None:
 )
 def test_any_names_fit(names: tuple[str, ...]) -> None:
     found = result(names)
-    blocks = present_robustness(found)
+    blocks = show(found)
     console = Console(file=io.StringIO(), width=80)
     render_terminal(blocks, found.evaluated.policy_line, found.evaluated.notes, console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, text.splitlines())) <= 80 and "\x1b" not in text
     slugs = [block.slug for block in blocks if isinstance(block, Table)]
     assert len(set(slugs)) == len(slugs)
-    assert all(slug.startswith(tuple(found.tables)) for slug in slugs)
+    assert {block.of for block in blocks if isinstance(block, Table)} <= found.tables.keys()
     assert render_latex(blocks, "", ()).count(r"\toprule") >= len(slugs)
 
 
 def test_one_turn_has_no_tests() -> None:
-    tables = {block.slug: block for block in present_robustness(result(("a", "b"), turns=1)) if isinstance(block, Table)}
+    tables = {block.slug: block for block in show(result(("a", "b"), turns=1)) if isinstance(block, Table)}
     assert tables["measures-tests-map"].rows[0][5:] == ("–", "–")
     assert tables["slices-first"].rows[0][-1] == "–"
     assert "variance" not in tables
+
+
+def test_a_turn_without_a_text_has_an_empty_cell() -> None:
+    found = result(("a", "b"), turns=2)
+    texts = [None, *found.turns["text"][1:]]
+    blocks = show(replace(found, turns=found.turns.assign(text=pd.Series(texts, dtype=object))))
+    [turns] = [block for block in blocks if isinstance(block, Table) and block.of == "turns"]
+    assert {row[0]: row[1][:16] for row in turns.rows} == {"0_1": "", "0_2": "What about 0_2 a"}

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
-from robustcs.studies.testsets.analysis import ParaphraseSets, draw, draw_testsets
+from robustcs.similarity.testsets import draw
+from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from robustcs.documents.document import Cards, Paragraph, Table
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.studies.testsets.analysis import draw_testsets
-from robustcs.studies.testsets.show import present_testsets
+from robustcs.studies.testsets.show import show
 
 ROWS = {
     "1_1": (Paraphrase("1_1", "What is a goat?", "What is it?", 2), Paraphrase("1_1", "What is the goat?", "What is it?", 3)),
@@ -14,7 +18,7 @@ ROWS = {
 
 
 def test_overlaps_and_twins_are_shown() -> None:
-    blocks = {block.slug: block for block in present_testsets(draw_testsets(ROWS, 2, 0)) if not isinstance(block, Paragraph)}
+    blocks = {block.slug: block for block in show(draw_testsets(ROWS, 2, 0)) if not isinstance(block, Paragraph)}
     overlaps, twins, cards = blocks["overlaps"], blocks["twins"], blocks["sets"]
     assert isinstance(overlaps, Table) and isinstance(twins, Table) and isinstance(cards, Cards)
     assert overlaps.rows == (("1_1", "raw", "1", "2"),)
@@ -24,6 +28,14 @@ def test_overlaps_and_twins_are_shown() -> None:
 
 
 def test_nothing_in_common() -> None:
-    blocks = present_testsets(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
+    blocks = show(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
     assert Paragraph("No text stands in two of the 2 sets.") in blocks
     assert not any(isinstance(block, Table) and block.slug in ("overlaps", "twins") for block in blocks)
+
+
+@pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "twins", "sets"])
+def test_a_column_that_no_table_declares(name: str) -> None:
+    result = draw_testsets(ROWS, 2, 0)
+    assert list(result.tables) == ["statistics", "similar", "overlaps", "twins", "sets"]
+    with pytest.raises(TypeError, match=f"table {name} has columns"):
+        replace(result, **{name: result.tables[name].assign(more=1)})

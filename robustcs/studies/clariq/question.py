@@ -1,4 +1,4 @@
-"""Clarifying questions: which are asked, what they do for the documents, when they are needed, whom people prefer."""
+"""Clarifying questions in the report."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from robustcs.documents.order import figures_first
 from robustcs.project.model import Project
 from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.question import Answer, Question
-from robustcs.studies.clariq.ask import evaluate_clariq
+from robustcs.studies.clariq.ask import ask
 from robustcs.studies.clariq.findings import clariq_findings
-from robustcs.studies.clariq.show import present_clariq
+from robustcs.studies.clariq.show import show
+from robustcs.studies.study import Answer, Question
 
 _READING = (
     "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"
@@ -24,12 +24,13 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = evaluate_clariq(workspace)
-    blocks = figures_first(present_clariq(result))
-    return Answer(clariq_findings(result), _READING, blocks, result.evaluated, {"clariq": result})
+    result = ask(workspace)
+    return Answer(clariq_findings(result), _READING, figures_first(show(result)), result.evaluated, {"clariq": result})
 
 
-CLARIQ = Question(
-    "clariq", "Do clarifying questions help?",
-    ("document_relevance", "question_relevance", "clarification_need", "preference"), _part, _answer,
+QUESTIONS = (
+    Question(
+        "clariq", "Do clarifying questions help?",
+        ("document_relevance", "question_relevance", "clarification_need", "preference"), _part, answer=_answer,
+    ),
 )  # fmt: skip

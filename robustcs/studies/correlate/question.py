@@ -1,4 +1,4 @@
-"""Do similar questions get similar answers?"""
+"""Question and answer similarity in the report."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from robustcs.documents.headline import headline_cut
 from robustcs.documents.order import figures_first
-from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold, parse_thresholds
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold, reachable_thresholds
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.findings import correlate_findings
-from robustcs.reporting.question import Answer, Question
-from robustcs.studies.correlate.ask import correlate_questions
-from robustcs.studies.correlate.show import present_correlate
+from robustcs.studies.correlate.ask import ask
+from robustcs.studies.correlate.findings import correlate_findings
+from robustcs.studies.correlate.show import show
+from robustcs.studies.study import Answer, Question
 
 _READING = (
     "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"
@@ -34,7 +34,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     project = workspace.project
-    thresholds = parse_thresholds(project.thresholds, project.metrics)
+    thresholds = reachable_thresholds(project.thresholds, project.metrics)
 
     def headline(names: Sequence[str]) -> tuple[str, Threshold]:
         """Correct means the same as in the breakdown's findings."""
@@ -43,9 +43,12 @@ def _answer(workspace: Workspace) -> Answer:
         )
         return metric, parse_threshold(threshold)
 
-    result = correlate_questions(workspace, headline)
-    blocks = figures_first(present_correlate(result))
-    return Answer(correlate_findings(result), _READING, blocks, result.evaluated, {"correlate": result})
+    result = ask(workspace, correct=headline)
+    return Answer(correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result})
 
 
-SIMILARITY = Question("correlate", "Do similar questions get similar answers?", ("pearson", "differences"), _part, _answer)
+QUESTIONS = (
+    Question(
+        "correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part, answer=_answer
+    ),
+)

@@ -1,4 +1,4 @@
-"""People: annotators who choose snippets, raters, and crowd workers whose grades become judgments."""
+"""Annotators in the report: what they choose, and how they rate."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from robustcs.documents.order import figures_first
 from robustcs.project.model import AgreementFiles, Project
 from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.question import Answer, Question
 from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
-from robustcs.studies.agreement.findings import crowd_findings, rating_findings, snippet_findings
-from robustcs.studies.agreement.show import present_agreement, present_layers, present_ratings
-from robustcs.studies.crowd.ask import evaluate_crowd
-from robustcs.studies.crowd.show import present_crowd
+from robustcs.studies.agreement.findings import rating_findings, snippet_findings
+from robustcs.studies.agreement.show import present_layers, show
+from robustcs.studies.study import Answer, Question
 
 #: Texts shown with what everybody chose in them, those with the least agreement.
 _TEXTS = 10
@@ -23,11 +21,6 @@ _READING_SNIPPETS = (
 _READING_RATINGS = (
     "How to read it: κ and alpha are 1 for full agreement and 0 for that of chance. Fleiss' κ takes every difference for a"
     " disagreement; ordinal alpha minds near ratings less, so a large gap between the two means that raters differ by one step."
-)
-_READING_CROWD = (
-    "How to read it: workers who contradict what is known about an item lose their grades of that topic; agreement before and"
-    " after says what that does. Scores of the runs are only as good as these judgments: a run whose questions nobody graded"
-    " scores low."
 )
 
 
@@ -45,32 +38,23 @@ def _part_ratings(project: Project) -> Project:
     return only(project, ("agreement", "policy", "seed"))
 
 
-def _part_crowd(project: Project) -> Project:
-    needs(project.crowd, "no-crowd", "no crowd judgments", "name their files with [crowd] in robustcs.toml")
-    return only(project, ("crowd", "policy", "seed"))
-
-
 def _snippets(workspace: Workspace) -> Answer:
     compared = compare_snippets(workspace)
     result = compared.result
-    blocks = (*figures_first(present_agreement(result)), present_layers(result, compared.texts, compared.references, _TEXTS))
+    blocks = (*figures_first(show(result)), present_layers(result, compared.texts, compared.references, _TEXTS))
     return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result.evaluated, {"agreement": result})
 
 
 def _ratings(workspace: Workspace) -> Answer:
     result = compare_ratings(workspace)
-    blocks = figures_first(present_ratings(result))
+    blocks = figures_first(show(result))
     return Answer(rating_findings(result), _READING_RATINGS, blocks, result.evaluated, {"agreement": result})
 
 
-def _crowd(workspace: Workspace) -> Answer:
-    result = evaluate_crowd(workspace).result
-    blocks = figures_first(present_crowd(result))
-    return Answer(crowd_findings(result), _READING_CROWD, blocks, result.evaluated, {"crowd": result})
-
-
-SNIPPETS = Question(
-    "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"), _part_snippets, _snippets
-)
-RATINGS = Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings, _ratings)
-CROWD = Question("crowd", "What do the crowd's judgments say?", ("qrels", "agreement", "measures"), _part_crowd, _crowd)
+QUESTIONS = (
+    Question(
+        "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"), _part_snippets,
+        answer=_snippets,
+    ),
+    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings, answer=_ratings),
+)  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from robustcs.documents.testset_files import files_of_testsets, write_testsets
 from robustcs.errors import UsageError
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
 from robustcs.inputs.texts import read_texts
 from robustcs.studies.testsets.analysis import draw_testsets
-from robustcs.studies.testsets.files import files_of_testsets, write_testsets
 
 
 @pytest.fixture(scope="module")

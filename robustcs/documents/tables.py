@@ -1,0 +1,123 @@
+"""From a table of a result to a table for people: the one place where declared columns become heads and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from robustcs.documents.document import Column, Table
+from robustcs.documents.words import number, p_value, percent, score, signed
+from robustcs.result import Field
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustcs.result import Result
+
+
+def cell(field: Field, value: Any) -> str:
+    """One value as people read it, by the kind and unit of its column; ``–`` where it is missing."""
+    if _missing(value):
+        return "–"
+    if field.kind in ("text", "boolean"):
+        return str(value) if field.kind == "text" else "yes" if value else "no"
+    if field.unit == "share":
+        return percent(float(value))
+    if field.unit == "score":
+        return score(float(value))
+    if field.unit == "difference":
+        return signed(float(value))
+    if field.unit == "p":
+        return p_value(float(value))
+    return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3)
+
+
+def _missing(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or bool(value != value)
+
+
+def head(field: Field) -> Column:
+    """The head of a column: texts at the left, numbers at the right."""
+    return Column(field.header or field.name, "left" if field.kind == "text" else "right", field.group)
+
+
+#: A column for people: the name of a declared column, its field under another header, or a field and a function from a row
+#: to its cell.
+Shown = str | Field | tuple[Field, Callable[[Any], str]]
+
+
+def ready(*fields: Field) -> list[Shown]:
+    """Columns of rows that are tuples of cells, such as those of a table turned round."""
+    return [(field, itemgetter(place)) for place, field in enumerate(fields)]
+
+
+def result_table(
+    result: Result,
+    name: str,
+    caption: str,
+    columns: Sequence[Shown],
+    note: str = "",
+    *,
+    rows: pd.DataFrame | Sequence[Any] | None = None,
+    by: str | None = None,
+    rules: Iterable[int] = (),
+    slug: str = "",
+) -> Table:
+    """A table of ``result`` for people.
+
+    rows
+        Some rows of the table, or whatever the functions of ``columns`` take, such as the rows of a table turned round; all
+        rows of the table by default. A row of a frame is a named tuple.
+    by
+        A column whose changes are marked by a thin rule.
+    rules
+        Rows with a thin rule above them, beside those of ``by``.
+    slug
+        For labels and file names; the table's name where it is empty.
+    """
+    import pandas as pd
+
+    frame = result.tables[name] if rows is None else rows
+    lines = list(frame.itertuples(index=False)) if isinstance(frame, pd.DataFrame) else list(frame)
+    shown = [_shown(result, name, column) for column in columns]
+    cells = tuple(tuple(make(line) for _, make in shown) for line in lines)
+    keys = [getattr(line, by) for line in lines] if by else []
+    changes = {place for place in range(1, len(keys)) if keys[place] != keys[place - 1]}
+    heads = tuple(head(field) for field, _ in shown)
+    return Table(slug or name, caption, heads, cells, note, frozenset(changes.union(rules)), of=name)
+
+
+def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[Any], str]]:
+    if isinstance(column, tuple):
+        return column
+    field = result.spec(name).field(column) if isinstance(column, str) else column
+    return field, lambda line: cell(field, getattr(line, field.name))
+
+
+def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown) -> list[Shown]:
+    """Columns under one head of a table turned round: a row of it names the one of ``lines`` that its cells are made of."""
+    shown = [_shown(result, name, column) for column in columns]
+    return [
+        (field.called(field.header or field.name, group), lambda row, make=make: make(lines[row]))  # type: ignore[misc]
+        for field, make in shown
+    ]
+
+
+def plain_tables(result: Result, names: Iterable[str]) -> list[Table]:
+    """Tables as they are, for those that no block shows: their own column names, numbers with four decimals."""
+    return [_plain_table(name, result.tables[name]) for name in names]
+
+
+def _plain_table(name: str, frame: pd.DataFrame) -> Table:
+    heads = tuple(Column(str(column), "right" if frame[column].dtype.kind in "iuf" else "left") for column in frame)
+    cells = tuple(tuple(map(_plain_cell, line)) for line in frame.itertuples(index=False))
+    return Table(name, name, heads, cells, of=name)
+
+
+def _plain_cell(value: Any) -> str:
+    if _missing(value):
+        return "–"
+    return score(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,164 @@
+"""What a command reads: the files of a project, each remembered with its checksum."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.turns import (
+    Expected,
+    answered_by_turns,
+    strangers,
+)
+from robustcs.inputs.files import sha256
+from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.slices import read_slices
+from robustcs.inputs.texts import Role, TextFile
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.files import protect_inputs
+from robustcs.project.model import Project, TextSource
+from robustcs.protected import protect
+from robustcs.result import Basis
+
+T = TypeVar("T")
+
+#: Shows progress over an iterable: (items, what is being done) → the same items.
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+
+
+class Inputs:
+    """The inputs of one command, each read when it is needed and once; none of them is written to from now on."""
+
+    def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
+        self.project = project
+        self.jobs = jobs
+        self.track = track
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._opened: dict[Path, TextFile] = {}
+        self._text_files: list[tuple[Path, dict[str, str]]] = []
+        protect_inputs(project)
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows."""
+        return list(self._entries.values())
+
+    def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
+        """Note a file that was read, with its checksum; of a file with several roles, or read again, the first rows."""
+        text = os.fspath(path)
+        known = self._entries.get(text)
+        if known is None:
+            digest = None
+            if not text.startswith(IRDS_PREFIX):
+                digest = sha256(path)
+                protect([path])
+            self._entries[text] = {"role": role, "path": text, "sha256": digest, "rows": rows}
+        elif role not in known["role"].split(", "):
+            known["role"] += f", {role}"
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The project's judgments. Raises :class:`UsageError` where none are given."""
+        return self.read_qrels(self.project.qrels)
+
+    def read_qrels(self, source: Path | str | None) -> Qrels:
+        """Judgments of another part of the project. Raises :class:`UsageError` for None."""
+        if source is None:
+            raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
+        qrels = read_qrels(source)
+        self.remember("qrels", source, len(qrels))
+        return qrels
+
+    @cached_property
+    def new_judgments(self) -> list[Qrels]:
+        """The project's new judgments, each file under the name that the user gave."""
+        read = []
+        for file in self.project.new_judgments:
+            qrels = replace(read_qrels(file), name=str(file))
+            self.remember("new judgments", file, len(qrels))
+            read.append(qrels)
+        return read
+
+    def per_run(
+        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], policy: EvaluationPolicy | None = None
+    ) -> list[T]:
+        """``build`` of the ranking of every (role, run file); runs are read ``jobs`` at a time and dropped once built.
+
+        They are ranked by ``policy``, or by that of the project.
+        """
+        policy = policy or self.project.policy
+
+        def one(file: tuple[str, Path]) -> tuple[T, int]:
+            run = read_run(file[1], file[0], ranks=policy.order == "rank")
+            return build(rank_run(run, policy)), len(run)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            built = list(self.track(pool.map(one, files), "reading runs", len(files)))
+        for (role, path), (_, rows) in zip(files, built, strict=True):
+            self.remember(role, path, rows)
+        return [result for result, _ in built]
+
+    def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
+        """The grade matrix of every (role, run file)."""
+        qrels = self.qrels
+        return self.per_run(files, lambda ranking: grade_matrix(ranking, qrels))
+
+    def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
+        """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
+        if source.path not in self._opened:
+            self._opened[source.path] = TextFile(source.path)
+        texts = self._opened[source.path].texts(role, source.column)
+        self.remember(f"{who} texts", source.path, len(texts))
+        return texts
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """Formulation name → turn → text; of several files for one formulation the earlier wins, turn by turn."""
+        texts: dict[str, dict[str, str]] = {}
+        for key, formulation in self.project.formulations.items():
+            known = texts.setdefault(formulation.name, {})
+            for source in formulation.rewrites:
+                read = self.text_file(source, formulation.role, key)
+                self._text_files.append((source.path, read))
+                for turn, text in read.items():
+                    known.setdefault(turn, text)
+        return texts
+
+    def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
+        """:attr:`texts`, where they are joined with ``turns``: those of the qrels (or runs), of scores or of answers.
+
+        Raises :class:`InputError` for every file that has a text of none of them.
+        """
+        texts = self.texts
+        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
+        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
+        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in self._text_files])
+        if problems:
+            raise InputError(list(dict.fromkeys(problems)))
+        return texts
+
+    @cached_property
+    def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
+        """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
+        path = self.project.paraphrases
+        if path is None:
+            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
+        paraphrases = read_paraphrases(path)
+        self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
+        return paraphrases
+
+    def slices(self, path: Path) -> dict[str, dict[str, str]]:
+        """Properties of turns from a user's TSV: column → turn → value."""
+        slices = read_slices(path)
+        self.remember("slices", path, len(set().union(*slices.values())))
+        return slices

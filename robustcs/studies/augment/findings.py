@@ -1,0 +1,30 @@
+"""What new judgments change, in plain sentences with their numbers."""
+
+from __future__ import annotations
+
+from robustcs.documents.headline import headline_measure
+from robustcs.documents.words import measure_label, plain
+from robustcs.studies.augment.analysis import Augmentation
+from robustcs.wording import verb
+
+
+def augment_findings(result: Augmentation) -> tuple[str, ...]:
+    """What the new judgments change in the headline measure, and whether runs change places."""
+    change = result.change
+    if change is None or not len(change.measures):
+        return ()
+    added = int(change.files["added"].sum())
+    metric = headline_measure(change.measures["metric"])
+    part = change.measures[change.measures["metric"] == metric]
+    least, most = (part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()])
+    moved = part[part["rank_before"] != part["rank_after"]]
+    places = f"{len(moved) or 'none'} of the {len(part)} runs {verb(len(moved), 'changes', 'change')} places"
+    sentence = (
+        f"{added:,} new judgments change {measure_label(metric)} by {plain(least['difference'])} ({least['run']}) to"
+        f" {plain(most['difference'])} ({most['run']}); {places}"
+    )
+    tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
+    if len(tau):
+        row = tau.iloc[0]
+        sentence += f" (Kendall's τ {row['value']:.2f}, 95 % interval {row['ci_low']:.2f} to {row['ci_high']:.2f})"
+    return (sentence + ".",)

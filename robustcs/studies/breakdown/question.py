@@ -1,0 +1,58 @@
+"""The breakdown in the report: of rankings, and of predicted answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robustcs.documents.document import Block
+from robustcs.documents.headline import headline_cut
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.ask import ask
+from robustcs.studies.breakdown.show import finding, show, show_turns, shown_cuts
+from robustcs.studies.breakdown.squares import show_squares
+from robustcs.studies.study import Answer, Question
+
+#: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
+BINS_TO_READ = ("001", "101", "010")
+
+_READING = (
+    "How to read it: a turn belongs to the bin that says which of its three formulations (Original, QR, Human) get a correct"
+    " answer. Where even the Human question fails, the QA component is to blame; where Human succeeds and QR fails, the"
+    " rewriter is. What counts as correct depends on the threshold, so look whether the picture holds at all of them. Small"
+    " counts have wide intervals: two shares whose intervals overlap may well be equal."
+)
+
+
+def _rankings(project: Project) -> Project:
+    part = only(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _answers(project: Project) -> Project:
+    needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
+    part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=True))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    blocks = (*show_squares(result), *show(result))
+    return Answer(finding(result), _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result))
+
+
+def _to_read(result: Breakdown) -> tuple[Block, ...]:
+    """The turns of the bins worth reading."""
+    cut = headline_cut(shown_cuts(result.turns))
+    cards = (show_turns(result, bin_, cut) for bin_ in BINS_TO_READ)
+    return tuple(block for block in cards if block.cards)
+
+
+_TABLES = ("attribution", "bins", "answerable")
+
+QUESTIONS = (
+    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, answer=_answer),
+    Question("answers", "And in reading comprehension?", _TABLES, _answers, answer=_answer),
+)

@@ -1,0 +1,29 @@
+"""Do the inputs of a workspace fit together?"""
+
+from __future__ import annotations
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.turns import expected_of, notes_on
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.studies.check.analysis import Check, check
+from robustcs.studies.check.survey import Survey
+
+
+def ask(workspace: Workspace) -> Check:
+    """What every file holds, and what does not fit together; nothing is changed and nothing is scored.
+
+    A broken file is told among ``files`` and in ``problems``. Raises :class:`UsageError` where no inputs are named.
+    """
+    survey = Survey(workspace)
+    if not survey.files:
+        raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
+    turns = survey.qrels.turns if survey.qrels else ()
+    notes = [] if survey.qrels else ["without readable qrels nothing can be said about turns and judgments"]
+    notes += [note for matrix in survey.matrices for note in matrix.notes]
+    notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
+    notes += survey.notes
+    lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
+    evaluated = Evaluated(workspace.project.policy, "runs", len(turns), lacking, tuple(dict.fromkeys(notes)))
+    problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
+    return check(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns, problems)

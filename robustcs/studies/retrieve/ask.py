@@ -1,0 +1,78 @@
+"""What retrieval has to do, and doing it, from the texts of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from robustcs.errors import UsageError
+from robustcs.project.open_questions import System, systems_of
+from robustcs.project.plan import Plan
+from robustcs.project.retrieved import Retrieval, index_states, plan_of
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.retrieval.settings import in_words
+from robustcs.retrieval.store import RankingStore
+from robustcs.studies.retrieve.analysis import Explanation, StoreSize
+
+
+def ask(
+    workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], None] = lambda message: None
+) -> Plan:
+    """What was answered before; then, unless ``dry_run``, what is missing is retrieved and the runs are written.
+
+    ``tell`` gets a line for people about every lasting step.
+
+    Raises :class:`UsageError` where no system has texts, or questions are left and no index is configured.
+    """
+    retrieval = Retrieval(workspace, tell, systems_with_texts(workspace))
+    if any(system.open for system in retrieval.systems) and not dry_run:
+        _ = retrieval.index
+    plan = plan_of(retrieval)
+    if not dry_run:
+        retrieval.complete()
+    return plan
+
+
+def systems_with_texts(workspace: Workspace) -> list[System]:
+    """The project's systems with texts, and what answers them. Raises :class:`UsageError` where there are none."""
+    systems = systems_of(workspace)
+    if not systems:
+        raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
+    return systems
+
+
+def explain(retrieval: Retrieval, turn: str) -> Explanation:
+    """Why the questions of one turn are known or not."""
+    import pandas as pd
+
+    rows = pd.DataFrame(retrieval.explain(turn), columns=["system", "question", "found", "why"])
+    evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, (retrieval.settings.describe(),))
+    return Explanation(evaluated, rows, turn)
+
+
+def store_of(workspace: Workspace) -> RankingStore:
+    """The project's store of known rankings."""
+    settings = workspace.project.retrieval
+    return RankingStore(settings.store if settings else None)
+
+
+def prune(store: RankingStore) -> int:
+    """Delete what belongs to indexes that changed or are gone; the number of rankings."""
+    found = store.rankers()
+    states = index_states([ranker for _, ranker, *_ in found])
+    return store.prune([key for (key, *_), state in zip(found, states, strict=True) if state != "current"])
+
+
+def size(workspace: Workspace, store: RankingStore) -> StoreSize:
+    """What the store holds."""
+    import pandas as pd
+
+    found = store.rankers()
+    states = index_states([ranker for _, ranker, *_ in found])
+    rows = [
+        (ranker["index"], state, in_words(ranker["parameters"]), ranker["software"], *counts)
+        for (_, ranker, *counts), state in zip(found, states, strict=True)
+    ]
+    columns = ["index", "state", "ranker", "software", "questions", "passages", "bytes"]
+    evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
+    return StoreSize(evaluated, pd.DataFrame(rows, columns=columns), str(store.path))

@@ -1,0 +1,54 @@
+"""How far scores drop under other words, from the runs of a workspace; or the whole experiment, from paraphrases on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from robustcs.errors import UsageError
+from robustcs.project.retrieved import Retrieval, plan_of
+from robustcs.project.rewritten import check_baselines
+from robustcs.project.workspace import Workspace
+from robustcs.studies.robustness.analysis import ALPHA, DEFAULT_MEASURES, Robustness, robustness
+from robustcs.studies.robustness.experiment import Experiment, experiment, is_experiment, with_testsets
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    slices: str | Path | None = None,
+    alpha: float = ALPHA,
+    tell: Callable[[str], None] = lambda message: None,
+) -> Robustness | Experiment:
+    """Every test set of the project's groups beside its baseline.
+
+    With paraphrases and an index, and no groups, test sets are drawn and retrieved first, and the result is the whole
+    :class:`~robustcs.studies.robustness.experiment.Experiment`; ``tell`` gets a line for people about every step.
+
+    slices
+        A TSV of properties of turns, by which drops are split as well.
+    alpha
+        In U_Risk and T_Risk a loss weighs 1 + ``alpha`` times a gain.
+
+    Raises :class:`UsageError` without groups of runs, and where rewritten sets have an unrewritten baseline.
+    """
+    if not (math.isfinite(alpha) and alpha >= 0):
+        raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")
+    plan = None
+    if is_experiment(workspace.project):
+        retrieval = Retrieval(workspace.of(with_testsets(workspace, tell)), tell)
+        workspace = workspace.of(retrieval.complete())
+        plan = plan_of(retrieval)
+    project = workspace.project
+    names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
+    if not names:
+        raise UsageError(
+            "no-groups", "no groups of runs are given", "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml"
+        )
+    cut = workspace.slices(Path(slices)) if slices is not None else None
+    check_baselines(project)
+    scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
+    texts = workspace.texts_of(scores[names[0]].index).get("human")
+    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed)
+    return result if plan is None else experiment(workspace, names, result, plan)

@@ -1,0 +1,41 @@
+"""Other words in the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robustcs.documents.order import figures_first
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.studies.robustness.analysis import Robustness
+from robustcs.studies.robustness.ask import ask
+from robustcs.studies.robustness.findings import robustness_findings
+from robustcs.studies.robustness.show import show
+from robustcs.studies.study import Answer, Question
+
+_READING = (
+    "How to read it: every test set asks the same turns in other words and is compared with its baseline, turn by turn. A"
+    " point right of zero is a loss; an interval that crosses zero says that the loss may be chance. Paraphrases find passages"
+    " that nobody judged, so part of a drop may be holes: compare the question before."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
+    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    members = {name for group in project.groups.values() for name in (group.baseline, *group.sets)}
+    part = only(project, ("qrels", "groups", "policy", "seed"), ("run", "rewrites"))
+    runs = {name: path for name, path in project.runs.items() if name in members}
+    return replace(part, runs=runs, metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
+    return Answer(robustness_findings(result), _READING, figures_first(show(result)), result.evaluated, {"robustness": result})
+
+
+QUESTIONS = (
+    Question("robustness", "How far do scores drop under other words?", ("measures", "turns"), _part, answer=_answer),
+)

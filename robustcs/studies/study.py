@@ -1,0 +1,153 @@
+"""What every study has: a line in the registry, a command, and its questions in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import click
+
+    from robustcs.documents.document import Block
+    from robustcs.project.model import Project
+    from robustcs.project.workspace import Workspace
+    from robustcs.result import Evaluated, Result
+
+
+#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
+MOST = 2**31 - 1
+
+#: Shared options that several commands take: what Original, QR and Human are and got,
+FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answers", "gold")
+#: any systems,
+SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
+#: how runs are scored,
+SCORING = ("metric", "relevance_level", "missing", "order", "depth", "jobs")
+#: and the seed, where something is drawn.
+SEED = ("seed",)
+
+
+@dataclass(frozen=True)
+class Study:
+    """One question that users ask; what it needs is known without importing it.
+
+    name
+        The folder of :mod:`robustcs.studies`, the command, and the Python function.
+    short
+        What it answers, in one line.
+    needs
+        Inputs without which it cannot run, as :meth:`~robustcs.project.model.Project.lacks` names them; several alternatives
+        where one of them is enough.
+    in_report
+        Does it have questions in the report?
+    """
+
+    name: str
+    short: str
+    needs: tuple[tuple[str, ...], ...]
+    in_report: bool = True
+
+    def part(self, name: str) -> ModuleType:
+        """One of the modules of its folder: ``ask``, ``show``, ``command``, ``question``; imported when it is needed."""
+        return import_module(f"robustcs.studies.{self.name}.{name}")
+
+
+class Call(Protocol):
+    """One call of a command, as the command line hands it to a study.
+
+    given
+        The shared options that the user gave, by name; absent ones are None or empty.
+    """
+
+    given: Mapping[str, Any]
+
+    @property
+    def project(self) -> Project:
+        """The project of this folder or of ``--config``, with the options in place of what it says."""
+
+    def workspace(self, project: Project | None = None) -> Workspace:
+        """What ``project`` (default: that of the call) names, ready to be read."""
+
+    def answered(self, project: Project | None = None) -> Workspace:
+        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index."""
+
+    def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
+        """Write a result to every ``--output``, or to the terminal."""
+
+    def tell(self, message: str) -> None:
+        """One line for people, on stderr."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """The command of a study.
+
+    help
+        What ``--help`` says.
+    uses
+        The shared options that it takes, by name: see :mod:`robustcs.cli.options`.
+    parameters
+        Its own options and arguments.
+    retrieves
+        Are texts that wait for a run answered first, where the project has an index?
+    run
+        Called with the :class:`Call` and the values of ``parameters``. Without it the study's ``ask`` is called with the
+        workspace (runs retrieved where that is configured) and these values, and what ``show`` makes of its result is written.
+    """
+
+    help: str
+    uses: tuple[str, ...]
+    parameters: tuple[click.Parameter, ...] = ()
+    retrieves: bool = True
+    run: Callable[..., None] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question of the report found.
+
+    findings
+        Plain sentences with their numbers; they open the report.
+    reading
+        How to read the figures and tables.
+    results
+        Command → result; its tables are written as CSV and JSON.
+    to_read
+        Turns worth reading, after all tables.
+    """
+
+    findings: tuple[str, ...]
+    reading: str
+    blocks: tuple[Block, ...]
+    evaluated: Evaluated
+    results: Mapping[str, Result]
+    to_read: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the report.
+
+    key
+        Lower-case name; the names of its files and anchors start with it.
+    joins
+        Is it a part of the section that another study's question of the same key opens? Then that question says which part of
+        the project is looked at.
+    tables
+        The tables that everybody should see, in this order; the others stand further down in the page and not in the PDF.
+    part
+        The part of a project that the answer may look at. Raises :class:`UsageError` where that does not suffice.
+        An answer is computed from this part alone, so it can be kept until something in the part changes.
+    answer
+        Raises :class:`UsageError` where the files do not have what is needed.
+    """
+
+    key: str
+    title: str
+    tables: tuple[str, ...]
+    part: Callable[[Project], Project] = lambda project: project
+    answer: Callable[[Workspace], Answer] = field(kw_only=True)
+    joins: bool = False

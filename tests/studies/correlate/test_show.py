@@ -1,0 +1,39 @@
+"""Correlations as blocks: which table of the result each shows, and what its cells say."""
+
+from __future__ import annotations
+
+from robustcs.documents.document import Table
+from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
+from robustcs.studies.correlate.show import show
+from tests.studies.correlate.test_analysis import EVALUATED, pair
+
+
+def tables(result: Correlate) -> list[Table]:
+    return [block for block in show(result) if isinstance(block, Table)]
+
+
+def test_every_table_is_told_by_the_one_it_shows() -> None:
+    shown = tables(correlate_similarity([pair(), pair("other")], EVALUATED))
+    assert [(table.of, table.slug) for table in shown] == [
+        (of, f"{slug}-{rewriter}") for rewriter in ("qr", "other")
+        for of, slug in (
+            ("correlations", "pearson-overlap_10"), ("partial", "methods-overlap_10"), ("differences", "differences")
+        )
+    ]  # fmt: skip
+
+
+def test_too_few_turns_have_no_correlation() -> None:
+    first, *_ = tables(correlate_similarity([pair()], EVALUATED))
+    assert [column.group for column in first.columns[1::2]] == ["all (5)", "judged (3)", "Human ✓ (2)"]
+    assert [row[0] for row in first.rows] == ["ROUGE-1 F", "USE"]
+    assert first.rows[0][-2:] == ("–", "–")
+
+
+def test_costs_are_shown_where_there_are_scores() -> None:
+    *_, scored = tables(correlate_similarity([pair()], EVALUATED))
+    assert [column.title for column in scored.columns] == [
+        "How QR differs from Human", "turns", "share", "answers", "judged", "P@1"
+    ]  # fmt: skip
+    assert scored.rows[0] == ("identical", "2", "33.3 %", "0.550", "1", "0.000")
+    *_, plain = tables(correlate_similarity([pair(judged=False)], EVALUATED))
+    assert [column.title for column in plain.columns][-1] == "answers"

@@ -1,0 +1,132 @@
+"""The rules of the house (docs/architecture.md): who may import whom, and how large a room may be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from robustcs.studies.registry import STUDIES
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "robustcs"
+#: The floors, from the ground up: a room imports only from those before it, and from itself.
+FLOORS = (
+    "errors", "policy", "wording", "result", "protected", "leftovers", "database", "inputs", "statistics", "evaluation",
+    "similarity", "retrieval", "documents", "project", "studies", "reporting", "cli", "api",
+)  # fmt: skip
+#: The parts of a study that the frame and the report load through the registry; they are data, read from above.
+SHARED_BY_STUDIES = ("study", "registry", "encoders")
+LONGEST = 400
+FILES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module) of every import of the package's own modules, wherever in the file it stands."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "robustcs":
+            if node.module == "robustcs":
+                for name in node.names:
+                    yield node.lineno, f"robustcs.{name.name}"
+            else:
+                yield node.lineno, str(node.module)
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.split(".")[0] == "robustcs":
+                    yield node.lineno, name.name
+
+
+def floor_of(module: str) -> str:
+    """``robustcs.studies.sweep.ask`` → ``studies``."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file of the package."""
+    return "robustcs." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.relative_to(PACKAGE).as_posix() for path in FILES])
+def test_a_room_imports_only_from_those_below(path: Path) -> None:
+    own = floor_of(module_of(path))
+    if own == "__init__":
+        return  # offers what api has
+    assert own in FLOORS, f"{own} has no floor: give it one here and in docs/architecture.md"
+    for line, module in imports_of(path):
+        other = floor_of(module)
+        if other in ("", "__version__"):
+            continue
+        assert FLOORS.index(other) <= FLOORS.index(own), f"line {line} imports {module} from a floor above"
+
+
+@pytest.mark.parametrize("study", [study.name for study in STUDIES])
+def test_no_study_imports_another(study: str) -> None:
+    for path in sorted((PACKAGE / "studies" / study).glob("*.py")):
+        for line, module in imports_of(path):
+            parts = module.split(".")
+            if parts[1:2] == ["studies"] and len(parts) > 2:
+                allowed = (study, *SHARED_BY_STUDIES)
+                assert parts[2] in allowed, f"{path.name}, line {line}, imports {module}: what two studies share sinks"
+
+
+@pytest.mark.parametrize("study", [study.name for study in STUDIES])
+def test_an_analysis_knows_no_document_no_click_and_no_file(study: str) -> None:
+    path = PACKAGE / "studies" / study / "analysis.py"
+    text = path.read_text("utf-8")
+    for line, module in imports_of(path):
+        assert floor_of(module) not in ("documents", "project", "retrieval"), f"line {line} imports {module}"
+    for node in ast.walk(ast.parse(text)):
+        names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [str(node.module)]
+        assert not {"click", "pathlib", "os", "io"} & {name.split(".")[0] for name in names}
+        assert not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open")
+
+
+def test_a_renderer_knows_no_study() -> None:
+    for path in sorted((PACKAGE / "documents").rglob("*.py")):
+        names = {floor_of(module) for _, module in imports_of(path)}
+        assert not names & {"project", "studies", "reporting", "cli"}, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.relative_to(PACKAGE).as_posix() for path in FILES])
+def test_no_file_is_longer_than_it_can_be_read(path: Path) -> None:
+    assert path.read_text("utf-8").count("\n") <= LONGEST
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=[study.name for study in STUDIES])
+def test_studies_have_one_shape(study) -> None:  # type: ignore[no-untyped-def]
+    there = {path.stem for path in (PACKAGE / "studies" / study.name).glob("*.py")}
+    wanted = {"__init__", "analysis", "ask", "show", "command"} | ({"question"} if study.in_report else set())
+    assert wanted <= there
+    assert study.part("command").COMMAND.help
+    assert callable(study.part("ask").ask) and callable(study.part("show").show)
+
+
+def test_every_folder_of_studies_stands_in_the_registry() -> None:
+    folders = {path.name for path in (PACKAGE / "studies").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == {study.name for study in STUDIES}
+
+
+def test_there_is_no_circle() -> None:
+    modules = {module_of(path).removesuffix(".__init__"): path for path in FILES}
+    graph = {
+        name: {other for _, other in imports_of(path) for other in [other if other in modules else other.rpartition(".")[0]]
+               if other in modules and other not in (name, "robustcs")}
+        for name, path in modules.items()
+    }  # fmt: skip
+    state: dict[str, int] = {}
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        if state.get(name) == 2:
+            return
+        assert state.get(name) != 1, " → ".join((*way[way.index(name) :], name))
+        state[name] = 1
+        for other in sorted(graph[name]):
+            visit(other, (*way, name))
+        state[name] = 2
+
+    for name in sorted(graph):
+        visit(name, ())
