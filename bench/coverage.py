@@ -1,0 +1,202 @@
+"""Do 95 % intervals hold the truth in 95 %? Everything in ``robustcs/statistics`` on conversations drawn from public runs.
+
+    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--data FOLDER] [--print]
+
+Writes the tables into docs/statistics.md between its markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
+``../shared/data``. :mod:`bench.coverage_cells` says what a trial is.
+"""
+
+from __future__ import annotations
+
+import os
+
+# before numpy: two workers with two threads each would take turns on two cores
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import multiprocessing
+import re
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from bench import coverage_cells as cells
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "statistics.md"
+COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
+UNITS = (10, 20, 25)
+ITEMS = (6, 10, 20, 30)
+#: Trials of a task for one worker.
+CHUNK = 100
+#: Kind of estimate → lowest and highest coverage in % at up to 10 units, and at 20 and more.
+DEMANDS = {
+    "mean": ((92, 98), (93, 97)), "share": ((92, 98), (93, 97)), "rare": ((92, 100), (93, 100)),
+    "difference": ((88, 97), (91, 97)), "drop": ((88, 97), (91, 97)),
+    "Pearson": ((90, 97.5), (92, 97.5)), "Spearman": ((90, 97.5), (92, 97.5)),
+    "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)),
+}  # fmt: skip
+#: The largest % of equal systems that a test at .05 and at .01 may tell apart.
+LEVELS = (6.5, 1.6)
+
+
+@cache
+def trials_of(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
+    """The units to draw from and the trials of a collection, or of the judges' agreement ``by topic`` or ``over items``."""
+    if what.startswith("LLMJudge"):
+        units, trial = cells.agreement_trial(cells.read_judgments(data), what.endswith("topics"))
+        return units, [trial]
+    some = cells.read_collection(data, what)
+    makers = [cells.means_trial, cells.differences_trial, cells.correlations_trial]
+    if len(some.many) > 3:
+        makers.append(cells.families_trial)
+    return some.units.count, [maker(some) for maker in makers]
+
+
+def tasks(trials: int) -> Iterator[tuple[str, int, int, int]]:
+    """(collection, units drawn, trials, seed) of every piece of work."""
+    wanted = [(what, count) for what in (*COLLECTIONS, "LLMJudge topics") for count in UNITS]
+    wanted += [("LLMJudge items", count) for count in ITEMS]
+    for start in range(0, trials, CHUNK):
+        for place, (what, count) in enumerate(wanted):
+            yield what, count, min(CHUNK, trials - start), 1_000_000 * place + start
+
+
+def work(task: tuple[Path, str, int, int, int]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
+    """One piece of work, in a worker."""
+    data, what, count, trials, seed = task
+    units, made = trials_of(data, what)
+    return what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
+
+
+def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, int], cells.Tally]:
+    """(collection, units) → counts."""
+    found: dict[tuple[str, int], cells.Tally] = defaultdict(cells.Tally)
+    todo = [(data, *task) for task in tasks(trials)]
+    with multiprocessing.Pool(jobs) as pool:
+        for done, (what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
+            found[what, count].add(counts)
+            print(f"\r{done} of {len(todo)}", end="", flush=True, file=sys.stderr)
+    return found
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
+    """(kind of estimate, collection) → units drawn → counts of the kind's rows, [rows, fields]; in the order of the trials."""
+    places = {what: place for place, what in enumerate((*COLLECTIONS, "LLMJudge topics", "LLMJudge items"))}
+    rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
+    for (what, count), tally in sorted(found.items(), key=lambda item: (places[item[0][0]], item[0][1])):
+        for (kind, _), counts in sorted(tally.counts.items(), key=lambda item: item[0][1]):
+            rows[kind, what][count].append(counts)
+    return {key: {count: np.array(parts) for count, parts in by_count.items()} for key, by_count in rows.items()}
+
+
+def _percent(part: float, whole: float, digits: int = 1) -> str:
+    return f"{100 * part / whole:.{digits}f}" if whole else "–"
+
+
+def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+    """Markdown: coverage (mean of a kind's rows, and the lowest) and mean width."""
+    lines = ["| estimate | collection | units K | coverage of 95 % (lowest) | width |", "|---|---|---|---|---|"]
+    for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
+        if not any(rows[:, 1].any() for rows in by_count.values()):
+            continue
+        shown, widths = [], []
+        for rows in by_count.values():
+            covers, intervals, width = rows[:, 0], rows[:, 1], rows[:, 2]
+            shares = 100 * covers[intervals > 0] / intervals[intervals > 0]
+            shown.append(f"{shares.mean():.1f}" + (f" ({shares.min():.1f})" if len(shares) > 1 else ""))
+            widths.append(f"{width.sum() / intervals.sum():.3f}" if width.any() else "–")
+        units = " · ".join(map(str, by_count))
+        lines.append(f"| {kind} | {what} | {units} | {' · '.join(shown)} | {' · '.join(widths)} |")
+    return lines
+
+
+def test_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+    """Markdown: how often equal systems are told apart, and how often real differences are found."""
+    lines = ["| test | collection | units K | % rejected at .05, equal | at .01 | % found |", "|---|---|---|---|---|---|"]
+    for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
+        counts = [rows.sum(axis=0) for rows in by_count.values()]
+        if not any(row[5] or row[7] for row in counts):
+            continue
+        cells_ = [
+            " · ".join(_percent(row[part], row[whole], digits) for row in counts)
+            for part, whole, digits in ((3, 5, 1), (4, 5, 2), (6, 7, 0))
+        ]
+        lines.append(f"| {kind} | {what} | {' · '.join(map(str, by_count))} | {' | '.join(cells_)} |")
+    return lines
+
+
+def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+    """What is more than two Monte-Carlo standard errors outside :data:`DEMANDS`, row by row, or :data:`LEVELS`, by cell."""
+    lines = []
+    for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
+        demand = _demand(kind)
+        for count, rows in by_count.items() if demand else ():
+            low, high = demand[0] if count < 20 else demand[1]
+            if kind.startswith("share") and what == "DL 2021":
+                high = 99  # single turns: a share has few values
+            for covers, intervals in rows[:, :2]:
+                share = covers / intervals if intervals else 0.95
+                error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / max(intervals, 1))
+                if not low - error <= 100 * share <= high + error:
+                    lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f} % where {low:g} to {high:g} are wanted")
+        for count, rows in by_count.items() if not kind.startswith("equivalent") else ():
+            for part, most in ((3, LEVELS[0]), (4, LEVELS[1])):
+                tests = rows[:, 5].sum()
+                share = rows[:, part].sum() / tests if tests else 0.0
+                if 100 * share > most + 200 * np.sqrt(share * (1 - share) / max(tests, 1)):
+                    wanted = f"rejects {100 * share:.1f} % where at most {most:g} are wanted"
+                    lines.append(f"- {kind}, {what}, {count} units: {wanted}")
+    return lines or ["- none"]
+
+
+def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    if "the turn as unit" in kind:
+        return None
+    return next((demand for word, demand in DEMANDS.items() if kind.startswith(word) or kind.endswith(word)), None)
+
+
+def _place(key: tuple[str, str]) -> tuple[int, str, str]:
+    """Kinds in the order of the documentation."""
+    order = ("mean", "share", "rare", "difference", "drop", "effect", "detectable", "equivalent")
+    return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
+
+
+def page(text: str, name: str, lines: list[str]) -> str:
+    """The page with what stands between the markers of ``name`` replaced."""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    body = "\n".join([start, *lines, end])
+    return re.sub(re.escape(start) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Simulate, and write or print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--trials", type=int, default=2000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument("--print", action="store_true", help="do not write docs/statistics.md")
+    options = parser.parse_args()
+    start = time.monotonic()
+    found = simulate(options.data, options.trials, options.jobs)
+    minutes = (time.monotonic() - start) / 60
+    print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
+    made = {"intervals": interval_table(found), "tests": test_table(found), "misses": misses(found)}
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    for name, lines in made.items():
+        print("\n".join(lines), end="\n\n")
+        text = page(text, name, lines)
+    if not options.print:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Is a difference between two systems more than chance? The sign-flip test on whole units, and the interval that it inverts to.
+
+If two systems were equal, the difference y_g of every unit g could as well have the other sign. p is the share of sign
+patterns whose total is at least as far from 0 as the observed one. The same test of "the difference is θ", on y_g − θ n_g,
+rejects at α exactly where too few subsets S of units have a ratio Σ_S y / Σ_S n up to θ, so the limits of the interval are the
+m-th smallest and largest of these ratios, m = ⌊α 2^K / 2⌋ (Hartigan 1969, "Using subsample values as typical values").
+Therefore p ≤ α exactly where the interval leaves 0 out. Up to 16 units all patterns are tried; beyond, ``draws`` random ones,
+the same for all comparisons, and the observed one counts as one more (Phipson & Smyth 2010).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.statistics.estimate import LEAST_UNITS, Tested, carried_note, joined, moving_note, units_note
+from robustcs.statistics.intervals import CONFIDENCE
+
+Floats = npt.NDArray[np.float64]
+
+#: Up to so many units every sign pattern is tried.
+EXACT_UNITS = 16
+#: Random sign patterns for more units; with the observed one a round number.
+DRAWS = 99_999
+#: Units with a difference from which the mid-p is used: below, the test stays conservative.
+MID_P_UNITS = 6
+#: Numbers held at a time: bounds working memory to some 100 MB.
+_CELLS = 8_000_000
+METHOD = "sign-flip test of whole units and its inversion"
+MID_METHOD = "sign-flip test of whole units with mid-p and its inversion"
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """The subsets of ``units`` units whose signs are flipped: all but the empty one, or ``draws`` random ones."""
+
+    units: int
+    seed: int
+    draws: int = DRAWS
+
+    @property
+    def exact(self) -> bool:
+        """Whether all subsets are tried."""
+        return self.units <= EXACT_UNITS
+
+    @property
+    def total(self) -> int:
+        """Patterns that p is a share of, the observed one included."""
+        return 2**self.units if self.exact else self.draws + 1
+
+    def blocks(self, size: int) -> Iterator[Floats]:
+        """The subsets, float64[≤ size, K] of 0 and 1 each; always the same ones, whatever ``size`` is."""
+        generator = np.random.default_rng(self.seed)
+        size = max(32, size - size % 32)  # whole words of the generator: blocks of any size draw the same bits
+        for start in range(0, self.total - 1, size):
+            count = min(size, self.total - 1 - start)
+            if self.exact:
+                yield ((np.arange(start + 1, start + 1 + count)[:, None] >> np.arange(self.units)) & 1).astype(np.float64)
+            else:
+                drawn = np.frombuffer(generator.bytes(-(-count * self.units // 8)), dtype=np.uint8)
+                yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units).astype(np.float64)
+
+    def sums(self, rows: Floats) -> Floats:
+        """float64[R, total − 1]: the sums over every subset of ``rows`` [R, K]."""
+        out = np.empty((len(rows), self.total - 1))
+        done = 0
+        for block in self.blocks(_CELLS // max(1, self.units)):
+            np.matmul(rows, block.T, out=out[:, done : done + len(block)])
+            done += len(block)
+        return out
+
+
+def paired_tests(
+    sums: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    seed: int,
+    noun: str = "conversation",
+    mid_p: bool = False,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+) -> tuple[Tested, ...]:
+    """M paired differences Σy / Σn with interval and p, from ``sums`` y [M, K] and ``sizes`` n [K] or [M, K].
+
+    For a difference ``sizes`` are turns; for a drop relative to a baseline they are the baseline's sums of scores (not
+    negative) and the value is a fraction of the baseline's score: p is the same, for no drop is no difference. ``mid_p``
+    counts patterns as far as the observed one half: McNemar's test for units, where y are the turns that only the first
+    system answers minus those that only the second does. Of a mid-p interval that ends at 0, 0 itself is left out where p ≤
+    α.
+
+    No interval below six units, or where a limit is infinite. Seeded; all comparisons share their patterns.
+    """
+    tops = np.atleast_2d(np.asarray(sums, dtype=np.float64))
+    counts = np.atleast_2d(np.asarray(sizes, dtype=np.float64))
+    units = tops.shape[1]
+    subsets = Subsets(units, seed, draws)
+    common = subsets.sums(counts)[0] if len(counts) == 1 else None
+    found: list[Tested] = []
+    step = max(1, _CELLS // subsets.total)
+    for start in range(0, len(tops), step):
+        block = tops[start : start + step]
+        drawn = subsets.sums(block)
+        bottoms = None if common is not None else subsets.sums(counts[start : start + step])
+        for row, top in enumerate(block):
+            bottom, whole = (common, counts[0]) if bottoms is None else (bottoms[row], counts[start + row])
+            assert bottom is not None
+            found.append(_one(top, drawn[row], whole, bottom, subsets, noun, mid_p, 1 - confidence))
+    return tuple(found)
+
+
+def _one(
+    top: Floats, drawn: Floats, sizes: Floats, bottom: Floats, subsets: Subsets, noun: str, mid_p: bool, alpha: float
+) -> Tested:
+    """One comparison; ``drawn`` and ``bottom`` are the sums of y and n over the subsets (``drawn`` is overwritten)."""
+    total, scale = float(sizes.sum()), float(np.abs(top).sum())
+    # sums that are 0 on paper may differ from it in the last bits
+    drawn[np.abs(drawn) <= 1e-12 * scale] = 0.0
+    moving = int((np.abs(top) > 1e-12 * scale).sum())
+    units = int(((sizes > 0) | (top != 0)).sum())
+    half = mid_p and moving >= MID_P_UNITS
+    method = MID_METHOD if half else METHOD
+    value = float(top.sum()) / total if total else math.nan
+    floor = max(2.0**-moving, 1 / subsets.total) * (1 if half else 2) if moving else 1.0
+    floor = min(floor, 1.0)
+    notes = joined(units_note(units, noun), moving_note(moving, units, floor, noun))
+    if not moving:
+        p = 1.0 if units else math.nan
+        return Tested(0.0 if total else value, math.nan, math.nan, units, method, notes, p, floor)
+    at_most, at_least = int((drawn <= 0).sum()), int((drawn >= 0).sum())
+    ties = (at_most + at_least - len(drawn)) / 2 + 0.5 if half else 0.0
+    p = min(1.0, 2 * (1 + min(at_most, at_least) - ties) / subsets.total)
+    low, high = math.nan, math.nan
+    if units >= LEAST_UNITS and total > 0:
+        place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)
+        low, high = _limits(drawn, bottom, place)
+        notes = joined(notes, carried_note(top - value * sizes, units, noun))
+        if math.isnan(low):
+            notes = joined("no interval: the limits are infinite" if place else f"no interval below 6 {noun}s", notes)
+    return Tested(value, low, high, units, method, notes, p, floor, subsets.exact, moving)
+
+
+def _limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
+    """The ``place``-th smallest and largest ratio; (nan, nan) where one is infinite or ``place`` is 0."""
+    if place < 1:
+        return math.nan, math.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = tops / bottoms
+    # 0 / 0 is below and above every value: such a subset leaves the total as it is
+    empty = np.isnan(ratios)
+    missing = int(empty.sum())
+    if missing:
+        ratios = ratios[~empty]
+    if place <= missing:
+        return math.nan, math.nan
+    first, last = place - missing - 1, len(ratios) - (place - missing)
+    parted = np.partition(ratios, (first, last))
+    low, high = float(parted[first]), float(parted[last])
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)

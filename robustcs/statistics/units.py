@@ -1,0 +1,113 @@
+"""The sampling unit: the conversation of a turn, or the turn itself.
+
+Turns of one conversation depend on each other; intervals and tests that take them as independent are too narrow and reject
+too often. So everything in this package works on sums over units.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import UsageError
+from robustcs.inputs.turns import conversation
+from robustcs.statistics.estimate import LEAST_UNITS, counted
+
+Unit = Literal["conversation", "turn"]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+#: MTRAG: ``hash<::>4``.
+_MARKED = re.compile(r"(.+)<::>[^<>]*")
+#: Conversations that share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
+_SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
+
+
+def unit_of(turn_id: str) -> str:
+    """The conversation that a turn counts with: ``31`` of ``31_4``, ``hash`` of ``hash<::>4``; the id itself where it has none.
+
+    Conversations on one topic are one unit, for they share what is asked: ``132`` of ``132_1-3``, ``1`` of ``1-2_3``.
+    """
+    found = _MARKED.fullmatch(turn_id) or _SHARED_TOPIC.fullmatch(turn_id)
+    return found[1] if found else conversation(turn_id)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """T turns in K units.
+
+    kind
+        What a unit is; a turn id without a conversation makes a unit of its own.
+    codes
+        int64[T]: the unit of every turn, 0 … K − 1.
+    labels
+        The K units' names, in the order of their codes.
+    note
+        Why the unit is not the conversation, where that was not asked for.
+    """
+
+    kind: Unit
+    codes: Codes
+    labels: tuple[str, ...]
+    note: str = ""
+
+    @property
+    def count(self) -> int:
+        """K."""
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """float64[K]: turns of every unit."""
+        return np.bincount(self.codes, minlength=self.count).astype(np.float64)
+
+    def sums(self, values: npt.ArrayLike) -> Floats:
+        """float64[..., K]: the sums over every unit's turns of ``values`` [..., T]."""
+        table = np.asarray(values, dtype=np.float64)
+        if not self.count:
+            return np.zeros((*table.shape[:-1], 0))
+        order = np.argsort(self.codes, kind="stable")
+        starts = np.searchsorted(self.codes[order], np.arange(self.count))
+        return np.add.reduceat(table[..., order], starts, axis=-1)
+
+    def take(self, rows: npt.ArrayLike) -> Units:
+        """The units of a slice, whose turns ``rows`` (bool[T] or places) chooses; units without any of them are gone."""
+        different, codes = np.unique(self.codes[np.asarray(rows)], return_inverse=True)
+        return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
+
+    def describe(self) -> str:
+        """``173 turns in 20 conversations``, or ``208 turns``: for the line that states the policy."""
+        turns = counted(len(self.codes), "turn")
+        return f"{turns} in {counted(self.count, 'conversation')}" if self.kind == "conversation" else turns
+
+
+def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:
+    """The units of ``turns``: conversations where there are at least five, else single turns, and ``note`` says so.
+
+    ``groups`` names the conversation of every turn (a column of a slices file) instead of :func:`unit_of`. Raises
+    :class:`UsageError` for another ``unit``, or for a turn that ``groups`` lacks.
+    """
+    if unit not in ("conversation", "turn"):
+        raise UsageError("bad-unit", f"unit {unit!r}", "write conversation or turn")
+    if unit == "turn":
+        return _single(turns)
+    if groups is not None and (lost := [turn for turn in turns if turn not in groups]):
+        raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "give every turn one")
+    names = [unit_of(turn) if groups is None else groups[turn] for turn in turns]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    if len(places) == len(turns) and groups is None:
+        return _single(turns)
+    if len(places) < LEAST_UNITS:
+        few = counted(len(places), "conversation")
+        return _single(turns, f"the unit is the turn, for there are only {few}: intervals may be too narrow, p too small")
+    return Units("conversation", np.array([places[name] for name in names], dtype=np.int64), tuple(places))
+
+
+def _single(turns: Sequence[str], note: str = "") -> Units:
+    return Units("turn", np.arange(len(turns), dtype=np.int64), tuple(turns), note)

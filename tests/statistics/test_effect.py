@@ -1,0 +1,114 @@
+"""Effect sizes, power and margins against scipy's noncentral t and statsmodels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+from statsmodels.stats.weightstats import ttost_paired
+
+from robustcs.statistics.effect import (
+    detectable_differences,
+    detectable_noncentrality,
+    effect_sizes,
+    margin_text,
+    noncentrality_limits,
+    standard_errors,
+    units_needed,
+    within_margin,
+)
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.means import mean_estimates
+
+
+@pytest.mark.parametrize(("t", "freedom"), [(0.0, 9), (2.5, 4), (-1.3, 24), (9.0, 19), (40.0, 172), (-25.0, 11)])
+def test_limits_of_the_noncentrality(t: float, freedom: int) -> None:
+    low, high = noncentrality_limits(t, freedom)
+    assert low < t < high or t == 0
+    assert stats.nct.sf(t, freedom, low) == pytest.approx(0.025, abs=1e-6)
+    assert stats.nct.cdf(t, freedom, high) == pytest.approx(0.025, abs=1e-6)
+
+
+def test_effect_of_single_turns_is_cohens_d() -> None:
+    random = np.random.default_rng(0)
+    differences = random.normal(0.3, 1, (300, 16))
+    found = effect_sizes(differences, np.ones(16))
+    assert found[0].value == pytest.approx(differences[0].mean() / differences[0].std(ddof=1))
+    assert 0.92 <= np.mean([one.low <= 0.3 <= one.high for one in found]) <= 0.98
+    # the length of units changes nothing where all are as long
+    assert effect_sizes(differences[0] * 5, np.full(16, 5.0))[0].value == pytest.approx(found[0].value)
+
+
+@pytest.mark.parametrize("units", [5, 10, 25, 173])
+def test_detectable_differences_are_found_in_four_of_five(units: int) -> None:
+    delta = detectable_noncentrality(units)
+    assert stats.nct.sf(stats.t.ppf(0.975, units - 1), units - 1, delta) == pytest.approx(0.8, abs=1e-9)
+    # statsmodels counts rejections on the wrong side as well, which are next to none
+    assert TTestPower().power(delta / math.sqrt(units), units, 0.05) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_detectable_difference_and_its_spread() -> None:
+    random = np.random.default_rng(1)
+    sums = random.normal(0, 2, (400, 12))
+    found = detectable_differences(sums, np.ones(12))
+    truth = detectable_noncentrality(12) * 2 / math.sqrt(12)
+    assert 0.89 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.98
+    assert found[0].value == pytest.approx(detectable_noncentrality(12) * standard_errors(sums[:1], np.ones(12))[0])
+
+
+def test_spread_is_the_jackknife_of_the_standard_error() -> None:
+    sums = np.random.default_rng(4).normal(0, 2, 9)
+    (found,) = detectable_differences(sums, np.ones(9))
+    squares = (sums - sums.mean()) ** 2
+    logs = 0.5 * np.log([np.delete(squares, place).sum() for place in range(9)])
+    half = stats.t.ppf(0.975, 8) * math.sqrt(8 / 9 * ((logs - logs.mean()) ** 2).sum())
+    assert (found.low, found.high) == pytest.approx((found.value * math.exp(-half), found.value * math.exp(half)))
+    # units without turns change nothing
+    (same,) = detectable_differences([*sums, 0.0], [*np.ones(9), 0.0])
+    assert (same.value, same.low, same.high, same.units) == pytest.approx((found.value, found.low, found.high, 9))
+
+
+def test_units_needed_are_statsmodels() -> None:
+    sums = np.random.default_rng(2).normal(0, 1, (1, 20))
+    spread = sums.std(ddof=1)
+    for difference in (0.3, 0.05, 2.0):
+        expected = math.ceil(TTestPower().solve_power(difference / spread, power=0.8, alpha=0.05) - 1e-6)
+        assert units_needed(difference, sums, np.ones(20)) == [max(5, expected)]
+    assert units_needed(1e-6, sums, np.ones(20)) == [None]
+    assert units_needed(0.1, np.ones((1, 9)), np.ones(9)) == [None] == units_needed(0.0, sums, np.ones(20))
+
+
+def test_margins_are_two_one_sided_tests() -> None:
+    random = np.random.default_rng(3)
+    one, two = random.normal(0, 1, (2, 30))
+    (difference,) = mean_estimates(one - two, np.ones(30))
+    verdicts = set()
+    for margin in np.linspace(0.05, 2, 30):
+        p = ttost_paired(one, two, -margin, margin)[0]
+        verdict = within_margin(difference, float(margin))
+        assert (verdict == "inside") == (p < 0.025)
+        verdicts.add(verdict)
+    assert verdicts == {"inside", "open"}
+
+
+def test_what_a_margin_says() -> None:
+    def text(low: float, high: float) -> str:
+        return margin_text(Estimate(0.0, low, high, 20, ""), 0.05)
+
+    assert text(-0.02, 0.04) == "equivalent within ±0.05: the 95 % interval lies inside"
+    assert text(-0.02, 0.06) == "not shown to be within ±0.05"
+    assert text(0.06, 0.09) == text(-0.2, -0.06) == "larger than 0.05: the 95 % interval lies outside ±0.05"
+    assert text(math.nan, math.nan) == "no statement on ±0.05: there is no interval"
+
+
+def test_too_few_or_alike() -> None:
+    (few,) = effect_sizes([1.0, 2, 4], np.ones(3))
+    assert few.value == pytest.approx(7 / 3 / np.std([1, 2, 4], ddof=1))
+    assert math.isnan(few.low) and "3 conversations" in few.note
+    (alike,) = effect_sizes(np.ones(8), np.ones(8))
+    assert math.isnan(alike.value) and alike.note == "unstable: 8 conversations only; all conversations are alike"
+    assert math.isnan(detectable_differences([1.0, 2, 4], np.ones(3))[0].value) and math.isnan(detectable_noncentrality(1))
+    assert detectable_differences(np.ones(12), np.ones(12))[0].note == "all conversations are alike"

@@ -1,0 +1,138 @@
+"""Cluster-robust means and shares against statsmodels, the matrix form of CR2, scipy and short simulations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import linalg, stats
+
+from robustcs.statistics.intervals import wilson
+from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates
+
+
+def sample(seed: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Values per turn, the unit of each, sums and sizes."""
+    random = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(len(lengths)), lengths)
+    values = random.normal(0.4, 0.3, len(codes)) + random.normal(0, 0.2, len(lengths))[codes]
+    return values, codes, np.bincount(codes, values), np.asarray(lengths, dtype=float)
+
+
+def test_single_turns_are_students_t() -> None:
+    values, _, sums, sizes = sample(0, [1] * 12)
+    (found,) = mean_estimates(sums, sizes)
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert cluster_t_test(sums, sizes)[0] == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    robust = sm.OLS(values, np.ones(12)).fit(cov_type="HC2")
+    assert cluster_ratio(sums, sizes).variance[0] == pytest.approx(robust.cov_params()[0, 0])
+
+
+def test_equal_lengths_are_statsmodels_cluster_robust_ols() -> None:
+    values, codes, sums, sizes = sample(1, [6] * 15)
+    fit = sm.OLS(values, np.ones(len(values))).fit(
+        cov_type="cluster", cov_kwds={"groups": codes, "use_correction": True, "df_correction": True}, use_t=True
+    )
+    # its correction G/(G − 1) · (N − 1)/(N − 1) is that of CR2 where all units are as long
+    (found,) = mean_estimates(sums, sizes)
+    assert found.value == pytest.approx(fit.params[0])
+    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int()[0]))
+    assert cluster_t_test(sums, sizes)[0] == pytest.approx(fit.pvalues[0])
+
+
+def test_unequal_lengths_are_the_matrix_form_of_cr2() -> None:
+    lengths = [1, 4, 9, 2, 7, 7, 3]
+    values, codes, sums, sizes = sample(2, lengths)
+    number = len(values)
+    hat = np.full((number, number), 1 / number)
+    rest = values - values.mean()
+    meat = 0.0
+    for code in range(len(lengths)):
+        rows = codes == code
+        adjusted = linalg.inv(linalg.sqrtm(np.eye(rows.sum()) - hat[np.ix_(rows, rows)])) @ rest[rows]
+        meat += adjusted.sum() ** 2
+    found = cluster_ratio(sums, sizes)
+    assert found.variance[0] == pytest.approx(meat / number**2)
+    assert found.value[0] == pytest.approx(values.mean())
+
+
+def test_many_at_once_with_sizes_of_their_own() -> None:
+    random = np.random.default_rng(3)
+    sums, sizes = random.normal(size=(4, 8)), random.integers(0, 5, (4, 8)).astype(float)
+    sums[sizes == 0] = 0
+    together = mean_estimates(sums, sizes)
+    for row, found in enumerate(together):
+        kept = sizes[row] > 0
+        (alone,) = mean_estimates(sums[row, kept], sizes[row, kept])
+        assert found == pytest.approx(alone) if isinstance(found, float) else found.units == alone.units == kept.sum()
+        assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high), nan_ok=True)
+
+
+def test_no_interval_is_said() -> None:
+    (few,) = mean_estimates([[1.0, 2, 3, 4]], np.ones(4))
+    assert few.value == 2.5 and math.isnan(few.low) and few.note == "no interval: 4 conversations, 5 are needed"
+    (alike,) = mean_estimates([np.full(12, 0.1) * 3], np.full(12, 3.0), noun="turn")
+    assert math.isnan(alike.low) and alike.note == "no interval: all 12 turns are alike"
+    (unstable,) = mean_estimates([[1.0, 2, 3, 4, 5]], np.ones(5))
+    assert not math.isnan(unstable.low) and unstable.note == "unstable: 5 conversations only"
+    (none,) = mean_estimates(np.zeros((1, 0)), np.zeros(0))
+    assert math.isnan(none.value) and none.units == 0
+
+
+def test_a_bounded_measure_stays_inside_its_scale() -> None:
+    sums = np.array([0, 0, 0, 0.1, 0, 0, 0.2, 0, 1.0, 0])
+    (found,) = mean_estimates(sums, np.ones(10), bounds=(0, 1))
+    (plain,) = mean_estimates(sums, np.ones(10))
+    assert plain.low < 0 < found.low < found.value < found.high < 1 and found.high > plain.high
+    place = math.log(found.value / (1 - found.value))
+    reach = (plain.high - plain.value) / (found.value * (1 - found.value))
+    assert found.low == pytest.approx(1 / (1 + math.exp(reach - place)))
+    # on any scale, and from both ends alike
+    (grades,) = mean_estimates(4 - 4 * sums, np.ones(10), bounds=(0, 4))
+    assert (grades.low, grades.high) == pytest.approx((4 - 4 * found.high, 4 - 4 * found.low))
+    (far,) = mean_estimates([1e-9] * 9 + [1e-3], np.ones(10), bounds=(0, 1))
+    assert 0 <= far.low < far.value < far.high <= 1
+    with pytest.raises(ValueError, match="not between"):
+        mean_estimates([2.0, 3, 2, 3, 2], np.ones(5), bounds=(0, 1))
+
+
+def test_one_unit_that_carries_the_spread_is_named() -> None:
+    (found,) = mean_estimates([0.5, 0.4, 0.5, 0.6, 0.5, 0.4, 0.6, 0.5, 0.5, 0.5, 0.5, 3], np.ones(12))
+    assert found.note == "one conversation carries 91 % of the spread: the interval may be too narrow"
+    (even,) = mean_estimates(np.arange(12.0), np.ones(12))
+    assert even.note == ""
+
+
+def test_a_share_of_single_turns_is_wilsons_with_t() -> None:
+    hits = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float)
+    (found,) = share_estimates(hits, np.ones(12))
+    # v = p(1 − p)/(K − 1), so 11 trials at the quantile of t
+    share, trials, t = 1 / 3, 11, stats.t.ppf(0.975, 11)
+    root = t * math.sqrt(share * (1 - share) / trials + t**2 / (4 * trials**2))
+    limits = ((share + t**2 / (2 * trials) + sign * root) / (1 + t**2 / trials) for sign in (-1, 1))
+    assert (found.low, found.high) == pytest.approx(tuple(limits))
+
+
+def test_shares_of_nothing_and_of_all() -> None:
+    nothing, everything = share_estimates([np.zeros(400), np.ones(400)], np.ones(400))
+    assert nothing.low == 0 and everything.high == 1
+    # many units: Wilson's with the normal quantile
+    assert nothing.high == pytest.approx(wilson(0, 400)[1], rel=0.02)
+    assert everything.low == pytest.approx(wilson(400, 400)[0], rel=0.02)
+    (few,) = share_estimates([1, 0, 1], np.ones(3))
+    assert math.isnan(few.low) and "3 conversations" in few.note
+
+
+def test_coverage_of_means_and_shares() -> None:
+    random = np.random.default_rng(4)
+    lengths = random.integers(3, 14, (400, 15)).astype(float)
+    level = random.normal(0, 1, (400, 15))
+    chance = stats.norm.cdf(-0.7 + 0.6 * level)
+    found = share_estimates(random.binomial(lengths.astype(int), chance), lengths)
+    truth = stats.norm.cdf(-0.7 / math.sqrt(1 + 0.36))
+    assert 0.91 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.99
+    found = mean_estimates(lengths * level * 0.3 + random.normal(size=(400, 15)) * np.sqrt(lengths), lengths)
+    assert 0.91 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.98

@@ -1,0 +1,147 @@
+"""The sign-flip test and its inversion against scipy, enumeration written out, and each other."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from robustcs.statistics.paired import mcnemar_exact
+from robustcs.statistics.sign_flip import Subsets, paired_tests
+
+# few different values make ties, and sums that are 0
+VALUES = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0])
+TABLES = st.integers(1, 9).flatmap(
+    lambda k: st.tuples(
+        st.lists(VALUES, min_size=k, max_size=k), st.lists(st.integers(1, 9), min_size=k, max_size=k), st.booleans()
+    )
+)
+
+
+def p_by_hand(y: np.ndarray, mid: bool) -> float:
+    """The share of sign patterns at least as far from 0; with ``mid`` those as far count one half."""
+    totals = np.array([abs(np.dot(signs, y)) for signs in itertools.product((-1, 1), repeat=len(y))])
+    return float((totals > abs(y.sum()) + 1e-9).mean() + (0.5 if mid else 1) * (abs(totals - abs(y.sum())) <= 1e-9).mean())
+
+
+@given(TABLES)
+@settings(deadline=None, max_examples=150)
+def test_p_is_that_of_all_sign_patterns_and_agrees_with_the_interval(table: tuple[list[float], list[int], bool]) -> None:
+    y, n, mid = np.array(table[0]), np.array(table[1], dtype=float), table[2]
+    (found,) = paired_tests(y, n, seed=0, mid_p=mid)
+    moving = np.count_nonzero(y)
+    half = mid and moving >= 6
+    # a total of 0 is the least extreme of all, mid-p or not
+    expected = p_by_hand(y, half)
+    assert found.p == pytest.approx(expected) or (half and abs(y.sum()) < 1e-9 and found.p == pytest.approx(1))
+    assert found.moving == moving and found.exact and found.p >= found.floor - 1e-12
+    if not math.isnan(found.low):
+        assert found.low <= y.sum() / n.sum() <= found.high
+        if found.p > 0.05:
+            assert found.low <= 0 <= found.high
+        elif half:
+            assert not found.low < 0 < found.high
+        else:
+            assert not found.low <= 0 <= found.high
+
+
+@given(TABLES.filter(lambda table: len(table[0]) >= 6 and any(table[0])), st.floats(-1, 1))
+@settings(deadline=None, max_examples=60)
+def test_the_interval_holds_what_the_test_does_not_reject(table: tuple[list[float], list[int], bool], theta: float) -> None:
+    y, n = np.array(table[0]), np.array(table[1], dtype=float)
+    (found,) = paired_tests(y, n, seed=0)
+    if min(abs(theta - found.low), abs(theta - found.high)) > 1e-6:
+        assert (found.low <= theta <= found.high) == (p_by_hand(y - theta * n, False) > 0.05)
+
+
+def test_exact_p_is_scipys() -> None:
+    y = np.random.default_rng(1).normal(0.3, 1, 12)
+    expected = stats.permutation_test((y,), np.sum, permutation_type="samples", n_resamples=np.inf).pvalue
+    assert paired_tests(y, np.ones(12), seed=0)[0].p == pytest.approx(expected)
+
+
+def test_random_patterns_come_near_the_exact_p_and_are_the_same_for_all() -> None:
+    random = np.random.default_rng(2)
+    sums, sizes = random.normal(0.2, 1, (5, 20)), random.integers(1, 9, 20).astype(float)
+    together = paired_tests(sums, sizes, seed=3)
+    for row, found in enumerate(together):
+        (alone,) = paired_tests(sums[row], sizes, seed=3)
+        assert alone.p == found.p and (alone.low, alone.high) == pytest.approx((found.low, found.high))
+        exact = stats.permutation_test((sums[row],), np.sum, permutation_type="samples", n_resamples=20_000, rng=0).pvalue
+        assert found.p == pytest.approx(exact, abs=0.02)
+        assert not found.exact and found.floor == 2 / 100_000
+        assert (found.low <= 0 <= found.high) == (found.p > 0.05)
+    assert paired_tests(sums, sizes, seed=3) == together != paired_tests(sums, sizes, seed=4)
+
+
+def test_random_patterns_do_not_depend_on_the_blocks() -> None:
+    subsets = Subsets(21, 7, 999)
+    blocks = [np.concatenate(list(subsets.blocks(size))) for size in (32, 100, 5000)]
+    assert all(np.array_equal(block, blocks[0]) for block in blocks) and blocks[0].shape == (999, 21)
+    assert blocks[0].mean() == pytest.approx(0.5, abs=0.02)
+    exact = np.concatenate(list(Subsets(6, 0).blocks(32)))
+    assert {tuple(row) for row in exact} == set(itertools.product((0, 1), repeat=6)) - {(0,) * 6}
+    np.testing.assert_allclose(Subsets(6, 0).sums(np.eye(6)), exact.T)
+
+
+def test_a_drop_relative_to_the_baseline_has_the_same_p() -> None:
+    random = np.random.default_rng(5)
+    baseline = random.uniform(0.2, 1, (3, 14)) * 8
+    sums = baseline * random.normal(-0.1, 0.2, (3, 14))
+    plain, relative = paired_tests(sums, np.full(14, 8.0), 0), paired_tests(sums, baseline, 0)
+    for one, two, d, a in zip(plain, relative, sums, baseline, strict=True):
+        assert one.p == two.p and two.value == pytest.approx(d.sum() / a.sum())
+        assert two.low < two.value < two.high and (two.low <= 0 <= two.high) == (two.p > 0.05)
+    # a baseline that scores nowhere but in one unit bounds no drop
+    (lost,) = paired_tests([1.0, -1, 2, 3, 1, 1, 1], [0, 0, 0, 0, 0, 0, 1.0], 0)
+    assert math.isnan(lost.low) and "infinite" in lost.note and not math.isnan(lost.p)
+
+
+def test_mid_p_on_single_turns_is_mcnemars_mid_p() -> None:
+    y = np.array([1.0] * 9 + [-1.0] * 3)
+    exact = mcnemar_exact(9, 3)
+    assert paired_tests(y, np.ones(12), 0)[0].p == pytest.approx(exact)
+    tail = stats.binom.pmf(3, 12, 0.5)
+    assert paired_tests(y, np.ones(12), 0, mid_p=True)[0].p == pytest.approx(exact - tail)
+
+
+def test_what_few_units_cannot_show_is_said() -> None:
+    (four,) = paired_tests([1.0, 2, 3, 4], np.ones(4), 0)
+    assert four.p == 1 / 8 and math.isnan(four.low) and "4 conversations, 5 are needed" in four.note
+    (five,) = paired_tests([1.0, 2, 3, 4, 5], np.ones(5), 0)
+    assert five.p == 1 / 16 and math.isnan(five.low) and "not reach 0.05" in five.note
+    (six,) = paired_tests([1.0, 2, 3, 4, 5, 6], np.ones(6), 0)
+    assert six.p == 1 / 32 and (six.low, six.high) == (1, 6) and "not reach 0.01" in six.note and "0.05" not in six.note
+    (eight,) = paired_tests(np.arange(1.0, 9), np.ones(8), 0)
+    assert eight.p == 1 / 128 and "reach" not in eight.note
+    (sparse,) = paired_tests([1.0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], np.ones(12), 0)
+    assert sparse.p == 0.25 and sparse.moving == 3 and "differences in 3 of 12 conversations" in sparse.note
+
+
+def test_no_difference_at_all_gives_no_empty_interval() -> None:
+    (found,) = paired_tests(np.zeros(20), np.ones(20), 0)
+    assert (found.value, found.p) == (0, 1) and math.isnan(found.low)
+    assert found.note == "no difference in any of 20 conversations: at 95 %, fewer than 13.9 % of conversations have one"
+    assert found.p_text == "p = 1.000"
+    (none,) = paired_tests(np.zeros((1, 0)), np.zeros(0), 0)
+    assert math.isnan(none.p) and math.isnan(none.value)
+
+
+def test_p_is_never_printed_as_its_floor() -> None:
+    (found,) = paired_tests(np.arange(1.0, 31), np.ones(30), 0)
+    assert found.p == found.floor == 2 / 100_000 and found.p_text == "p < 0.0001"
+
+
+def test_size_of_the_test_and_coverage_of_the_interval() -> None:
+    random = np.random.default_rng(6)
+    lengths = random.integers(3, 14, 14).astype(float)
+    trials = 400
+    sums = random.standard_t(5, (trials, 14)) * np.sqrt(lengths) + lengths * random.normal(0, 0.3, (trials, 14))
+    found = paired_tests(sums + 0.7 * lengths, lengths, 0)
+    assert 0.91 <= np.mean([one.low <= 0.7 <= one.high for one in found]) <= 0.98
+    assert 0.02 <= np.mean([one.p <= 0.05 for one in paired_tests(sums, lengths, 0)]) <= 0.085

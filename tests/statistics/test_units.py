@@ -1,0 +1,70 @@
+"""Which unit a turn counts with, and sums over units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robustcs.errors import UsageError
+from robustcs.statistics.units import unit_of, units_of
+
+
+@pytest.mark.parametrize(
+    ("turn", "unit"),
+    [
+        ("31_4", "31"),  # CAsT 2019–2021
+        ("132_1-3", "132"),  # CAsT 2022: branches of one topic
+        ("1-1_1", "1"),  # iKAT 2023
+        ("1-2_3", "1"),
+        ("0_1", "0"),  # iKAT 2024
+        ("dd6b6ffd177f2b311abe676261279d2f<::>4", "dd6b6ffd177f2b311abe676261279d2f"),  # MTRAG
+        ("a_b-1<::>12", "a_b-1"),
+        ("C_6758fcdffc2a_1_q#2", "C_6758fcdffc2a_1"),  # CANARD
+        ("2082", "2082"),  # no conversation
+        ("q49", "q49"),
+    ],
+)
+def test_the_conversation_of_every_form_of_id(turn: str, unit: str) -> None:
+    assert unit_of(turn) == unit
+
+
+def test_conversations_are_the_unit_from_five_on() -> None:
+    turns = [f"{c}_{t}" for c in range(5) for t in range(1, c + 2)]
+    units = units_of(turns)
+    assert (units.kind, units.count, units.note) == ("conversation", 5, "")
+    assert units.describe() == "15 turns in 5 conversations"
+    assert units.sizes.tolist() == [1, 2, 3, 4, 5]
+    few = units_of(turns[:10])
+    assert (few.kind, few.count, few.describe()) == ("turn", 10, "10 turns")
+    assert "only 4 conversations" in few.note
+
+
+def test_ids_without_conversations_are_units_without_a_word() -> None:
+    units = units_of(["2082", "2083", "2084"])
+    assert (units.kind, units.count, units.note) == ("turn", 3, "")
+
+
+def test_asking_for_turns_and_naming_conversations() -> None:
+    turns = [f"{c}_{t}" for c in range(6) for t in (1, 2)]
+    assert units_of(turns, "turn").describe() == "12 turns"
+    groups = {turn: turn[-1] + turn[0] for turn in turns}
+    assert units_of(turns, groups=groups).count == 12
+    groups = {turn: str(place % 5) for place, turn in enumerate(turns)}
+    assert units_of(turns, groups=groups).labels == ("0", "1", "2", "3", "4")
+    with pytest.raises(UsageError, match="no conversation"):
+        units_of([*turns, "9_9"], groups=groups)
+    with pytest.raises(UsageError, match="unit 'topic'"):
+        units_of(turns, "topic")  # type: ignore[arg-type]
+
+
+def test_sums_and_slices() -> None:
+    turns = [f"{t % 7}_{t}" for t in range(1, 40)]
+    units = units_of(turns)
+    values = np.random.default_rng(0).normal(size=(2, 3, len(turns)))
+    expected = np.stack([values[..., [unit_of(turn) == label for turn in turns]].sum(-1) for label in units.labels], axis=-1)
+    np.testing.assert_allclose(units.sums(values), expected)
+    rows = np.array([turn.startswith(("1_", "3_")) for turn in turns])
+    part = units.take(rows)
+    assert (part.kind, part.count, set(part.labels)) == ("conversation", 2, {"1", "3"})
+    np.testing.assert_allclose(part.sums(values[..., rows]), units.sums(values)[..., [0, 2]])
+    assert units.take(np.zeros(39, dtype=bool)).sums(np.zeros((4, 0))).shape == (4, 0)

@@ -1,0 +1,81 @@
+"""The simulation of bench/coverage.py in short: a few hundred trials and wide bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import coverage
+from bench import coverage_cells as cells
+
+#: Kind of estimate → lowest and highest share of covered trials, over all rows of the kind.
+BOUNDS = {
+    "mean NDCG@3": (0.89, 0.99), "mean MAP": (0.89, 0.99), "share of turns (P@1)": (0.89, 0.99),
+    "rare share of turns": (0.89, 1),
+    "difference NDCG@3": (0.88, 0.99), "difference MAP": (0.88, 0.99), "difference P@1": (0.87, 0.99),
+    "difference of shares (McNemar, mid-p)": (0.86, 0.99), "drop in % NDCG": (0.88, 0.99), "effect size NDCG": (0.88, 1),
+    "Pearson over turns": (0.88, 1), "Spearman over turns": (0.88, 1), "Kendall over turns": (0.88, 1),
+    "Cohen's kappa by topic": (0.85, 1), "Cohen's kappa at a level by topic": (0.85, 1), "ordinal alpha by topic": (0.85, 1),
+}  # fmt: skip
+
+
+def merged(tally: cells.Tally) -> dict[str, np.ndarray]:
+    """Kind → counts of all its rows."""
+    kinds: dict[str, np.ndarray] = {}
+    for (kind, _), counts in tally.counts.items():
+        kinds[kind] = kinds.get(kind, 0) + counts
+    return kinds
+
+
+@pytest.mark.parametrize(("what", "trials"), [("CAsT 2019", 100), ("CAsT 2020", 60), ("LLMJudge topics", 60)])
+def test_intervals_cover_and_tests_keep_their_level(shared_data: Path, what: str, trials: int) -> None:
+    units, made = coverage.trials_of(shared_data, what)
+    kinds = merged(cells.run_trials(made[:3], units, 20, trials, seed=1))
+    seen = 0
+    for kind, (covers, intervals, _, at_05, at_01, tests, found, searched) in kinds.items():
+        if kind in BOUNDS:
+            low, high = BOUNDS[kind]
+            assert low <= covers / intervals <= high, kind
+            seen += 1
+        if tests:
+            assert at_05 / tests <= 0.1 and at_01 / tests <= 0.05, kind
+        if kind == "detectable difference NDCG":
+            assert 0.7 <= found / searched <= 0.9
+    assert seen == (3 if what.startswith("LLMJudge") else 13)
+
+
+def test_families_keep_their_level(shared_data: Path) -> None:
+    some = cells.read_collection(shared_data, "CAsT 2019")
+    kinds = merged(cells.run_trials([cells.families_trial(some)], some.units.count, 12, 40, seed=2))
+    for kind, counts in kinds.items():
+        if "swapped" in kind:
+            assert counts[3] / counts[5] <= 0.16, kind
+    lower = kinds["Kendall's tau of rankings, lower limit"]
+    assert lower[0] / lower[1] >= 0.9
+
+
+def test_the_page_takes_the_tables() -> None:
+    text = coverage.PAGE.read_text(encoding="utf-8")
+    for name in ("intervals", "tests", "misses"):
+        new = coverage.page(text, name, ["| row |"])
+        assert f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new and coverage.page(new, name, ["| row |"]) == new
+
+
+def test_the_tables_say_what_was_counted() -> None:
+    tally = cells.Tally()
+    tally.counts["mean MAP", "0"] += (90, 100, 20, 0, 0, 0, 0, 0)
+    tally.counts["mean MAP", "1"] += (96, 100, 40, 0, 0, 0, 0, 0)
+    tally.counts["difference MAP", "0"] += (78, 100, 20, 5, 1, 100, 70, 100)
+    found = {("CAsT 2019", 10): tally}
+    assert coverage.interval_table(found)[2:] == [
+        "| mean MAP | CAsT 2019 | 10 | 93.0 (90.0) | 0.300 |", "| difference MAP | CAsT 2019 | 10 | 78.0 | 0.200 |"
+    ]  # fmt: skip
+    assert coverage.test_table(found)[2:] == ["| difference MAP | CAsT 2019 | 10 | 5.0 | 1.00 | 70 |"]
+    # 90 of 100 is within two standard errors of 92
+    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: 78.0 % where 88 to 97 are wanted"]
+    tally.counts["difference MAP", "0"][:] = (95, 100, 20, 16, 1, 100, 70, 100)
+    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: rejects 16.0 % where at most 6.5 are wanted"]
+    del tally.counts["difference MAP", "0"]
+    assert coverage.misses(found) == ["- none"]
