@@ -1,0 +1,159 @@
+"""When not to trust the hole model: what it can be told from the judgments at hand, and a trial on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.hole_features import Floats, found_alone
+from robustcs.evaluation.hole_model import HoleModel, fit_stages, hide, split
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.policy import EvaluationPolicy
+from robustcs.statistics.intervals import CONFIDENCE
+
+#: The trial hides this share of the judged passages at a time, and wants at least this coverage.
+_HIDDEN, _COVERED = 0.1, 0.85
+#: How far slope and level of the recalibration may be from 1 and 0.
+_SLOPE, _LEVEL = 0.25, 0.4
+#: Fewer judged passages than this teach little.
+_FEW = 100
+#: A group's own passages count as unjudged when fewer than this share is judged; shares of holes that are worth a warning.
+_JUDGED, _ALONE, _DEEP, _MANY = 0.1, 0.05, 0.1, 0.3
+
+
+@dataclass(frozen=True)
+class HoleCheck:
+    """A trial of the model on the user's own judgments.
+
+    level, slope
+        a and b of truth ≈ a + b · prediction (logits) on hidden judged passages: 0 and 1 where the model is calibrated.
+    coverage
+        Share of the true means and differences of means inside their 95 % intervals, over ``hidings`` hidings of a tenth of
+        the judged passages. NaN where nothing hidden touched a score.
+    warning
+        What is to stand beside the model's numbers; None where the trial went well.
+    """
+
+    level: float
+    slope: float
+    coverage: float
+    hidings: int
+    warning: str | None
+
+
+def draws_interval(values: Floats) -> tuple[Floats, Floats]:
+    """The 95 % interval of draws (first axis): quantiles that a further draw leaves with exactly 5 % probability."""
+    tails = [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]
+    low, high = np.quantile(values, tails, axis=0, method="weibull")
+    return low, high
+
+
+def check_hole_model(
+    model: HoleModel,
+    pool: RunPool,
+    grades: Grades,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: npt.NDArray[np.bool_] | None = None,
+    hidings: int = 10,
+    draws: int = 100,
+) -> HoleCheck:
+    """Hide a tenth of the judged passages ``hidings`` times, as the holes are distributed, and predict the scores.
+
+    The model's variances and recalibration are kept; its coefficients are fitted anew. ``counted`` (bool[T]): the turns that
+    means go over.
+    """
+    rng = np.random.default_rng([model.seed, hidings])
+    first, second = np.triu_indices(len(pool.names), 1)
+    truth = _means(pool, grades[None], measures, policy, counted)
+    inside: list[npt.NDArray[np.bool_]] = []
+    for number in range(hidings):
+        hidden = hide(model.judged, model.holes, _HIDDEN, rng)
+        if not hidden.any():
+            continue
+        left = grades.copy()
+        left[model.judged.pairs[hidden]] = UNJUDGED
+        known, unknown = split(pool, model.judged, hidden, grades, model.groups)
+        stages = fit_stages(known, model.values[~hidden], model.levels, model.turns, model.stages)
+        trial = model.about(unknown, stages, seed=model.seed + number + 1)
+        drawn = np.concatenate(
+            [
+                _means(pool, sets, measures, policy, counted)
+                for sets in trial.draws(left, draws, pool.batch(measures))
+            ]
+        )
+        for values, true in ((drawn, truth[0]), (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second])):
+            low, high = draws_interval(values)
+            touched = high - low > 1e-12
+            inside.append(((low - 1e-9 <= true) & (true <= high + 1e-9))[touched])
+    cells = np.concatenate([np.zeros(0, dtype=bool), *inside])
+    coverage = float(cells.mean()) if len(cells) else float("nan")
+    level, slope = (float(value) for value in model.recalibration.mean[:2])
+    return HoleCheck(level, slope, coverage, hidings, _trial_warning(level, slope, coverage, hidings))
+
+
+def hole_warnings(
+    model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], names: Mapping[int, str] | None = None
+) -> tuple[str, ...]:
+    """What the judgments cannot tell: sentences that belong beside every number of the model.
+
+    ``names``: what the model's groups are called; else by their runs.
+    """
+    found = []
+    holes, judged = model.holes, model.judged
+    total = len(holes)
+    if len(judged) < _FEW:
+        found.append(f"The hole model learned from {len(judged)} judged passages only.")
+    numbers, alone = found_alone(pool, model.groups)
+    for group, own in zip(numbers.tolist(), alone, strict=True):
+        unjudged, known = int(own[holes.pairs].sum()), int(own[judged.pairs].sum())
+        if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
+            runs = [name for name, number in zip(pool.names, model.groups, strict=True) if number == group]
+            name = (names or {}).get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
+            found.append(
+                f"Of the passages that only {name} found, {known} of {known + unjudged} are judged: nothing tells whether they"
+                " are poorer or better than those of other runs, and 95 % may be less here."
+            )
+    deep = int((holes.log_best > model.limit).sum())
+    if deep >= _DEEP * total:
+        found.append(
+            f"{deep} of {total} unjudged passages lie deeper than nearly all judged ones: what they hold is extrapolated."
+        )
+    if total >= _MANY * (total + len(judged)) and any(measure.family == "map" for measure in measures):
+        found.append(
+            f"{total} of {total + len(judged)} passages are unjudged: with so many, the intervals of MAP may be too narrow."
+        )
+    return tuple(found)
+
+
+def _means(
+    pool: RunPool,
+    sets: Grades,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: npt.NDArray[np.bool_] | None,
+) -> Floats:
+    """float64[B, R, M]."""
+    scores = pool.score(sets, measures, policy)
+    return np.asarray((scores if counted is None else scores[..., counted]).mean(axis=-1))
+
+
+def _trial_warning(level: float, slope: float, coverage: float, hidings: int) -> str | None:
+    reasons = []
+    if coverage < _COVERED:
+        reasons.append(f"their 95 % intervals held {coverage:.0%} of the scores and differences")
+    if abs(slope - 1) > _SLOPE:
+        reasons.append(f"predictions were too {'timid' if slope > 1 else 'sure'} (slope {slope:.2f}, not 1)")
+    if abs(level) > _LEVEL:
+        reasons.append(f"predicted grades were too {'low' if level > 0 else 'high'} (level {level:+.2f}, not 0)")
+    if not reasons:
+        return None
+    return (
+        f"Do not rely on the predicted grades: judged passages were hidden ({hidings} times a tenth of them), and"
+        f" {', '.join(reasons)}."
+    )

@@ -1,0 +1,169 @@
+"""What the hole model knows about a pair of turn and passage: where runs rank it, and its grades in other turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from robustcs.inputs.arrays import as_arrow, as_numpy
+
+#: Ranks below this one tell no more; a run that lacks the passage counts as having it here.
+DEEPEST = 150
+#: Runs have slopes of their own up to this number, beyond it groups of runs have.
+MOST_RUNS = 8
+#: Ranks up to which hinges rise, and the top that is looked at for finders.
+_HINGE, _SHARP_HINGE, _TOP = np.log(12), np.log(4), 10
+
+#: Kinds of features: one variance shrinks the coefficients of a kind, but for the first, which nothing shrinks.
+BASIC, RANK, RUN_RANK, RUN_TOP, FINDERS, ALONE, RUN_FOUND = range(7)
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairFeatures:
+    """Features of n pairs of a pool, turn by turn and within a turn by document id: in whatever order the runs came.
+
+    pairs
+        int64[n], the pairs in the pool.
+    turns
+        int64[n], the rows of their turns, ascending.
+    fixed
+        float64[n, p]: features whose coefficients are the same in all turns.
+    kinds
+        int64[p]: the kind of each column, such as :data:`BASIC`.
+    varying
+        float64[n, q]: features whose coefficients every turn has for itself: 1, then the log rank in every run.
+    best
+        int64[n]: the best rank in any run, from 1.
+    """
+
+    pairs: Numbers
+    turns: Numbers
+    fixed: Floats
+    kinds: Numbers
+    varying: Floats
+    best: Numbers
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def log_best(self) -> Floats:
+        """float64[n]: log of the best rank, :data:`DEEPEST` at most."""
+        return np.asarray(np.log(np.minimum(self.best, DEEPEST)))
+
+    @property
+    def height(self) -> Floats:
+        """float64[n]: how far the best rank is above rank 12, in logs; 0 below."""
+        return np.asarray(np.maximum(0, _HINGE - self.log_best))
+
+    def take(self, rows: npt.NDArray[np.generic]) -> PairFeatures:
+        """Some of the pairs, by mask or by ascending index."""
+        return PairFeatures(
+            self.pairs[rows], self.turns[rows], self.fixed[rows], self.kinds, self.varying[rows], self.best[rows]
+        )
+
+    def with_column(self, column: Floats) -> PairFeatures:
+        """One more basic feature."""
+        return replace(self, fixed=np.column_stack([self.fixed, column]), kinds=np.append(self.kinds, BASIC))
+
+
+def run_groups(pool: RunPool) -> tuple[int, ...]:
+    """A group for every run: its own up to :data:`MOST_RUNS` runs, else clusters of runs with much the same top passages.
+
+    Complete linkage on 1 − the Jaccard index of the pairs in the top 10.
+    """
+    runs = len(pool.names)
+    if runs <= MOST_RUNS:
+        return tuple(range(runs))
+    order = np.argsort(pool.names, kind="stable")
+    top = (pool.best_ranks()[order] <= _TOP).astype(np.float64)
+    both = top @ top.T
+    either = np.diag(both)[:, None] + np.diag(both) - both
+    distance = 1 - np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    np.fill_diagonal(distance, 0)
+    groups = np.empty(runs, dtype=np.int64)
+    groups[order] = fcluster(linkage(squareform(distance, checks=False), "complete"), MOST_RUNS, "maxclust") - 1
+    return tuple(groups.tolist())
+
+
+def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequence[int]) -> PairFeatures:
+    """The features of ``pairs`` (in any order), given the judgments ``grades`` (int16[N + 1]) and the group of every run."""
+    pairs = _in_order(pool, pairs)
+    # sums in the order of names, so that the order of the runs changes nothing
+    order = np.argsort(pool.names, kind="stable")
+    ranks = pool.best_ranks()[order][:, pairs].T
+    member = _members(np.asarray(groups)[order])
+    share = np.eye(len(order)) if len(order) <= MOST_RUNS else member / member.sum(axis=0)
+
+    logs = np.log(np.minimum(ranks, DEEPEST))
+    hinges, found, top = np.maximum(0, _HINGE - logs), ranks < NEVER, ranks <= _TOP
+    mean, mean_hinge, mean_found, mean_top = (x.mean(axis=1, keepdims=True) for x in (logs, hinges, found, top))
+    highest = hinges.max(axis=1, keepdims=True)
+    finders = (found @ member > 0).astype(np.float64)
+    alone = finders * (finders.sum(axis=1, keepdims=True) == 1)
+    by_run = logs @ share
+    columns = [
+        (BASIC, np.ones_like(mean)), (BASIC, mean - _HINGE), (BASIC, _elsewhere(pool, pairs, grades)),
+        (RANK, logs.min(axis=1, keepdims=True) - _HINGE), (RANK, mean_hinge), (RANK, highest),
+        (RUN_RANK, by_run - mean), (RUN_TOP, hinges @ share - mean_hinge),
+        (FINDERS, mean_found), (FINDERS, mean_top), (FINDERS, alone.sum(axis=1, keepdims=True)),
+        (RUN_FOUND, found @ share - mean_found), (RUN_FOUND, top @ share - mean_top),
+        (RUN_FOUND, np.maximum(0, _SHARP_HINGE - logs) @ share),
+        (ALONE, alone), (ALONE, alone * highest / _HINGE),
+    ]  # fmt: skip
+    return PairFeatures(
+        pairs=pairs,
+        turns=pool.pair_turns[pairs],
+        fixed=np.hstack([column for _, column in columns]),
+        kinds=np.concatenate([np.full(column.shape[1], kind) for kind, column in columns]),
+        varying=np.hstack([np.ones_like(mean), (np.log(DEEPEST) - by_run) / 2]),
+        best=ranks.min(axis=1),
+    )
+
+
+def found_alone(pool: RunPool, groups: Sequence[int]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """The groups' numbers, int64[G] by run name, and bool[G, N]: the pair is found by runs of this group and by no other."""
+    order = np.argsort(pool.names, kind="stable")
+    numbers = np.asarray(groups)[order]
+    finders = _members(numbers).T @ (pool.best_ranks()[order] < NEVER) > 0
+    _, first = np.unique(numbers, return_index=True)
+    return numbers[np.sort(first)], finders & (finders.sum(axis=0) == 1)
+
+
+def _members(groups: Numbers) -> Floats:
+    """float64[R, G]: which group every run belongs to, groups by first appearance."""
+    numbers, first = np.unique(groups, return_index=True)
+    return np.asarray(groups[:, None] == numbers[np.argsort(first)], dtype=np.float64)
+
+
+def _in_order(pool: RunPool, pairs: Numbers) -> Numbers:
+    """``pairs`` by turn and document id, whatever the order in which the pool met them."""
+    documents, codes = np.unique(pool.pair_documents[pairs], return_inverse=True)
+    place = np.empty(len(documents), dtype=np.int64)
+    place[as_numpy(pc.sort_indices(pool.documents.take(as_arrow(documents.astype(np.int32)))))] = np.arange(len(documents))
+    return pairs[np.lexsort((place[codes], pool.pair_turns[pairs]))]
+
+
+def _elsewhere(pool: RunPool, pairs: Numbers, grades: Grades) -> Floats:
+    """float64[n, 2]: the passage is judged in another turn; its mean grade there, as a share of the highest grade."""
+    judged = np.flatnonzero(grades[:-1] > UNJUDGED)
+    values = np.maximum(grades[judged], 0).astype(np.float64)
+    highest = max(values.max(initial=0), 1.0)
+    documents, wanted = pool.pair_documents[judged], pool.pair_documents[pairs]
+    own = np.zeros(len(pool))
+    own[judged] = values
+    count = np.bincount(documents, minlength=len(pool.documents))[wanted] - (grades[pairs] > UNJUDGED)
+    total = np.bincount(documents, values, minlength=len(pool.documents))[wanted] - own[pairs]
+    mean = np.divide(total, count * highest, out=np.zeros(len(pairs)), where=count > 0)
+    return np.column_stack([count > 0, mean])

@@ -1,0 +1,238 @@
+"""What unjudged passages probably hold: a model of grades fitted to the judged ones, and common draws from it.
+
+A grade is reached in stages, from each level to the next with a probability of its own (continuation ratio), see
+:mod:`~robustcs.evaluation.hole_stages`. A later stage knows the turn's level in the one before. Parameters are drawn anew for
+every draw, shared coefficients from a t distribution because their prior variances are estimated, and then a grade for every
+hole, which is the same in all runs. Logits are recalibrated on judged passages that were hidden where the holes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+from scipy.special import expit
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.hole_features import Floats, Numbers, PairFeatures, pair_features, run_groups
+from robustcs.evaluation.hole_recalibration import Recalibration, recalibration
+from robustcs.evaluation.hole_stages import Mask, StageFit, fit_stage
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+
+#: Judged passages down to this rank, or to :data:`_DEEPER` times the deepest hole's, are learned from.
+_LEARNED, _DEEPER = 20, 3
+#: Share of the learned passages that lie above the depth from which extrapolation begins, and its error (per log rank).
+_WITHIN, _BEYOND = 0.98, 0.5
+#: Degrees of freedom of shared coefficients.
+_FREEDOM = 5
+#: Repeated hidings for the recalibration, and the share of judged passages each hides.
+_HIDINGS, _HIDDEN = 4, 0.25
+#: Parameter draws that grade probabilities average over.
+_AVERAGED = 64
+#: Logits worked on at a time.
+_CELLS = 4_000_000
+#: Last ranks of the bands within which hidden passages imitate the holes.
+_BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class HoleModel:
+    """A fitted model and the holes that it speaks of.
+
+    levels
+        int16[L], the grades that were judged, ascending; those below 0 count as 0.
+    holes
+        The unjudged pairs that get grades: H of them, in :attr:`pairs`.
+    judged
+        The judged pairs that the model learned from; ``values`` (int16[n]) are their grades.
+    stages
+        L − 1 fits, from each level to the next.
+    recalibration
+        How drawn logits are corrected.
+    limit
+        The log rank beyond which the model extrapolates.
+    groups
+        The group of every run.
+    """
+
+    levels: npt.NDArray[np.int16]
+    holes: PairFeatures
+    judged: PairFeatures
+    values: npt.NDArray[np.int16]
+    stages: tuple[StageFit, ...]
+    recalibration: Recalibration
+    limit: float
+    groups: tuple[int, ...]
+    turns: int
+    seed: int
+
+    @property
+    def pairs(self) -> Numbers:
+        """int64[H]: the holes in the pool, by turn and document id."""
+        return self.holes.pairs
+
+    def about(self, holes: PairFeatures, stages: tuple[StageFit, ...], seed: int) -> HoleModel:
+        """The model refitted (``stages``), speaking of other passages."""
+        return replace(self, holes=holes, stages=stages, seed=seed)
+
+    def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
+        """``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], as :meth:`RunPool.score` takes them.
+
+        Draw d depends on the seed and on d alone. Passages that are not among the holes keep their grade.
+        """
+        for start in range(0, count, max(size, 1)):
+            numbers = range(start, min(start + max(size, 1), count))
+            sets = np.tile(grades, (len(numbers), 1))
+            step = max(1, _CELLS // max(len(self.holes), 1))
+            for first in range(0, len(numbers), step):
+                some = numbers[first : first + step]
+                generators = [np.random.default_rng([self.seed, number]) for number in some]
+                chances = self._chances(generators)
+                rolled = np.stack([generator.random(len(self.holes)) for generator in generators])
+                sets[first : first + len(some), self.pairs] = self.levels[(rolled < chances).sum(axis=0)]
+            yield sets
+
+    def probabilities(self) -> Floats:
+        """float64[H, L]: how probable every level is for every hole, averaged over parameter draws."""
+        total = np.zeros((len(self.stages), len(self.holes)))
+        step = max(1, _CELLS // max(len(self.holes), 1))
+        for first in range(0, _AVERAGED, step):
+            some = range(first, min(first + step, _AVERAGED))
+            total += self._chances([np.random.default_rng([self.seed, number]) for number in some]).sum(axis=1)
+        reached = np.vstack([np.ones(len(self.holes)), total / _AVERAGED, np.zeros(len(self.holes))])
+        return np.asarray((reached[:-1] - reached[1:]).T)
+
+    def _chances(self, generators: Sequence[np.random.Generator]) -> Floats:
+        """float64[L − 1, draws, H]: the chance of every hole to reach each level from the second one on."""
+        holes, draws = self.holes, len(generators)
+        turns, row = np.unique(holes.turns, return_inverse=True)
+        beyond = np.maximum(0, holes.log_best - self.limit)
+        widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
+        corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
+        chances = np.empty((len(self.stages), draws, len(holes)))
+        reached = np.ones((draws, len(holes)))
+        for number, stage in enumerate(self.stages):
+            known = carried(holes, self.stages[:number])
+            noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
+            off = solve_triangular(stage.precision, noise.T, lower=True, trans="T").T
+            roots = np.linalg.cholesky(stage.turn_covariance[turns])
+            own = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
+            # (draws, turns, q): the turns' coefficients, given the shared ones
+            turn = stage.turn[turns] - np.einsum("tqp,dp->dtq", stage.pull[turns], off)
+            turn = turn + np.einsum("tqr,dtr->dtq", roots, own)
+            logits = (stage.beta + off) @ known.fixed.T
+            for column in range(turn.shape[2]):
+                logits += turn[:, row, column] * known.varying[:, column]
+            logits += np.array([generator.normal(0, _BEYOND) for generator in generators])[:, None] * beyond
+            reached = reached * expit(self.recalibration.apply(corrections, logits, holes.height))
+            chances[number] = reached
+        return chances
+
+
+def fit_hole_model(
+    pool: RunPool,
+    grades: Grades,
+    depth: int | None = None,
+    groups: Sequence[int] | None = None,
+    seed: int = 0,
+) -> HoleModel | None:
+    """Fit the model to the judged passages of the runs, for the unjudged ones in the top ``depth`` of any run (None: all).
+
+    ``groups`` (one number per run) tells which runs come from one team, ranker or rewriter; None guesses
+    (:func:`~robustcs.evaluation.hole_features.run_groups`). None where there is no hole.
+
+    Raises :class:`UsageError` where the judged passages have fewer than two grades.
+    """
+    best = pool.best_ranks().min(axis=0, initial=NEVER)
+    last = NEVER - 1 if depth is None else depth
+    holes = np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= last))
+    if not len(holes):
+        return None
+    groups = run_groups(pool) if groups is None else tuple(groups)
+    learned = min(max(_LEARNED, _DEEPER * int(best[holes].max())), NEVER - 1)
+    judged = pair_features(pool, np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)), grades, groups)
+    values = np.maximum(grades[judged.pairs], 0)
+    levels = np.unique(values)
+    if len(levels) < 2:
+        raise UsageError(
+            "one-grade",
+            f"the judged passages of the runs' top {learned} " + ("all have one grade" if len(levels) else "are none")
+            if learned < NEVER - 1 else "the judged passages of the runs have fewer than two grades",
+            "unjudged passages cannot be predicted; judge some, or give the rates yourself",
+        )  # fmt: skip
+    stages = fit_stages(judged, values, levels, len(pool.turns))
+    unjudged = pair_features(pool, holes, grades, groups)
+    logits, outcomes, heights, turns = [], [], [], []
+    rng = np.random.default_rng(seed)
+    for _ in range(_HIDINGS):
+        hidden = hide(judged, unjudged, _HIDDEN, rng)
+        known, unknown = split(pool, judged, hidden, grades, groups)
+        refitted = fit_stages(known, values[~hidden], levels, len(pool.turns), stages)
+        for number, stage in enumerate(refitted):
+            there = values[hidden] >= levels[number]
+            features = carried(unknown, refitted[:number]).take(there)
+            logits.append(stage.logits(features))
+            outcomes.append(values[hidden][there] >= levels[number + 1])
+            heights.append(features.height)
+            turns.append(features.turns)
+    return HoleModel(
+        levels=levels,
+        holes=unjudged,
+        judged=judged,
+        values=values,
+        stages=stages,
+        recalibration=recalibration(*map(np.concatenate, (logits, outcomes, heights, turns))),
+        limit=float(np.quantile(judged.log_best, _WITHIN)),
+        groups=groups,
+        turns=len(pool.turns),
+        seed=seed,
+    )
+
+
+def fit_stages(
+    features: PairFeatures,
+    values: npt.NDArray[np.int16],
+    levels: npt.NDArray[np.int16],
+    turns: int,
+    starts: Sequence[StageFit] | None = None,
+) -> tuple[StageFit, ...]:
+    """A fit for each step from a level to the next, on the pairs whose grade (``values``) reaches the lower one."""
+    stages: tuple[StageFit, ...] = ()
+    for number, (lower, upper) in enumerate(zip(levels[:-1], levels[1:], strict=True)):
+        reached = values >= lower
+        start = None if starts is None else starts[number]
+        known = carried(features, stages).take(reached)
+        stages = (*stages, fit_stage(known, values[reached] >= upper, turns, start))
+    return stages
+
+
+def carried(features: PairFeatures, before: Sequence[StageFit]) -> PairFeatures:
+    """The features of the next stage: the turn's level in the stage before is one more."""
+    return features.with_column(before[-1].turn[features.turns, 0]) if before else features
+
+
+def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random.Generator) -> Mask:
+    """A random ``share`` of the judged pairs, as mask; best ranks are distributed as those of the holes, where possible."""
+    bands, wanted = (np.searchsorted(_BANDS, features.best) for features in (judged, holes))
+    size = len(_BANDS) + 1
+    weights = np.bincount(wanted, minlength=size) / np.maximum(np.bincount(bands, minlength=size), 1)
+    # an exponential clock for each pair: the first to ring are a sample without replacement, by weight
+    clocks = rng.exponential(size=len(judged)) / np.maximum(weights[bands], 1e-300)
+    possible = int((weights[bands] > 0).sum())
+    hidden = np.zeros(len(judged), dtype=bool)
+    hidden[np.argsort(clocks, kind="stable")[: min(int(share * len(judged)), possible)]] = True
+    return hidden
+
+
+def split(
+    pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades, groups: Sequence[int]
+) -> tuple[PairFeatures, PairFeatures]:
+    """The features of the judged pairs that are still known, and of the hidden ones, once those are ``hidden``."""
+    left = grades.copy()
+    left[judged.pairs[hidden]] = UNJUDGED
+    features = pair_features(pool, judged.pairs, left, groups)
+    return features.take(~hidden), features.take(hidden)
