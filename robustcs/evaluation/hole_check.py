@@ -11,7 +11,7 @@ import numpy.typing as npt
 from robustcs.evaluation.hole_features import Floats, found_alone
 from robustcs.evaluation.hole_model import HoleModel, fit_stages, hide, split
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.intervals import CONFIDENCE

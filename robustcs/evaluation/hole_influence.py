@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import HoleModel
-from robustcs.evaluation.measures import Measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
 
