@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from robustcs.policy import EvaluationPolicy
@@ -24,6 +24,8 @@ class Evaluated:
         Turns evaluated.
     missing
         Turns that at least one run (or file) lacks: scored 0 or dropped, as the policy says.
+    unit, units
+        What intervals and tests take as independent, and how many of them; empty where the result has none by units.
     """
 
     policy: EvaluationPolicy
@@ -31,11 +33,16 @@ class Evaluated:
     turns: int
     missing: int
     notes: tuple[str, ...] = ()
+    _: KW_ONLY
+    unit: Literal["", "conversation", "turn"] = ""
+    units: int = 0
 
     @property
     def policy_line(self) -> str:
         """The line that closes every table and report."""
         turns = counted(self.turns, "turn")
+        if self.unit == "conversation":
+            turns += f" in {counted(self.units, 'conversation')}"
         if self.basis == "texts":
             return f"{turns} · texts only, nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
@@ -50,8 +57,9 @@ class Evaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """The ``policy`` of the JSON output."""
+        units = {"unit": self.unit, "units": self.units} if self.unit else {}
         return {
-            **self.policy.as_dict(), "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
+            **self.policy.as_dict(), **units, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
             "line": self.policy_line,
         }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -226,6 +226,14 @@ class Workspace(Inputs):
                     f"it has {', '.join(map(str, frame.columns))}",
                 )  # fmt: skip
         return [frame[names].dropna() for frame in frames]
+
+    def scored_systems(
+        self, files: Mapping[str, Path], measures: Sequence[Measure] = ()
+    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+        """Per-turn scores of any systems, joined by turn: name → float frame, turns × measures; see :meth:`score_files`."""
+        frames = self.score_files(list(files.items()), averaged(measures or self.project.metrics))
+        frames, evaluated = self._common_turns("scores", align(list(files), list(files.values()), frames))
+        return dict(zip(files, frames, strict=True)), evaluated
 
     def _from_answers(self, parts: Sequence[Formulation], measures: Sequence[Measure]) -> Scored:
         if self.project.gold is None:

@@ -12,6 +12,7 @@ STUDIES: tuple[Study, ...] = (
     Study("breakdown", "Wrong answer or wrong question?", _FORMULATIONS),
     Study("sweep", "How do the bins change with the threshold?", _FORMULATIONS),
     Study("correlate", "Do similar questions get similar answers?", (("rewrites",),)),
+    Study("evaluate", "Which systems can be told apart?", (("qrels", "runs"),), in_report=False),
     Study("unjudged", "How much is not judged, and how far could scores move?", (("qrels", "runs"),)),
     Study("augment", "What changes once more passages are judged?", (("qrels", "new_judgments", "runs"),)),
     Study("robustness", "How far do scores drop under other words?", (("qrels", "groups"),)),

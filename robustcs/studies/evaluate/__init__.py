@@ -1,0 +1,1 @@
+"""Which systems can be told apart?"""

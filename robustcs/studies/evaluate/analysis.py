@@ -1,0 +1,172 @@
+"""Means of systems, and every pair compared: intervals, tests, effect sizes, what could be found, what is equivalent.
+
+The unit is the conversation: turns of one conversation depend on each other. docs/statistics.md says how often the intervals
+hold and the tests reject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
+from robustcs.statistics.families import Family, holm_family
+from robustcs.statistics.letters import compact_letters, told_apart
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Pair = tuple[str, str]
+#: The level at which pairs are told apart.
+ALPHA = 0.05
+
+MEASURES = table(
+    "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
+    text("run", header="Run"), text("metric"), score("value", header="mean"),
+    number("ci_low", "null where no interval can be given: note says why"), number("ci_high"), count("turns"),
+    text("letters", "two systems that share a letter are not told apart; empty where not all pairs are compared", "group"),
+    text("note", "what must be known beside the interval"),
+)  # fmt: skip
+PAIRS = table(
+    "pairs", "The mean difference of two systems over the same turns.",
+    text("first", header="First"), text("second", header="Second"), text("metric"),
+    difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
+    number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
+    p_value("p_corrected", "by Holm over all comparisons of the measure", "p Holm"),
+    number("p_floor", "the smallest p that this design could have shown"),
+    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+    number("effect", "standardised mean difference over units", "effect"), number("effect_low"), number("effect_high"),
+    number("detectable", "the smallest true difference that such a design finds with 80 % power at .05", "detectable"),
+    flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+TURNS = table(
+    "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), text("metric"), score("value")
+)
+
+
+@dataclass(frozen=True)
+class Evaluation(Result):
+    """Systems over the same turns, and their pairs.
+
+    families
+        Measure → the correction of its pairs.
+    margin
+        Differences up to this count as none; None where nothing is said about equivalence.
+    """
+
+    study = "evaluate"
+    declared = (MEASURES, PAIRS, TURNS)
+
+    measures: pd.DataFrame
+    pairs: pd.DataFrame
+    turns: pd.DataFrame
+    families: Mapping[str, Family]
+    baseline: str | None
+    margin: float | None
+
+
+def evaluate(
+    scores: Mapping[str, pd.DataFrame],
+    bounded: Mapping[str, bool],
+    units: Units,
+    evaluated: Evaluated,
+    baseline: str | None = None,
+    margin: float | None = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Compare systems.
+
+    scores
+        System → float frame, turns × measures, over the same turns.
+    bounded
+        Measure → does it lie between 0 and 1? Its intervals stay inside then.
+    units
+        The units of the turns.
+    baseline
+        The system that all others are compared with; None compares every pair, the earlier system first.
+
+    Raises :class:`UsageError` for an unknown baseline, and for a margin that is not above 0.
+    """
+    names = list(scores)
+    if baseline is not None and baseline not in scores:
+        raise UsageError("no-such-run", f"no run is named {baseline!r}", f"there are {', '.join(names)}")
+    if margin is not None and not 0 < margin < float("inf"):
+        raise UsageError("bad-margin", f"margin {margin:g}", "write a difference above 0, such as 0.02")
+    compared = list(combinations(names, 2)) if baseline is None else [(name, baseline) for name in names if name != baseline]
+    means: list[tuple[Any, ...]] = []
+    pairs: list[tuple[Any, ...]] = []
+    families = {}
+    for metric in next(iter(scores.values())):
+        by_unit = units.sums(np.stack([scores[name][metric].to_numpy() for name in names]))
+        rows, families[metric] = _pairs(metric, names, by_unit, compared, units, margin, seed)
+        pairs += rows
+        means += _means(metric, names, by_unit, units, bounded[metric], rows if baseline is None else None)
+    turns = [
+        (name, turn, metric, value)
+        for name, frame in scores.items() for metric in frame for turn, value in frame[metric].items()
+    ]  # fmt: skip
+    notes = (*evaluated.notes, *((units.note,) if units.note else ()))
+    return Evaluation(
+        replace(evaluated, notes=notes, unit=units.kind, units=units.count),
+        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean"}), TURNS.frame(turns),
+        families, baseline, margin,
+    )  # fmt: skip
+
+
+def _pairs(
+    metric: str,
+    names: Sequence[str],
+    by_unit: np.ndarray,
+    compared: Sequence[Pair],
+    units: Units,
+    margin: float | None,
+    seed: int,
+) -> tuple[list[tuple[Any, ...]], Family]:
+    """The rows of the pairs of a measure, and their family; ``by_unit``: sums of scores, float[systems, units]."""
+    place = {name: index for index, name in enumerate(names)}
+    sums = np.array([by_unit[place[first]] - by_unit[place[second]] for first, second in compared])
+    if not compared:
+        return [], holm_family(())
+    tests = paired_tests(sums, units.sizes, seed, units.kind)
+    family = holm_family(tests)
+    effects = effect_sizes(sums, units.sizes, units.kind)
+    found = detectable_differences(sums, units.sizes, units.kind)
+    rows = []
+    for (first, second), test, corrected, effect, least in zip(compared, tests, family.p.tolist(), effects, found, strict=True):
+        equivalent = None if margin is None else within_margin(test, margin) == "inside"
+        rows.append((
+            first, second, metric, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
+            effect.value, effect.low, effect.high, least.value, equivalent, test.note,
+        ))  # fmt: skip
+    return rows, family
+
+
+def _means(
+    metric: str, names: Sequence[str], by_unit: np.ndarray, units: Units, bounded: bool, pairs: Sequence[tuple[Any, ...]] | None
+) -> list[tuple[Any, ...]]:
+    """The rows of the means of a measure, best first; ``pairs``: the rows of all its pairs, for the letters."""
+    estimates = mean_estimates(by_unit, units.sizes, units.kind, (0.0, 1.0) if bounded else None)
+    order = sorted(range(len(names)), key=lambda place: -estimates[place].value)
+    letters: Sequence[str] = [""] * len(names)
+    if pairs:
+        rank = {names[place]: position for position, place in enumerate(order)}
+        corrected = {}
+        for first, second, *rest in pairs:
+            low, high = sorted((rank[first], rank[second]))
+            corrected[low, high] = rest[5]
+        letters = compact_letters(len(names), told_apart(corrected, ALPHA))
+    turns = int(units.sizes.sum())
+    return [
+        (names[place], metric, one.value, one.low, one.high, turns, letters[position], one.note)
+        for position, place in enumerate(order) for one in [estimates[place]]
+    ]  # fmt: skip

@@ -1,0 +1,59 @@
+"""Scores of any systems, from runs or from per-turn scores, and their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
+from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
+from robustcs.statistics.units import Unit, units_of
+from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    scores: Mapping[str, str | Path] | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    unit: Unit = "conversation",
+) -> Evaluation:
+    """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
+
+    scores
+        Name → per-turn scores (trec_eval -q); these files are evaluated in place of the project's runs.
+    baseline
+        The system that all others are compared with; by default every pair is compared.
+    margin
+        Say which pairs differ by less than this: their whole 95 % interval lies inside ± ``margin``.
+    unit
+        What intervals and tests take as independent: ``conversation``, or ``turn``.
+    """
+    if scores:
+        frames, evaluated = workspace.scored_systems({name: Path(path) for name, path in scores.items()})
+    else:
+        workspace.require_runs()
+        measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
+        frames, evaluated = workspace.system_scores(list(workspace.project.systems), measures)
+        evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    first = next(iter(frames.values()))
+    bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
+    units = units_of(list(first.index), unit)
+    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed)
+
+
+def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
+    """Does the measure lie between 0 and 1? Of those that robustcs does not compute itself nobody says where they end."""
+    try:
+        family = parse_measure(metric).family
+    except UsageError:
+        return False
+    known = family in NATIVE or family in ANSWER_FAMILIES
+    return known and all(values.between(0, 1).all() for values in scores)

@@ -1,0 +1,59 @@
+"""``robustcs evaluate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, Call, Command
+
+
+def _run(call: Call, scores: tuple[tuple[str, str], ...], **settings: Any) -> None:
+    from robustcs.errors import UsageError
+    from robustcs.studies.evaluate.ask import ask
+    from robustcs.studies.evaluate.show import show
+
+    files = dict(scores)
+    if len(files) < len(scores):
+        raise UsageError("repeated-run", "two files of --scores have the same name", "give every --scores a NAME of its own")
+    workspace = call.workspace() if files else call.answered()
+    result = ask(workspace, scores=files, **settings)
+    call.emit(workspace, result, show(result))
+
+
+def _named(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for text in values:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path):
+            raise click.BadParameter(f"{text}: write NAME=FILE", context, parameter)
+        pairs.append((name, path))
+    return tuple(pairs)
+
+
+COMMAND = Command(
+    """Which systems can be told apart? Means with intervals, and every pair compared.
+
+    The sampling unit is the conversation, for turns of a conversation depend on each other. Pairs are tested by flipping the
+    signs of whole conversations, corrected by Holm; beside every difference stand its effect size and the smallest difference
+    that the design could have found.
+
+    \b
+    Examples:
+      robustcs evaluate
+      robustcs evaluate --metric ndcg_cut_3 --baseline human --margin 0.02
+      robustcs evaluate --scores ours=ours.eval --scores theirs=theirs.eval
+    """,
+    uses=(*SYSTEMS, *SCORING, *SEED),
+    parameters=(
+        click.Option(["--scores"], multiple=True, metavar="NAME=FILE", callback=_named,
+                     help="Per-turn output of trec_eval -q; such files are evaluated in place of runs."),
+        click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
+        click.Option(["--margin"], type=float, metavar="D",
+                     help="Say which pairs differ by less than D: the whole 95 % interval lies inside ±D."),
+        click.Option(["--unit"], type=click.Choice(["conversation", "turn"]), default="conversation",
+                     help="What intervals and tests take as independent (default: conversation)."),
+    ),
+    run=_run,
+)  # fmt: skip

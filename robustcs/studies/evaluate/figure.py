@@ -1,0 +1,62 @@
+"""Means of systems with their intervals as a forest plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.text import one_line, shortened
+
+_COLOUR = "#0b3a66"
+# Measures of the page, in inches.
+_RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE, _ROW = 0.15, 0.3, 0.26, 0.4, 0.05, 0.17
+_LEFT, _LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
+_PER_ROW = 3
+_NAME = 22  # characters of a system's name
+
+
+@dataclass(frozen=True)
+class MeanPanel:
+    """One measure: per system the lower limit, the mean and the upper limit, each shape [systems]; NaN without an interval."""
+
+    title: str
+    low: np.ndarray
+    value: np.ndarray
+    high: np.ndarray
+
+
+def forest(names: Sequence[str], panels: Sequence[MeanPanel]) -> Figure:
+    """One panel per measure; every system has the same line in all of them."""
+    rows = -(-len(panels) // _PER_ROW)
+    inside = _ROW * (len(names) + 0.4)
+    height = rows * (_TOP + inside + _AXIS) + _EDGE
+    with style():
+        figure = Figure(figsize=(FULL_WIDTH, height))
+        left_edge = max(_LEFT, 0.1 + _LETTER * max(len(shortened(name, _NAME)) for name in names))
+        per_row = min(len(panels), _PER_ROW)
+        width = (FULL_WIDTH - left_edge - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
+        for number, panel in enumerate(panels):
+            row, column = divmod(number, per_row)
+            left = left_edge + column * (width + _BETWEEN)
+            bottom = height - (row + 1) * (_TOP + inside) - row * _AXIS
+            axes = figure.add_axes((left / FULL_WIDTH, bottom / height, width / FULL_WIDTH, inside / height))
+            _draw(axes, panel, names, column == 0)
+    return figure
+
+
+def _draw(axes: Axes, panel: MeanPanel, names: Sequence[str], leftmost: bool) -> None:
+    places = np.arange(len(names))[::-1]
+    axes.hlines(places, panel.low, panel.high, color=_COLOUR, linewidth=1.4, alpha=0.6)
+    axes.plot(panel.value, places, "o", color=_COLOUR, markersize=3.6)
+    axes.set_yticks(places, [shortened(name, _NAME) if leftmost else "" for name in names])
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
+    axes.set_axisbelow(True)
+    axes.set_title(one_line(panel.title), loc="left")
+    axes.set_xlabel("mean, 95 % interval", labelpad=2)

@@ -1,0 +1,130 @@
+"""Means with their letters, pairs where they are few, and one figure of all intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval
+from robustcs.result import text
+from robustcs.statistics.estimate import p_text
+from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
+from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+#: Pairs of a measure up to which all are shown; the letters tell the same of more.
+SHOWN = 15
+_INTERVAL = text("interval", header="95 % interval")
+
+
+def show(result: Evaluation) -> tuple[Block, ...]:
+    """Per measure the means, then its pairs where they are few or a baseline is named; the figure first."""
+    tables: list[Block] = []
+    for metric in dict.fromkeys(result.measures["metric"]):
+        tables.append(_means(result, metric))
+        pairs = _part(result.pairs, metric)
+        if len(pairs) and (result.baseline is not None or len(pairs) <= SHOWN):
+            tables.append(_pairs(result, metric, pairs))
+    return (_figure(result), *tables)
+
+
+def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return frame[frame["metric"] == metric]
+
+
+def _apart(result: Evaluation, metric: str) -> str:
+    """``31 of 66 pairs are told apart (p ≤ 0.05 by Holm over 66 comparisons)``."""
+    pairs, family = _part(result.pairs, metric), result.families[metric]
+    told = int((pairs["p_corrected"] <= ALPHA).sum())
+    verb = "is" if told == 1 else "are"
+    return f"{told} of {counted(len(pairs), 'pair')} {verb} told apart (p ≤ {ALPHA:g} by {family.describe()})"
+
+
+def _means(result: Evaluation, metric: str) -> Table:
+    rows = _part(result.measures, metric)
+    columns: list[Shown] = ["run", "value", (_INTERVAL, lambda row: number_interval(row.ci_low, row.ci_high))]
+    note = f"Intervals are for other {result.evaluated.unit}s of this kind, one system at a time."
+    family = result.families[metric]
+    if len(family.p):
+        note += f" {_apart(result, metric)}."
+        if result.baseline is None:
+            columns.append("letters")
+            note += " Systems that share a letter are not told apart, which does not make them equal."
+            if len(family.p) > SHOWN:
+                note += " --table pairs has every pair."
+    said = [f"{family.note[0].upper()}{family.note[1:]}."] if family.note else []
+    said += [f"{row.run}: {row.note}." for row in rows.itertuples() if row.note]
+    return result_table(
+        result, "measures", f"{measure_label(metric)} of every system", columns, " ".join([note, *said]),
+        rows=rows, slug=f"measures-{metric}",
+    )  # fmt: skip
+
+
+def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
+    floor = {True: 0.0, False: float(rows["p_floor"].min())}
+
+    def chance(name: str, times: int = 1) -> Any:
+        def said(row: Any) -> str:
+            words = p_text(getattr(row, name), min(1.0, times * floor[bool(row.exact)]))
+            return words.removeprefix("p = ").removeprefix("p ")
+
+        return said
+
+    spec = result.spec("pairs")
+    of = "" if result.baseline is None else f" from {result.baseline}"
+    named: list[Shown] = ["first", "second"] if result.baseline is None else ["first"]
+    columns: list[Shown] = [
+        *named, (spec.field("difference"), lambda row: signed(row.difference, 3)),
+        (_INTERVAL, lambda row: signed_interval(row.ci_low, row.ci_high)),
+        (spec.field("p"), chance("p")), (spec.field("p_corrected"), chance("p_corrected", len(rows))),
+        (spec.field("effect"), lambda row: number(row.effect, 2)), "detectable",
+    ]  # fmt: skip
+    note = (
+        f"First minus {result.baseline or 'second'}. Interval and p are of one comparison;"
+        f" {result.families[metric].describe()}. Effect: the mean difference in standard deviations of"
+        f" {result.evaluated.unit}s. Detectable: the true difference that such a design finds in 80 % of trials."
+    )
+    if result.margin is not None:
+        columns.append("equivalent")
+        note += f" Within margin: the whole interval lies inside ±{result.margin:g}; “no” does not say that it is larger."
+    notes = [f"{row.first} and {row.second}: {row.note}." for row in rows.itertuples() if row.note]
+    return result_table(
+        result, "pairs", f"{measure_label(metric)}: which systems differ{of}?", columns, " ".join([note, *notes]), rows=rows,
+        slug=f"pairs-{metric}",
+    )  # fmt: skip
+
+
+def _figure(result: Evaluation) -> Figure:
+    metrics = list(dict.fromkeys(result.measures["metric"]))
+    words = []
+    for metric in metrics:
+        rows = _part(result.measures, metric)
+        best = next(rows.itertuples())
+        between = number_interval(best.ci_low, best.ci_high)
+        words.append(f"{measure_label(metric)}: {best.run} is highest with {number(best.value, 3)} ({between})")
+    return Figure(
+        "evaluate",
+        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {counted(result.evaluated.turns, 'turn')} with"
+        f" 95 % intervals for other {result.evaluated.unit}s of this kind. Intervals that overlap do not say that two systems"
+        " are equal: the pairs are tested.",
+        "Means with intervals. " + "; ".join(words) + ".",
+        lambda: draw(result),
+    )
+
+
+def draw(result: Evaluation) -> matplotlib.figure.Figure:
+    """The forest plot: one panel per measure, one line per system in the order of the first measure."""
+    from robustcs.studies.evaluate.figure import MeanPanel, forest
+
+    metrics = list(dict.fromkeys(result.measures["metric"]))
+    runs = list(_part(result.measures, metrics[0])["run"])
+    panels = []
+    for metric in metrics:
+        rows = _part(result.measures, metric).set_index("run").loc[runs]
+        low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
+        panels.append(MeanPanel(measure_label(metric), low, value, high))
+    return forest(runs, panels)

@@ -1,0 +1,127 @@
+"""Means, pairs and letters against statsmodels, enumeration and scipy."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from robustcs.errors import UsageError
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.statistics.units import units_of
+from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+
+
+def make(scores: dict[str, list[float]], turns: list[str], **settings: Any) -> Evaluation:
+    frames = {name: pd.DataFrame({"m": values}, index=pd.Index(turns, name="turn")) for name, values in scores.items()}
+    evaluated = Evaluated(EvaluationPolicy(), "scores", len(turns), 0)
+    return evaluate(frames, {"m": False}, units_of(turns), evaluated, **settings)
+
+
+def drawn(systems: int, conversations: int, length: int, seed: int = 1) -> tuple[dict[str, list[float]], list[str]]:
+    generator = np.random.default_rng(seed)
+    turns = [f"{conversation}_{turn}" for conversation in range(conversations) for turn in range(length)]
+    topic = np.repeat(generator.normal(size=conversations), length)
+    return {
+        f"s{number}": (topic + 0.4 * number + generator.normal(size=len(turns))).tolist() for number in range(systems)
+    }, turns
+
+
+def test_means_are_those_of_the_turns_best_first() -> None:
+    scores, turns = drawn(4, 8, 3)
+    result = make(scores, turns)
+    expected = sorted(((float(np.mean(values)), name) for name, values in scores.items()), reverse=True)
+    assert list(result.measures["run"]) == [name for _, name in expected]
+    assert result.measures["value"].tolist() == pytest.approx([value for value, _ in expected])
+    assert (result.evaluated.unit, result.evaluated.units, result.evaluated.turns) == ("conversation", 8, 24)
+    assert len(result.turns) == 4 * 24
+
+
+def test_single_turns_give_student_s_interval() -> None:
+    scores, _ = drawn(2, 30, 1)
+    result = make(scores, [str(place) for place in range(30)])
+    for row in result.measures.itertuples():
+        values = scores[str(row.run)]
+        low, high = scipy.stats.t.interval(0.95, 29, np.mean(values), scipy.stats.sem(values))
+        assert (row.ci_low, row.ci_high) == pytest.approx((low, high))
+    assert result.evaluated.unit == "turn"
+
+
+def test_p_is_that_of_all_sign_patterns_and_corrected_as_statsmodels_does() -> None:
+    scores, turns = drawn(4, 7, 3)
+    result = make(scores, turns)
+    for row in result.pairs.itertuples():
+        difference = (np.array(scores[str(row.first)]) - np.array(scores[str(row.second)])).reshape(7, 3).sum(axis=1)
+        totals = [abs(float(np.dot(signs, difference))) for signs in product((-1, 1), repeat=7)]
+        assert row.p == pytest.approx(np.mean(np.array(totals) >= abs(difference.sum()) - 1e-9))
+        assert row.difference == pytest.approx(difference.sum() / 21)
+    assert result.pairs["p_corrected"].tolist() == pytest.approx(multipletests(result.pairs["p"], method="holm")[1])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_no_interval_contradicts_its_p(seed: int) -> None:
+    scores, turns = drawn(3, 9, 2, seed)
+    for row in make(scores, turns).pairs.itertuples():
+        assert (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
+
+
+def test_systems_share_a_letter_exactly_where_they_are_not_told_apart() -> None:
+    scores, turns = drawn(5, 14, 3)
+    result = make(scores, turns)
+    letters = {row.run: set(str(row.letters).split()) for row in result.measures.itertuples()}
+    apart = [bool(row.p_corrected <= 0.05) for row in result.pairs.itertuples()]
+    assert any(apart) and not all(apart)
+    for row, told in zip(result.pairs.itertuples(), apart, strict=True):
+        assert bool(letters[row.first] & letters[row.second]) is not told
+
+
+def test_a_baseline_is_compared_with_all_others() -> None:
+    scores, turns = drawn(3, 6, 2)
+    result = make(scores, turns, baseline="s1")
+    assert list(zip(result.pairs["first"], result.pairs["second"], strict=True)) == [("s0", "s1"), ("s2", "s1")]
+    assert set(result.measures["letters"]) == {""}
+    with pytest.raises(UsageError, match="no run is named 'x'"):
+        make(scores, turns, baseline="x")
+
+
+def test_equivalence_is_the_interval_inside_the_margin() -> None:
+    scores, turns = drawn(3, 12, 2)
+    scores["copy"] = [value + 0.01 * (-1) ** place for place, value in enumerate(scores["s0"])]
+    for margin in (0.02, 0.3, 5.0):
+        result = make(scores, turns, margin=margin)
+        for row in result.pairs.itertuples():
+            assert row.equivalent == (-margin < row.ci_low and row.ci_high < margin)
+    assert result.pairs["equivalent"].all()
+    assert make(scores, turns).pairs["equivalent"].isna().all()
+    for wrong in (0.0, -0.1, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="margin"):
+            make(scores, turns, margin=wrong)
+
+
+def test_few_conversations_make_the_turn_the_unit_and_say_so() -> None:
+    scores, turns = drawn(2, 4, 5)
+    result = make(scores, turns)
+    assert (result.evaluated.unit, result.evaluated.units) == ("turn", 20)
+    assert any("only 4 conversations" in note for note in result.evaluated.notes)
+
+
+def test_no_interval_below_five_units() -> None:
+    scores, _ = drawn(2, 4, 1)
+    result = make(scores, ["a", "b", "c", "d"])
+    assert result.measures[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert all("5 are needed" in note for note in result.measures["note"])
+
+
+def test_one_system_has_no_pairs() -> None:
+    scores, turns = drawn(1, 6, 2)
+    result = make(scores, turns)
+    assert not len(result.pairs) and len(result.measures) == 1

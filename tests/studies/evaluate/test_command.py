@@ -1,0 +1,80 @@
+"""``robustcs evaluate`` as users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+
+def test_demo(in_demo: Command) -> None:
+    printed = json.loads(in_demo("evaluate --format json").out)
+    measures = printed["tables"]["measures"]
+    assert len(measures) == 24 and len(printed["tables"]["pairs"]) == 2 * 66 and len(printed["tables"]["turns"]) == 24 * 70
+    assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("conversation", 10)
+    assert printed["policy"]["line"].startswith("70 turns in 10 conversations")
+    best = next(row for row in measures if row["metric"] == "ndcg_cut_3")
+    assert best["run"] == "human" and best["ci_low"] < best["value"] < best["ci_high"]
+    assert all(0 <= row["ci_low"] <= row["ci_high"] <= 1 for row in measures)
+
+
+def test_a_family_that_cannot_reach_the_level_says_so(in_demo: Command) -> None:
+    shown = " ".join(in_demo("evaluate").out.split())
+    assert "0 of 66 pairs are told apart (p ≤ 0.05 by Holm over 66 comparisons)" in shown
+    assert "Corrected for 66 comparisons no p can reach 0.05: the smallest possible is 0.13." in shown
+    assert "All intervals" not in shown and "which does not make them equal" in shown
+
+
+def test_a_baseline_and_a_margin(in_demo: Command) -> None:
+    line = "evaluate --metric ndcg_cut_3 --baseline human --margin 0.05"
+    rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["pairs"]
+    assert len(rows) == 11 and {row["second"] for row in rows} == {"human"}
+    assert all(row["equivalent"] is False for row in rows)
+    shown = " ".join(in_demo(line).out.split())
+    assert "inside ±0.05" in shown and "Holm over 11 comparisons" in shown
+
+
+def test_scores_give_what_runs_give(in_demo: Command, tmp_path: Path) -> None:
+    """Per-turn scores that were written from the runs, joined by turn."""
+    from_runs = json.loads(in_demo("evaluate --metric ndcg_cut_3 --format json").out)["tables"]
+    for name in ("qr", "human"):
+        rows = [row for row in from_runs["turns"] if row["run"] == name]
+        (tmp_path / name).write_text("".join(f"ndcg_cut_3\t{row['turn']}\t{row['value']!r}\n" for row in reversed(rows)))
+    options = f"--scores qr={tmp_path / 'qr'} --scores human={tmp_path / 'human'} --metric ndcg_cut_3"
+    printed = json.loads(in_demo(f"evaluate {options} --format json").out)
+    pair = next(row for row in from_runs["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
+    only = printed["tables"]["pairs"][0]
+    for column in ("difference", "ci_low", "ci_high", "p", "effect", "detectable"):
+        assert only[column] == pytest.approx(pair[column])
+    assert [entry["role"] for entry in printed["inputs"]] == ["qr", "human"]
+    assert printed["policy"]["basis"] == "scores"
+
+
+def test_the_turn_as_unit(in_demo: Command) -> None:
+    printed = json.loads(in_demo("evaluate --unit turn --metric P_1 --format json").out)
+    assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("turn", 70)
+    assert printed["policy"]["line"].startswith("70 turns · ")
+    assert all(not row["exact"] for row in printed["tables"]["pairs"] if row["p"] < 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--baseline nobody", "no run is named 'nobody'"),
+        ("--margin 0", "margin 0; write a difference above 0"),
+        ("--scores a", "write NAME=FILE"),
+        ("--scores a=x --scores a=y", "two files of --scores have the same name"),
+        ("--metric num_ret", "num_ret is no mean over turns"),
+        ("--unit topic", "'topic' is not one of"),
+    ],
+)
+def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
+    assert message in in_demo(f"evaluate {options}", code=2).err
+
+
+def test_without_runs(in_copy: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "robustcs.toml").unlink()
+    assert "no runs are given" in in_copy("evaluate --qrels qrels.txt", code=2).err
