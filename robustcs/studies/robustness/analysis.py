@@ -7,7 +7,7 @@ Source: Al-Thani et al. (2023), "ECAsT", stage 5 and Table 11. What its text cal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +15,14 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
-from robustcs.result import Evaluated, Field, Result, count, difference, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Field, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.statistics.correction import holm
-from robustcs.statistics.intervals import bootstrap_mean
-from robustcs.statistics.mean_difference import randomisation_test, t_test
+from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.risk import risk
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units, units_of
 from robustcs.studies.robustness.slices import SLICES, Slices, slice_drops
 from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
 
@@ -39,11 +41,16 @@ ALPHA = 1.0
 def _tests(of: str) -> tuple[Field, ...]:
     """What is said of a drop: p values of two tests, and an interval."""
     return (
-        p_value("p", "paired randomisation test, two-sided over turns", group="randomisation"),
-        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "randomisation"),
-        p_value("t_p", "paired t test, two-sided over turns", "p", "t test"),
+        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
+        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
+        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
         p_value("t_p_corrected", "", "Holm", "t test"),
-        difference("ci_low", "of the drop: 95 % percentile bootstrap over turns"), difference("ci_high"),
+        difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
+        difference("ci_high"),
+        number("p_floor", "the smallest p that this design could have shown"),
+        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+        number("effect", "standardised mean drop over units"),
+        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
     )  # fmt: skip
 
 
@@ -119,6 +126,7 @@ def robustness(
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
+    units = units_of(list(next(iter(scores.values())).index))
     tables: dict[str, list[dict[str, object]]] = {name: [] for name in ("measures", "groups", "risk", "variance", "spread")}
     frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
     notes: list[str] = []
@@ -129,15 +137,16 @@ def robustness(
             sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
             key = {"group": name, "metric": metric}
             for set_, values in zip(group.sets, sets.T, strict=True):
+                drop = _drop(values, base, units, seed)
                 tables["measures"].append(
-                    {"group": name, "set": set_, "metric": metric, **_drop(values, base, seed), "baseline_run": group.baseline}
+                    {"group": name, "set": set_, "metric": metric, **drop, "baseline_run": group.baseline}
                 )
                 tables["risk"].append({"group": name, "set": set_, "metric": metric, **_risk(values - base, alpha)})
-            tables["groups"].append(key | _group_drop(sets, base, seed))
+            tables["groups"].append(key | _group_drop(sets, base, units, seed))
             tables["variance"] += [key | part for part in variance_shares(sets, seed)]
             tables["spread"].append(key | spread(sets))
             frames["turns"].append(turn_variability(baseline.index, base, sets, group.sets).assign(**key))
-            cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, seed)
+            cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, units)
             frames["slices"].append(cut.assign(**key))
             notes += left_out
     built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
@@ -148,30 +157,34 @@ def robustness(
     for name in ("measures", "groups"):
         built[name] = _corrected(built[name])
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]
-    evaluated = Evaluated(evaluated.policy, evaluated.basis, evaluated.turns, evaluated.missing, tuple(notes))
-    return Robustness(evaluated, **built)
+    notes += [units.note] if units.note else []
+    return Robustness(replace(evaluated, notes=tuple(notes), unit=units.kind, units=units.count), **built)
 
 
-def _drop(values: Floats, base: Floats, seed: int) -> dict[str, float]:
+def _drop(values: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:
     # equal scores may differ in their last bits; a test must not read them as a drop
-    differences = np.round(base - values, DECIMALS)
+    sums = units.sums(np.round(base - values, DECIMALS))
     value, baseline = float(values.mean()), float(base.mean())
-    low, high = bootstrap_mean(differences, seed)
+    (test,) = paired_tests(sums, units.sizes, seed, units.kind)
     return {
         "value": value,
         "baseline": baseline,
         "drop": baseline - value,
         "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
-        "p": randomisation_test(differences, seed),
-        "t_p": t_test(differences),
-        "ci_low": low,
-        "ci_high": high,
+        "p": test.p,
+        "t_p": float(cluster_t_test(sums, units.sizes)[0]),
+        "ci_low": test.low,
+        "ci_high": test.high,
+        "p_floor": test.floor,
+        "exact": test.exact,
+        "effect": effect_sizes(sums, units.sizes, units.kind)[0].value,
+        "detectable": detectable_differences(sums, units.sizes, units.kind)[0].value,
     }
 
 
-def _group_drop(sets: Floats, base: Floats, seed: int) -> dict[str, float]:
+def _group_drop(sets: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:
     """The drop of the sets' mean, which is the mean of their drops, in points and in per cent of the common baseline."""
-    drop = _drop(sets.mean(axis=1), base, seed)
+    drop = _drop(sets.mean(axis=1), base, units, seed)
     names = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
     return {names.get(name, name): value for name, value in drop.items()} | {"sets": sets.shape[1]}
 

@@ -93,7 +93,8 @@ def _drops(result: Robustness, metric: str) -> Table:
     return result_table(
         result, "measures", f"{measure_label(metric)}: are the drops real?",
         ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p", "t_p_corrected"],
-        f"Paired over {result.evaluated.turns} turns, two-sided. 95 %: bootstrap over turns. Holm: corrected for"
+        f"Two-sided, paired over {counted(result.evaluated.units, result.evaluated.unit)}. p: signs of whole"
+        f" {result.evaluated.unit}s flipped; the interval is its inversion, of one comparison. Holm: corrected for"
         f" {len(measures)} sets; means for {counted(len(means), 'group')}.",
         rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
@@ -108,7 +109,7 @@ def _risk(result: Robustness) -> Table:
     return result_table(
         result, "risk", "Turns that win and lose against the baseline", columns,
         f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; T_Risk: U_Risk by its standard"
-        " error, a risk below −2.",
+        " error. It is no test: losses weigh more, so systems that are equal fall below −2 as well.",
         rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
     )  # fmt: skip
 

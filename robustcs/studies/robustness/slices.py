@@ -9,7 +9,8 @@ import numpy as np
 
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.result import count, difference, number, score, text
-from robustcs.statistics.intervals import bootstrap_mean
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.units import Units
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,17 +29,17 @@ SLICES = (
     text("slicing", "first, depth (the place in the conversation), or a column of --slices"), text("slice"), count("turns"),
     score("value", "mean over the sets", "mean"), score("baseline"), difference("drop", "baseline − value"),
     number("drop_percent", "of the baseline; null where that is 0", "in %"),
-    difference("ci_low", "of the drop: 95 % bootstrap over the slice's turns; null for one turn"), difference("ci_high"),
+    difference("ci_low", "of the drop: 95 %, cluster-robust t over units; null for fewer than five"), difference("ci_high"),
 )  # fmt: skip
 
 
 def slice_drops(
-    turns: pd.Index, baseline: Floats, scores: Floats, slices: Slices, seed: int
+    turns: pd.Index, baseline: Floats, scores: Floats, slices: Slices, units: Units
 ) -> tuple[pd.DataFrame, list[str]]:
     """Drops of the mean over the sets (``scores``: turns × sets) within slices of the turns, and notes on what is left out.
 
-    Slicings: ``first`` (first, later), ``depth`` (the place in the conversation), and the columns of ``slices``. The columns
-    are :data:`SLICES`.
+    ``units`` are those of the turns. Slicings: ``first`` (first, later), ``depth`` (the place in the conversation), and the
+    columns of ``slices``. The columns are :data:`SLICES`.
     """
     import pandas as pd
 
@@ -65,6 +66,7 @@ def slice_drops(
             inside = labels == label
             mean, base = float(value[inside].mean()), float(baseline[inside].mean())
             percent = 100 * (base - mean) / base if base else np.nan
-            interval = bootstrap_mean((baseline - value)[inside], seed) if inside.sum() > 1 else (np.nan, np.nan)
-            rows.append((slicing, label, int(inside.sum()), mean, base, base - mean, percent, *interval))
+            own = units.take(inside)
+            (drop,) = mean_estimates(own.sums((baseline - value)[inside]), own.sizes, own.kind)
+            rows.append((slicing, label, int(inside.sum()), mean, base, base - mean, percent, drop.low, drop.high))
     return pd.DataFrame(rows, columns=[field.name for field in SLICES]), notes

@@ -42,7 +42,12 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
         for baseline, name, runs in drops
         if {baseline, *runs} <= set(bounds.index)
     ]
-    return (*sentences, *_not_apart(pairs, metric))
+    return (*sentences, *_not_apart(pairs, metric, result))
+
+
+def _scope(result: Unjudged, label: str) -> str:
+    """Which passages the bounds look at."""
+    return "of these runs" if result.settings.scope == "run" else f"that {label} looks at in these runs"
 
 
 def _drop(
@@ -58,9 +63,10 @@ def _drop(
         f" {plain(drop)}."
     )
     if most - least <= ROUNDING:
-        return f"{text} No grades of the unjudged passages of these runs could change it."
+        elsewhere = "Judging other passages still can, through ideal rankings and the number of relevant passages."
+        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it. {elsewhere}"
     sure = (
-        "so it is real whatever they are"
+        "so these grades alone cannot undo it"
         if least > 0
         else "so these bounds do not prove a loss"
         if most > 0
@@ -84,17 +90,19 @@ def _ends(pairs: pd.DataFrame, baseline: str, runs: list[str]) -> tuple[float, f
     return sum(lows) / len(runs), sum(highs) / len(runs)
 
 
-def _not_apart(pairs: pd.DataFrame, metric: str) -> tuple[str, ...]:
+def _not_apart(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
     if not len(pairs):
         return ()
     open_ = pairs[~pairs["separable"].astype(bool)]
     label = measure_label(metric)
     if not len(open_):
-        return (f"By {label} the judgments tell all {len(pairs)} pairs of runs apart, whatever the unjudged passages are.",)
+        looked = f"no grade of an unjudged passage {_scope(result, label)}"
+        return (f"By {label} {looked} reverses any of {len(pairs)} pairs of runs.",)
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
     which = f"{len(open_)} of {len(pairs)} pairs of runs" if len(pairs) > 1 else "the two runs"
     would = "would" if open_["exact"].all() else "might"
     return (
-        f"By {label} the judgments do not tell {which} apart: {'; '.join(named)}{and_more(len(open_), len(named))}. Some"
-        f" grades of their unjudged passages {would} level or reverse the order.",
+        f"By {label} the order of {which} is not settled by the judgments:"
+        f" {'; '.join(named)}{and_more(len(open_), len(named))}. Some grades of their unjudged passages {would} level or"
+        " reverse it.",
     )

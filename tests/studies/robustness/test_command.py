@@ -22,7 +22,7 @@ def test_a_project_needs_no_argument(
     code, out, err = call(capsys)
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns · missing turns score 0 (1)", "T_Risk", "together"):
+    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns in 10 conversations", "T_Risk", "together"):
         assert text in out
 
 
