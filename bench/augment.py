@@ -22,7 +22,7 @@ from robustcs.statistics.intervals import RESAMPLES
 from robustcs.statistics.ranks import METHODS, rank_correlations
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES
 from robustcs.studies.augment.leave_one_out import contributed_alone, leave_one_out
-from robustcs.studies.augment.whatif import observed_rates, what_if
+from robustcs.studies.augment.whatif import what_if
 
 DRAWS = 1000
 DEPTH = 10
@@ -46,11 +46,10 @@ def main(data: Path) -> None:
     counted = np.ones(len(pool.turns), dtype=bool)
 
     start = time.process_time()
-    rates = observed_rates(pool, grades, DEPTH)
-    drawn = what_if(pool, grades, rates, DRAWS, measures, POLICY, counted, seed=0)
+    drawn = what_if(pool, grades, DEPTH, DRAWS, measures, POLICY, counted, seed=0)
     rows.append((f"what-if, {DRAWS} draws", time.process_time() - start, (DRAWS + 1) * RUNS))
     start = time.process_time()
-    what_if(pool, grades, rates, DRAWS, measures[:1], POLICY, counted, seed=0)
+    what_if(pool, grades, DEPTH, DRAWS, measures[:1], POLICY, counted, seed=0)
     rows.append((f"what-if, {DRAWS} draws, {measures[0]} alone", time.process_time() - start, (DRAWS + 1) * RUNS))
     start = time.process_time()
     left = leave_one_out(pool, grades, DEPTH, measures, POLICY, counted)

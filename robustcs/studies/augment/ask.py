@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
-from robustcs.studies.augment.whatif import given_rates, observed_rates, parse_rates
+from robustcs.studies.augment.whatif import parse_rates
 from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.wording import counted as in_words
 
@@ -80,7 +80,7 @@ def ask(
         Which grade stands where a passage was judged twice with different ones: ``keep`` the earlier, ``replace`` it, the
         ``max``, or ``fail``.
     what_if, rates
-        How often to draw grades for unjudged passages, and from what: ``0=.8,1=.1,2=.1``, or as observed at each rank.
+        How often to draw grades for unjudged passages, and from what: ``0=.8,1=.1,2=.1``, or the hole model's predictions.
     leave_one_out
         Withdraw, run by run, the judgments that it alone contributed.
     pool_depth
@@ -96,18 +96,18 @@ def ask(
         )  # fmt: skip
     if rates and not what_if:
         raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
-    given = given_rates(parse_rates(rates), pool_depth) if rates else None
+    given = parse_rates(rates) if rates else None
     pooled = pool_runs(workspace, conflicts)
     pool, merge, measures, counted = pooled.pool, pooled.merge, pooled.measures, pooled.counted
     before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)
     policy, seed = project.policy, project.seed
     change = augment(pool, before, after, merge, measures, policy, counted, seed) if project.new_judgments else None
-    draws = None
+    drawn, evaluated = None, pooled.evaluated
     if what_if:
-        chosen = given or observed_rates(pool, after, pool_depth)
-        draws = draw(pool, after, chosen, what_if, measures, policy, counted, seed)
+        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given)
+        evaluated = replace(evaluated, notes=(*evaluated.notes, *drawn.warnings))
     left = leave_out(pool, after, pool_depth, measures, policy, counted) if leave_one_out else None
-    return Augmentation(pooled.evaluated, change, draws, left, pool_depth, merge.qrels)
+    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels)
 
 
 def _evaluated(

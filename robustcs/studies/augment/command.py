@@ -54,7 +54,7 @@ COMMAND = Command(
         click.Option(["--what-if"], type=click.IntRange(1, 100_000), metavar="N",
                      help="Draw grades for unjudged passages N times: how is every score distributed?"),
         click.Option(["--rates"], metavar="GRADE=P,...",
-                     help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as observed at each rank)."),
+                     help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as the hole model predicts it)."),
         click.Option(["--leave-one-out"], is_flag=True,
                      help="Withdraw, run by run, the judgments that it alone contributed, and score it again."),
         click.Option(["--pool-depth"], type=click.IntRange(1, MOST), default=10, show_default=True, metavar="K",

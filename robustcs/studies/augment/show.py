@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
@@ -9,7 +10,8 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
-from robustcs.studies.augment.whatif import PRIOR, WhatIf
+from robustcs.studies.augment.whatif import WhatIf
+from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -149,15 +151,17 @@ def draw_change(change: Change) -> matplotlib.figure.Figure:
 
 
 def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
+    holes = f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'stands', 'stand')}"
     gist = (
-        f"{drawn.holes} unjudged passages stand in the top {drawn.depth} of some run. Each got a grade {drawn.draws} times, the"
-        " same in all runs. Passages further down stay unjudged and count as not relevant."
+        f"{holes} in the top {drawn.depth} of {'some' if drawn.holes else 'any'} run."
+        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No score can change.")
+        + " Passages further down stay unjudged and count as not relevant."
     )
     columns: list[Shown] = [
         "run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))
     ]
     blocks: list[Block] = [
-        Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), _rates(result, drawn.rates)
+        Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), *_rates(result, drawn)
     ]  # fmt: skip
     pairs = dict(_metrics(drawn.pairs))
     for metric, part in _metrics(drawn.scores):
@@ -188,22 +192,44 @@ def _flips(result: Augmentation, metric: str, pairs: pd.DataFrame) -> Block:
     )  # fmt: skip
 
 
-def _rates(result: Augmentation, rates: pd.DataFrame) -> Table:
+def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
+    rates = drawn.rates
+    if not len(rates):
+        return []
     shares = rates.set_index(["ranks", "grade"])["share"]
-    judged = rates.groupby("ranks", sort=False)["judged"].first()
-    grades = [
-        (share(str(grade), group="grade"), lambda ranks, grade=grade: percent(shares[ranks, grade]))
-        for grade in sorted(set(rates["grade"]))
+    bands = rates.groupby("ranks", sort=False)[["judged", "holes"]].first()
+    columns: list[Shown] = [
+        (text("ranks"), lambda ranks: ranks.replace("-", "–")),
+        *(
+            (share(str(grade), group="grade"), lambda ranks, grade=grade: percent(shares[ranks, grade]))
+            for grade in sorted(set(rates["grade"]))
+        ),
+        (count("unjudged"), lambda ranks: str(bands["holes"][ranks])),
     ]
-    columns: list[Shown] = [(text("ranks"), lambda ranks: ranks.replace("-", "–")), *grades]
     note = "As given by --rates."
-    if judged.notna().all():
-        columns.append((count("judged"), lambda ranks: str(judged[ranks])))
-        note = (
-            "As judged passages of these runs have them, each counted at its best rank; a band's rates are mixed with those of"
-            f" the band above as if {PRIOR} more had been judged there. Unjudged passages are likely to be worse: see --rates."
+    if bands["judged"].notna().all():
+        columns.append((count("judged"), lambda ranks: str(bands["judged"][ranks])))
+        note = _model_note(result, drawn)
+    return [result_table(result, "rates", "How probable each grade is", columns, note, rows=list(bands.index))]
+
+
+def _model_note(result: Augmentation, drawn: WhatIf) -> str:
+    """What the hole model looked at, and how it did on judgments that were hidden from it."""
+    runs = drawn.scores["run"].nunique()
+    found = "which run alone found it" if drawn.groups == runs else f"which of {drawn.groups} groups of similar runs found it"
+    ranks = "and at its rank" if runs == 1 else f"at its ranks in all {runs} runs, and at {found}"
+    note = (
+        "Means over the unjudged passages of these ranks. The model behind them looked at how many of the turn's judged"
+        f" passages are relevant, at the grades of the passage in other turns, {ranks}; it read no text."
+    )
+    if drawn.check and math.isnan(drawn.check.coverage):
+        note += " Your own judgments cannot test it: hiding those at the ranks of the unjudged passages changes no score."
+    elif drawn.check:
+        note += (
+            f" Tested on your own judgments, {drawn.check.hidings} times a tenth of them hidden: 95 % intervals held"
+            f" {percent(drawn.check.coverage)} of the true means and differences."
         )
-    return result_table(result, "rates", "How probable each grade is", columns, note, rows=list(judged.index))
+    return note
 
 
 def _leave_one_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:

@@ -1,9 +1,13 @@
-"""What if somebody judged the holes? Grades drawn for unjudged passages, many times, and what they do to every score."""
+"""What if somebody judged the holes? Grades drawn for unjudged passages, many times, and what they do to every score.
+
+Grades are drawn from the hole model (:mod:`robustcs.evaluation.hole_model`), fitted to the judged passages of the same runs,
+or as the user says.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -12,23 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, score, share, table, text
-from robustcs.statistics.intervals import CONFIDENCE
 from robustcs.statistics.ranks import DECIMALS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Last ranks of the bands within which judged passages are counted together.
+#: Last ranks of the bands within which predictions are shown together.
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-#: Each band's rates are mixed with those of the band above it as if this many more passages had been judged there.
-PRIOR = 10
+#: With fewer draws the lowest and the highest hold less than 95 %.
+ENOUGH_DRAWS = 39
 
 WHAT_IF = table(
     "what_if", "Mean scores over grades drawn for the unjudged passages of the pool.",
@@ -43,38 +48,17 @@ FLIPS = table(
     share("flips", "draws that order the two the other way round; null where they are tied now"),
 )  # fmt: skip
 RATES = table(
-    "rates", "What was drawn from: how probable each grade is for an unjudged passage, by its best rank in any run.",
-    text("ranks"), count("grade"), share("share", "the shares of a band of ranks add up to 1"),
-    count("judged", "judged passages that a band's shares rest on; null where --rates gave them"),
+    "rates", "What was drawn: how probable each grade is for the unjudged passages, by their best rank in any run.",
+    text("ranks"), count("grade"),
+    share("share", "mean over the passages as the hole model predicts them, or as --rates gave it; a band's add up to 1"),
+    count("judged", "judged passages with these best ranks; null where --rates gave the shares"),
+    count("holes", "unjudged passages that got grades", "unjudged"),
 )  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
 
 _RATE = re.compile(r"\s*(-?[0-9]+)\s*=\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)\s*")
-
-
-@dataclass(frozen=True)
-class Rates:
-    """How probable each grade is for an unjudged passage, by the best rank at which any run has it.
-
-    lasts
-        Last rank of every band.
-    levels
-        int16[L], the grades, ascending.
-    shares
-        float64[bands, L]; every row adds up to 1.
-    judged
-        int64[bands], judged passages that a band's rates rest on; None where the user gave the rates.
-    """
-
-    lasts: tuple[int, ...]
-    levels: npt.NDArray[np.int16]
-    shares: Floats
-    judged: npt.NDArray[np.int64] | None
-
-    def band(self, ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The band of every rank."""
-        return np.searchsorted(self.lasts, ranks)
 
 
 def parse_rates(text: str) -> dict[int, float]:
@@ -92,35 +76,37 @@ def parse_rates(text: str) -> dict[int, float]:
     return {grade: rate / total for grade, rate in sorted(rates.items())}
 
 
-def given_rates(rates: Mapping[int, float], depth: int) -> Rates:
-    """The user's rates, the same at every rank down to ``depth``."""
-    return Rates((depth,), np.array(list(rates), dtype=np.int16), np.array([list(rates.values())]), None)
+@dataclass(frozen=True, eq=False)
+class GivenRates:
+    """Draws as the user says: every hole has each grade with the same probability.
 
-
-def observed_rates(pool: RunPool, grades: Grades, depth: int) -> Rates:
-    """How often judged passages have each grade, by rank, over all runs.
-
-    A passage counts once, at the best rank where any run has it. Ranks are banded (1, 2, 3, 4–5, 6–10, 11–20, …). A band's
-    rates are ``(count + PRIOR · above) / (judged + PRIOR)``, above being the rates of the band before it (for the first, of
-    all bands together): a band with few judgments stays close to its neighbour, one without has its neighbour's rates.
-
-    Raises :class:`UsageError` where nothing is judged down to ``depth``.
+    pairs
+        int64[H]: the holes in the pool.
+    levels
+        int16[L]: the grades.
+    shares
+        float64[L]: their probabilities; they add up to 1.
     """
-    lasts = (*(last for last in BANDS if last < depth), depth)
-    best = pool.best_ranks().min(axis=0)
-    values = grades[:-1]
-    counted = (best <= depth) & (values > UNJUDGED)
-    if not counted.any():
-        raise UsageError("no-rates", f"no passage of the runs' top {depth} is judged", "give the rates with --rates")
-    levels, codes = np.unique(values[counted], return_inverse=True)
-    counts = np.zeros((len(lasts), len(levels)))
-    np.add.at(counts, (np.searchsorted(lasts, best[counted]), codes), 1)
-    judged = counts.sum(axis=1)
-    above = counts.sum(axis=0) / counts.sum()
-    shares = np.empty_like(counts)
-    for band, (of_grades, number) in enumerate(zip(counts, judged, strict=True)):
-        above = shares[band] = (of_grades + PRIOR * above) / (number + PRIOR)
-    return Rates(lasts, levels, shares, judged.astype(np.int64))
+
+    pairs: Numbers
+    levels: npt.NDArray[np.int16]
+    shares: Floats
+    seed: int
+
+    def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
+        """As those of the hole model."""
+        limits = np.cumsum(self.shares)
+        limits[-1] = 1.0  # not 0.9999999999999999: every number drawn must fall into a level
+        rng = np.random.default_rng(self.seed)
+        for start in range(0, count, size):
+            sets = np.tile(grades, (min(size, count - start), 1))
+            numbers = rng.random((len(sets), len(self.pairs)))
+            sets[:, self.pairs] = self.levels[np.searchsorted(limits, numbers, side="right")]
+            yield sets
+
+    def probabilities(self) -> Floats:
+        """float64[H, L]."""
+        return np.tile(self.shares, (len(self.pairs), 1))
 
 
 @dataclass(frozen=True)
@@ -129,6 +115,12 @@ class WhatIf:
 
     holes
         Unjudged passages that got grades.
+    groups
+        Groups of runs that the hole model knew; None where the user gave the rates, or where there is no hole.
+    check
+        The hole model's trial on the judgments at hand; None where it was not used.
+    warnings
+        Sentences that belong beside the numbers.
     """
 
     scores: pd.DataFrame
@@ -137,70 +129,101 @@ class WhatIf:
     draws: int
     depth: int
     holes: int
+    groups: int | None
+    check: HoleCheck | None
+    warnings: tuple[str, ...]
 
 
 def what_if(
     pool: RunPool,
     grades: Grades,
-    rates: Rates,
+    depth: int,
     draws: int,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
     counted: npt.NDArray[np.bool_],
     seed: int,
+    rates: Mapping[int, float] | None = None,
 ) -> WhatIf:
-    """Draw a grade for every unjudged passage down to the last rank of ``rates`` in any run, ``draws`` times.
+    """Draw a grade for every unjudged passage in the top ``depth`` of any run, ``draws`` times.
 
-    A passage has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged.
-    ``counted`` (bool[T]) are the turns that means go over. Seeded: independent of how many draws are scored at a time.
+    Without ``rates`` (grade → probability) the hole model is fitted, tried on the judgments at hand, and drawn from. A passage
+    has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged. ``counted``
+    (bool[T]) are the turns that means go over. Seeded: independent of how many draws are scored at a time.
+
+    Raises :class:`UsageError` where the judgments cannot teach the model.
     """
-    depth = rates.lasts[-1]
-    best = pool.best_ranks().min(axis=0)
+    best = pool.best_ranks().min(axis=0, initial=NEVER)
     holes = np.flatnonzero((best <= depth) & (grades[:-1] == UNJUDGED))
-    bands = rates.band(best[holes])
-    limits = np.cumsum(rates.shares, axis=1)
-    limits[:, -1] = 1.0  # not 0.9999999999999999: every number drawn must fall into a level
-    rng = np.random.default_rng(seed)
+    source: HoleModel | GivenRates | None = None
+    check, warnings = None, []
+    if rates and len(holes):
+        source = GivenRates(holes, np.array(list(rates), dtype=np.int16), np.array(list(rates.values())), seed)
+    elif len(holes) and (source := fit_hole_model(pool, grades, depth, seed=seed)):
+        check = check_hole_model(source, pool, grades, measures, policy, counted)
+        warnings += [check.warning] if check.warning else []
+        warnings += hole_warnings(source, pool, grades, measures)
+    if source and draws < ENOUGH_DRAWS:
+        warnings.append(f"{draws} draws are too few for 95 %: their lowest and highest are given instead")
     now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
-    means = np.empty((draws, *now.shape))
-    size = pool.batch(measures)
-    for start in range(0, draws, size):
-        sets = np.tile(grades, (min(size, draws - start), 1))
-        numbers = rng.random((len(sets), len(holes)))
-        for band in np.unique(bands):
-            chosen = np.flatnonzero(bands == band)
-            level = np.searchsorted(limits[band], numbers[:, chosen], side="right")
-            sets[:, holes[chosen]] = rates.levels[level]
-        means[start : start + len(sets)] = pool.score(sets, measures, policy)[..., counted].mean(axis=-1)
+    means = np.broadcast_to(now, (draws, *now.shape))
+    if source:
+        scored = (pool.score(sets, measures, policy) for sets in source.draws(grades, draws, pool.batch(measures)))
+        means = np.concatenate([scores[..., counted].mean(axis=-1) for scores in scored])
+    return WhatIf(
+        scores=_scores(pool, measures, now, means),
+        pairs=_flips(pool, measures, now, means),
+        rates=_rates(source, best, grades, depth),
+        draws=draws,
+        depth=depth,
+        holes=len(holes),
+        groups=len(set(source.groups)) if isinstance(source, HoleModel) else None,
+        check=check,
+        warnings=tuple(warnings),
+    )
 
-    tails = [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]
-    low, high = np.quantile(means, tails, axis=0)
+
+def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
+    low, high = draws_interval(means)
     average = means.mean(axis=0)
-    scores = [
+    return WHAT_IF.frame([
         {"run": name, "metric": measure.name, "score": now[run, column], "mean": average[run, column],
          "low": low[run, column], "high": high[run, column]}
         for column, measure in enumerate(measures)
         for run, name in enumerate(pool.names)
-    ]  # fmt: skip
+    ])  # fmt: skip
+
+
+def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
     pairs = []
     for column, measure in enumerate(measures):
         for first, second in combinations(range(len(pool.names)), 2):
             observed = round(float(now[first, column] - now[second, column]), DECIMALS)
             drawn = np.round(means[:, first, column] - means[:, second, column], DECIMALS)
-            edges = np.quantile(drawn, tails)
+            low, high = draws_interval(drawn)
             flips = float((np.sign(drawn) == -np.sign(observed)).mean()) if observed else np.nan
             pairs.append({"metric": measure.name, "first": pool.names[first], "second": pool.names[second],
-                          "difference": observed, "mean": drawn.mean(), "low": edges[0], "high": edges[1],
+                          "difference": observed, "mean": drawn.mean(), "low": low, "high": high,
                           "flips": flips})  # fmt: skip
-    return WhatIf(WHAT_IF.frame(scores), FLIPS.frame(pairs), _rates_table(rates), draws, depth, len(holes))
+    return FLIPS.frame(pairs)
 
 
-def _rates_table(rates: Rates) -> pd.DataFrame:
-    firsts = (1, *(last + 1 for last in rates.lasts[:-1]))
-    rows = [
-        {"ranks": str(first) if first == last else f"{first}-{last}", "grade": int(grade), "share": share,
-         "judged": None if rates.judged is None else int(rates.judged[band])}
-        for band, (first, last) in enumerate(zip(firsts, rates.lasts, strict=True))
-        for grade, share in zip(rates.levels, rates.shares[band], strict=True)
-    ]  # fmt: skip
+def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:
+    """One row for each grade and each band of ranks that has a hole; given rates are one band."""
+    if source is None:
+        return RATES.frame([])
+    known = isinstance(source, HoleModel)
+    lasts = (*(last for last in BANDS if last < depth and known), depth)
+    chances = source.probabilities()
+    bands = np.searchsorted(lasts, best[source.pairs])
+    judged = np.bincount(np.searchsorted(lasts, best[grades[:-1] > UNJUDGED]), minlength=len(lasts))
+    rows = []
+    for band, (first, last) in enumerate(zip((1, *(last + 1 for last in lasts)), lasts, strict=False)):
+        inside = chances[bands == band]
+        if len(inside):
+            rows += [
+                {"ranks": str(first) if first == last else f"{first}-{last}", "grade": int(grade), "share": share,
+                 "judged": int(judged[band]) if known else None, "holes": len(inside)}
+                for grade, share in zip(source.levels, inside.mean(axis=0), strict=True)
+            ]  # fmt: skip
     return RATES.frame(rows)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.evaluation.hole_check import HoleCheck
+from robustcs.studies.augment import whatif
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -38,7 +40,7 @@ def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) 
     assert {"turn", "document", "old", "new", "kept"} <= found["conflicts"][0].keys()
     assert {name: len(rows) for name, rows in found.items()} == {
         "measures": 12, "ranking": 4, "conflicts": 3, "turns": len(found["turns"]), "files": 1,
-        "what_if": 12, "flips": 66, "rates": 5 * 5, "leave_one_out": 12,
+        "what_if": 12, "flips": 66, "rates": 5, "leave_one_out": 12,
     }  # fmt: skip
     assert [(row["old"], row["new"], row["kept"]) for row in found["conflicts"]] == [(1, 2, 1)] * 3
     assert all(row["after"] < row["before"] for row in found["measures"])  # as the demo's README says
@@ -116,6 +118,23 @@ def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str,
 def test_what_if_is_seeded(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
     draw = [tables(capsys, *project, "--what-if", 20, "--metric", "P_10", "--seed", seed)["what_if"] for seed in (1, 1, 2)]
     assert draw[0] == draw[1] != draw[2]
+
+
+def test_warnings_of_the_hole_model_are_printed(
+    capsys: pytest.CaptureFixture[str], project: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
+    monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
+    out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_10").split())
+    assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages lie deeper than nearly all judged ones" in out
+    assert "95 % intervals held 50.0 % of the true means and differences." in out
+    assert "Do not rely" not in call(capsys, *project, "--what-if", 40, "--metric", "P_10", "--rates", "0=1")
+
+
+@pytest.mark.parametrize("rates", [(), ("--rates", "0=1")])
+def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], rates: tuple[str, ...]) -> None:
+    out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3, *rates).split())
+    assert "0 unjudged passages stand in the top 3 of any run. No score can change." in out
 
 
 def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from robustcs.studies.augment.analysis import Augmentation
 from robustcs.studies.augment.figure import ChangePanel, augment_figure
 from robustcs.studies.augment.leave_one_out import leave_one_out
 from robustcs.studies.augment.show import show
-from robustcs.studies.augment.whatif import observed_rates, what_if
+from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking
 from tests.studies.augment.test_analysis import compare, pool_of_turns
@@ -40,7 +40,7 @@ def result() -> Augmentation:
     grades = pool.grades(qrels)
     counted = np.array([True, True])
     measures = [parse_measure("P_2")]
-    drawn = what_if(pool, grades, observed_rates(pool, grades, 3), 40, measures, policy, counted, seed=0)
+    drawn = what_if(pool, grades, 3, 40, measures, policy, counted, seed=0)
     left = leave_one_out(pool, grades, 3, measures, policy, counted)
     return Augmentation(Evaluated(policy, "runs", 2, 0), compare(RUNS, OLD, NEW, ("P_2",)), drawn, left, 3, qrels)
 

@@ -1,25 +1,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.hole_check import HoleCheck
+from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.run_pool import RunPool
+from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.studies.augment.whatif import PRIOR, WhatIf, given_rates, observed_rates, parse_rates, what_if
+from robustcs.project.reading import find_project
+from robustcs.project.workspace import Workspace
+from robustcs.studies.augment import whatif
+from robustcs.studies.augment.ask import Pooled, pool_runs
+from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, parse_rates, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
 
+ROOT = Path(__file__).resolve().parents[3]
 POLICY = EvaluationPolicy(relevance_level=2)
 MEASURES = [parse_measure(name) for name in ("P_3", "ndcg_cut_3", "map")]
 
+Sample = tuple[RunPool, Grades]
+
 
 @pytest.fixture(scope="module")
-def sample() -> tuple[RunPool, np.ndarray]:
+def sample() -> Sample:
     """20 turns, three runs of 8 passages out of 15 (the third repeats the first), half of the passages judged."""
     rng = np.random.default_rng(5)
     turns = [f"{topic}_{depth}" for topic in range(1, 5) for depth in range(1, 6)]
@@ -38,23 +50,40 @@ def every(pool: RunPool) -> np.ndarray:
     return np.ones(len(pool.turns), dtype=bool)
 
 
-def test_expected_precision_is_analytic(sample: tuple[RunPool, np.ndarray]) -> None:
-    pool, grades = sample
-    rates = observed_rates(pool, grades, 8)
-    drawn = what_if(pool, grades, rates, 20_000, MEASURES[:1], POLICY, every(pool), seed=1)
-    relevant = rates.shares[:, rates.levels >= 2].sum(axis=1)
-    best = pool.best_ranks().min(axis=0)
-    chance = np.where(grades[:-1] == UNJUDGED, relevant[rates.band(np.minimum(best, 8))], grades[:-1] >= 2)
-    for row, places in zip(drawn.scores.itertuples(), pool.places, strict=True):
-        expected = chance[places[:, :3]].sum() / 3 / len(pool.turns)
-        assert row.mean == pytest.approx(expected, abs=0.002)
-        assert row.score < expected
-        assert row.low < expected < row.high
+def draw(pool: RunPool, grades: Grades, depth: int, draws: int, seed: int = 0, **options: Any) -> WhatIf:
+    return what_if(pool, grades, depth, draws, options.pop("measures", MEASURES), POLICY, every(pool), seed, **options)
 
 
-def test_a_passage_has_one_grade_in_all_runs(sample: tuple[RunPool, np.ndarray]) -> None:
+def expected_precision(pool: RunPool, grades: Grades, holes: Numbers, relevant: Floats) -> Floats:
+    """Expected P@3 of every run, given the chance of every hole to be relevant."""
+    chance = (grades >= 2).astype(np.float64)
+    chance[holes] = relevant
+    return np.array([chance[places[:, :3]].sum() / 3 / len(pool.turns) for places in pool.places])
+
+
+def test_expected_precision_is_that_of_the_model(sample: Sample) -> None:
     pool, grades = sample
-    drawn = what_if(pool, grades, observed_rates(pool, grades, 5), 50, MEASURES, POLICY, every(pool), seed=0)
+    drawn = draw(pool, grades, 8, 2000, seed=1, measures=MEASURES[:1])
+    model = fit_hole_model(pool, grades, 8, seed=1)
+    assert model is not None
+    relevant = model.probabilities()[:, model.levels >= 2].sum(axis=1)
+    expected = expected_precision(pool, grades, model.pairs, relevant)
+    np.testing.assert_allclose(drawn.scores["mean"], expected, atol=0.02)  # probabilities are means of a few draws
+    assert (drawn.scores["score"] < expected).all()
+    assert (drawn.scores["low"] < expected).all() and (drawn.scores["high"] > expected).all()
+
+
+def test_expected_precision_of_given_rates_is_analytic(sample: Sample) -> None:
+    pool, grades = sample
+    drawn = draw(pool, grades, 8, 20_000, seed=1, measures=MEASURES[:1], rates={0: 0.7, 2: 0.2, 4: 0.1})
+    holes = np.flatnonzero((grades[:-1] == UNJUDGED) & (pool.best_ranks().min(axis=0) <= 8))
+    np.testing.assert_allclose(drawn.scores["mean"], expected_precision(pool, grades, holes, np.array(0.3)), atol=0.002)
+    assert drawn.check is None and drawn.groups is None and drawn.warnings == ()
+
+
+@pytest.mark.parametrize("rates", [None, {0: 0.5, 3: 0.5}])
+def test_a_passage_has_one_grade_in_all_runs(sample: Sample, rates: dict[int, float] | None) -> None:
+    drawn = draw(*sample, 5, 50, rates=rates)
     same = drawn.pairs[(drawn.pairs["first"] == "0") & (drawn.pairs["second"] == "2")]
     assert (same[["difference", "mean", "low", "high"]] == 0).all(axis=None)
     assert same["flips"].isna().all()
@@ -62,27 +91,21 @@ def test_a_passage_has_one_grade_in_all_runs(sample: tuple[RunPool, np.ndarray])
     assert (others["low"] < others["high"]).all()
 
 
+@pytest.mark.parametrize("rates", [None, {0: 0.5, 3: 0.5}])
 def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(
-    sample: tuple[RunPool, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    sample: Sample, rates: dict[int, float] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool, grades = sample
-
-    def draw() -> WhatIf:
-        return what_if(pool, grades, observed_rates(pool, grades, 5), 30, MEASURES, POLICY, every(pool), seed=3)
-
-    together = draw()
+    together = draw(*sample, 5, 30, seed=3, rates=rates)
     monkeypatch.setattr(RunPool, "batch", lambda self, measures: 7)
-    apart = draw()
+    apart = draw(*sample, 5, 30, seed=3, rates=rates)
     assert together.scores.equals(apart.scores) and together.pairs.equals(apart.pairs)
 
 
 @pytest.mark.parametrize(("grade", "compare"), [(0, lambda now, then: (then <= now + 1e-12).all()),
                                                 (4, lambda now, then: (then[:3] >= now[:3]).all())])  # fmt: skip
-def test_certain_grades(
-    sample: tuple[RunPool, np.ndarray], grade: int, compare: Callable[[np.ndarray, np.ndarray], bool]
-) -> None:
+def test_certain_grades(sample: Sample, grade: int, compare: Callable[[np.ndarray, np.ndarray], bool]) -> None:
     pool, grades = sample
-    drawn = what_if(pool, grades, given_rates({grade: 1.0}, 8), 3, MEASURES, POLICY, every(pool), seed=0)
+    drawn = draw(pool, grades, 8, 3, rates={grade: 1.0})
     filled = grades.copy()
     filled[filled == UNJUDGED] = grade
     best = np.append(pool.best_ranks().min(axis=0), 0)
@@ -94,32 +117,90 @@ def test_certain_grades(
     assert drawn.holes == (grades[:-1] == UNJUDGED).sum()
 
 
-def test_observed_rates_by_hand() -> None:
-    qrels = as_qrels({("1_1", "a"): 4, ("1_1", "b"): 0, ("1_1", "x"): 2, ("1_2", "a"): 0})
-    runs = [
-        as_ranking("one", {"1_1": ["a", "u", "b"], "1_2": ["u", "a"]}),
-        as_ranking("two", {"1_1": ["b", "a"], "1_2": ["v", "u", "w", "z", "a"]}),
-    ]
-    rates = observed_rates(pool_of(runs, qrels), pool_of(runs, qrels).grades(qrels), 4)
-    assert rates.lasts == (1, 2, 3, 4)
-    assert rates.levels.tolist() == [0, 4]  # x is retrieved by no run
-    assert rates.judged is not None and rates.judged.tolist() == [2, 1, 0, 0]
-    first = (1 + PRIOR * 2 / 3) / (2 + PRIOR)
-    second = (1 + PRIOR * first) / (1 + PRIOR)
-    np.testing.assert_allclose(rates.shares[:, 0], [first, second, second, second])
-    np.testing.assert_allclose(rates.shares.sum(axis=1), 1)
+def test_predicted_rates(sample: Sample) -> None:
+    pool, grades = sample
+    rates = draw(pool, grades, 5, 2, measures=MEASURES[:1]).rates
+    best = pool.best_ranks().min(axis=0)
+    np.testing.assert_allclose(rates.groupby("ranks")["share"].sum(), 1)
+    of_band = rates.groupby("ranks", sort=False)[["judged", "holes"]].first()
+    assert of_band.index.tolist() == ["1", "2", "3", "4-5"]
+    for name, column in (("judged", grades[:-1] > UNJUDGED), ("holes", grades[:-1] == UNJUDGED)):
+        assert of_band[name].tolist() == [
+            (column & (best >= first) & (best <= last)).sum() for first, last in ((1, 1), (2, 2), (3, 3), (4, 5))
+        ]
 
 
-def test_rates_need_judged_passages() -> None:
+def test_nothing_unjudged_is_nothing_to_draw() -> None:
+    qrels = as_qrels({("1_1", "a"): 4, ("1_1", "b"): 0})
+    pool = pool_of([as_ranking("one", {"1_1": ["b", "a", "c"]})], qrels)
+    for rates in (None, {0: 1.0}):
+        drawn = draw(pool, pool.grades(qrels), 2, 50, rates=rates)
+        assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0 and drawn.warnings == ()
+        for column in ("mean", "low", "high"):
+            np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
+
+
+def test_one_grade_teaches_nothing() -> None:
     qrels = as_qrels({("1_1", "a"): 4})
     pool = pool_of([as_ranking("one", {"1_1": ["b", "a"]})], qrels)
-    with pytest.raises(UsageError, match=r"no passage of the runs' top 1 is judged; give the rates with --rates"):
-        observed_rates(pool, pool.grades(qrels), 1)
+    with pytest.raises(UsageError, match="all have one grade; unjudged passages cannot be predicted; .*give the rates"):
+        draw(pool, pool.grades(qrels), 2, 50)
+    assert draw(pool, pool.grades(qrels), 2, 50, rates={0: 0.5, 1: 0.5}).holes == 1
 
 
-def test_parse_rates() -> None:
-    assert parse_rates("1=.1, 0=0.8,4=1e-1") == pytest.approx({0: 0.8, 1: 0.1, 4: 0.1})
-    assert parse_rates("-2=1") == {-2: 1}
+@pytest.fixture(scope="module")
+def pooled() -> Pooled:
+    return pool_runs(Workspace(find_project(str(ROOT / "fixtures" / "robustcs.toml"))))
+
+
+def inside(pooled: Pooled, left: Grades, seed: int = 0) -> tuple[WhatIf, Floats, list[bool]]:
+    """What-if from the judgments ``left``; which of the means and differences under all judgments its intervals hold."""
+    pool, policy, measures = pooled.pool, pooled.evaluated.policy, [*map(parse_measure, ("ndcg_cut_3", "P_3", "map"))]
+    drawn = what_if(pool, left, 5, 200, measures, policy, pooled.counted, seed)
+    grades = pool.grades(pooled.merge.qrels)
+    truth = pool.score(grades[None], measures, policy)[0][..., pooled.counted].mean(axis=-1).T.ravel()
+    means = dict(zip(zip(drawn.scores["run"], drawn.scores["metric"], strict=True), truth, strict=True))
+    differences = [
+        row.low - 1e-9 <= means[row.first, row.metric] - means[row.second, row.metric] <= row.high + 1e-9
+        for row in drawn.pairs.itertuples()
+    ]
+    scores = (drawn.scores["low"] - 1e-9 <= truth) & (truth <= drawn.scores["high"] + 1e-9)
+    return drawn, scores.to_numpy(), differences
+
+
+def test_intervals_hold_what_new_judgments_gave(pooled: Pooled, demo: Path) -> None:
+    """From the demo's old judgments. Grades by rank alone, which were drawn before, held 25 of these 36 means."""
+    _, scores, _ = inside(pooled, pooled.pool.grades(read_qrels(demo / "qrels.txt")))
+    assert scores.mean() >= 0.9
+
+
+def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: Pooled) -> None:
+    grades = pooled.pool.grades(pooled.merge.qrels)
+    judged = np.flatnonzero(pooled.pool.best_ranks().min(axis=0) <= 5)
+    assert (grades[judged] > UNJUDGED).all()
+    left = grades.copy()
+    left[judged[np.random.default_rng(1).random(len(judged)) < 0.2]] = UNJUDGED
+    drawn, scores, differences = inside(pooled, left)
+    assert drawn.warnings == ()
+    assert scores.mean() >= 0.85
+    assert np.mean(differences) >= 0.85
+
+
+def test_a_trial_that_fails_is_told(sample: Sample) -> None:
+    """The sample's grades have nothing to do with anything that the model looks at."""
+    assert any(told.startswith("Do not rely on the predicted grades: ") for told in draw(*sample, 5, 50).warnings)
+
+
+def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
+    monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
+    monkeypatch.setattr(whatif, "hole_warnings", lambda *_: ("Few judgments.",))
+    drawn = draw(*sample, 5, 10)
+    assert drawn.check is failed
+    assert drawn.warnings == (
+        failed.warning, "Few judgments.", "10 draws are too few for 95 %: their lowest and highest are given instead"
+    )  # fmt: skip
+    assert len(draw(*sample, 5, 39).warnings) == 2
 
 
 @pytest.mark.parametrize(("text", "message"), [
