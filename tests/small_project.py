@@ -150,6 +150,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "sweep": ("", _RUNS, _SCORED, _ANSWERED),
     "correlate": ("", f"{_PAIR} {_TEXTED}", f"{_ANSWERED_PAIR} {_TEXTED}",
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
+    "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv"),
     "augment": ("", f"{_SYSTEMS} --new-judgments new.txt"),

@@ -9,12 +9,12 @@ import click
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, Call, Command
 
 
-def _run(call: Call, scores: tuple[tuple[str, str], ...], **settings: Any) -> None:
+def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
     from robustcs.errors import UsageError
     from robustcs.studies.evaluate.ask import ask
     from robustcs.studies.evaluate.show import show
 
-    files = dict(scores)
+    files = dict(map(_named, scores))
     if len(files) < len(scores):
         raise UsageError("repeated-run", "two files of --scores have the same name", "give every --scores a NAME of its own")
     workspace = call.workspace() if files else call.answered()
@@ -22,14 +22,13 @@ def _run(call: Call, scores: tuple[tuple[str, str], ...], **settings: Any) -> No
     call.emit(workspace, result, show(result))
 
 
-def _named(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    pairs = []
-    for text in values:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            raise click.BadParameter(f"{text}: write NAME=FILE", context, parameter)
-        pairs.append((name, path))
-    return tuple(pairs)
+def _named(text: str) -> tuple[str, str]:
+    from robustcs.errors import UsageError
+
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise UsageError("bad-assignment", f"--scores {text}", "write --scores NAME=FILE")
+    return name, path
 
 
 COMMAND = Command(
@@ -47,7 +46,7 @@ COMMAND = Command(
     """,
     uses=(*SYSTEMS, *SCORING, *SEED),
     parameters=(
-        click.Option(["--scores"], multiple=True, metavar="NAME=FILE", callback=_named,
+        click.Option(["--scores"], multiple=True, metavar="NAME=FILE",
                      help="Per-turn output of trec_eval -q; such files are evaluated in place of runs."),
         click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
         click.Option(["--margin"], type=float, metavar="D",

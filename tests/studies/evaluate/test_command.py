@@ -65,7 +65,7 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
     [
         ("--baseline nobody", "no run is named 'nobody'"),
         ("--margin 0", "margin 0; write a difference above 0"),
-        ("--scores a", "write NAME=FILE"),
+        ("--scores a", "write --scores NAME=FILE"),
         ("--scores a=x --scores a=y", "two files of --scores have the same name"),
         ("--metric num_ret", "num_ret is no mean over turns"),
         ("--unit topic", "'topic' is not one of"),
