@@ -56,7 +56,7 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
         Name → (baseline, [sets]), by the names of runs.
     metrics, thresholds
         One or several: ``"ndcg_cut_3"``, ``">=0.5"``.
-    relevance_level, missing, order, depth, seed, name
+    relevance_level, missing, order, depth, unit, seed, name
         As in the project file.
 
     Raises :class:`UsageError` for an unknown keyword or role, :class:`InputError` for a broken project file.

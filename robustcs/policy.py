@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 
 Missing = Literal["zero", "drop"]
 Order = Literal["score", "rank"]
+Unit = Literal["conversation", "turn"]
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,16 @@ class EvaluationPolicy:
         trec_eval does. ``rank``: the rank column of the file, equal ranks in file order.
     depth
         Only the first ``depth`` passages of every turn are evaluated; None is the whole run.
+    unit
+        What intervals and tests take as independent: conversations (single turns where turn ids tell no conversations, or
+        fewer than five), or ``turn``.
     """
 
     relevance_level: int = 1
     missing: Missing = "zero"
     order: Order = "score"
     depth: int | None = None
+    unit: Unit = "conversation"
 
     def __post_init__(self) -> None:
         if self.relevance_level < 1:
@@ -46,6 +51,8 @@ class EvaluationPolicy:
             raise UsageError("bad-order", f"order {self.order!r}", "write score or rank")
         if self.depth is not None and self.depth < 1:
             raise UsageError("bad-depth", f"depth {self.depth}", "it starts at 1")
+        if self.unit not in ("conversation", "turn"):
+            raise UsageError("bad-unit", f"unit {self.unit!r}", "write conversation or turn")
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as it stands in the JSON output."""

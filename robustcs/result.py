@@ -58,8 +58,9 @@ class Evaluated:
     def as_dict(self) -> dict[str, Any]:
         """The ``policy`` of the JSON output."""
         units = {"unit": self.unit, "units": self.units} if self.unit else {}
+        policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
-            **self.policy.as_dict(), **units, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
+            **policy, **units, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
             "line": self.policy_line,
         }  # fmt: skip
 

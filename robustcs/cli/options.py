@@ -45,6 +45,8 @@ SETTINGS: dict[str, Callable[[], click.Option]] = {
                                   help="Evaluate only the top K of every turn."),
     "seed": lambda: click.Option(["--seed"], type=click.IntRange(min=0), metavar="N",
                                  help="Seed of everything random (default 0)."),
+    "unit": lambda: click.Option(["--unit"], type=click.Choice(["conversation", "turn"]),
+                                 help="What intervals and tests take as independent (default: conversation)."),
     "jobs": lambda: click.Option(["--jobs"], type=click.IntRange(1, MOST), default=1, metavar="N",
                                  help="Runs read at the same time (default 1); memory grows with it."),
     "format": lambda: click.Option(["--format"], type=click.Choice(FORMATS),

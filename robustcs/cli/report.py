@@ -11,12 +11,12 @@ import click
 
 from robustcs.cli.options import ALWAYS, load_project, shared_options
 from robustcs.cli.terminal import harmless, tell
-from robustcs.studies.study import FORMULATIONS, SCORING, SEED
+from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
 
-_USES = (*FORMULATIONS, "runs", "new_judgments", "paraphrases", "collection", "threshold", *SCORING, *SEED, *ALWAYS)
+_USES = (*FORMULATIONS, "runs", "new_judgments", "paraphrases", "collection", "threshold", *SCORING, *UNIT, *SEED, *ALWAYS)
 _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
 
     \b

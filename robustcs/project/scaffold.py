@@ -147,6 +147,7 @@ def write_config(found: Found, name: str, texts: Mapping[Role, str] | None = Non
         'missing = "zero"     # a judged turn that a run lacks scores 0; or "drop"',
         'order = "score"      # by score, ties by document id descending; or "rank"',
         "# depth = 1000       # evaluate only the top of every turn",
+        '# unit = "turn"      # what intervals and tests take as independent; default: the conversation',
     ]
     for role in ("original", "qr", "human"):
         parts = {"run": chosen.get(role), "scores": scores.get(role), "answers": answers.get(role)}

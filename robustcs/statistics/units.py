@@ -10,16 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import conversation
+from robustcs.policy import Unit
 from robustcs.statistics.estimate import LEAST_UNITS, counted
 
-Unit = Literal["conversation", "turn"]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
@@ -91,10 +90,8 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
     """The units of ``turns``: conversations where there are at least five, else single turns, and ``note`` says so.
 
     ``groups`` names the conversation of every turn (a column of a slices file) instead of :func:`unit_of`. Raises
-    :class:`UsageError` for another ``unit``, or for a turn that ``groups`` lacks.
+    :class:`UsageError` for a turn that ``groups`` lacks.
     """
-    if unit not in ("conversation", "turn"):
-        raise UsageError("bad-unit", f"unit {unit!r}", "write conversation or turn")
     if unit == "turn":
         return _single(turns)
     if groups is not None and (lost := [turn for turn in turns if turn not in groups]):

@@ -26,7 +26,8 @@ FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answe
 SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
 #: how runs are scored,
 SCORING = ("metric", "relevance_level", "missing", "order", "depth", "jobs")
-#: and the seed, where something is drawn.
+#: what is independent, and the seed, where something is drawn.
+UNIT = ("unit",)
 SEED = ("seed",)
 
 

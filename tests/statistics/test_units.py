@@ -53,8 +53,6 @@ def test_asking_for_turns_and_naming_conversations() -> None:
     assert units_of(turns, groups=groups).labels == ("0", "1", "2", "3", "4")
     with pytest.raises(UsageError, match="no conversation"):
         units_of([*turns, "9_9"], groups=groups)
-    with pytest.raises(UsageError, match="unit 'topic'"):
-        units_of(turns, "topic")  # type: ignore[arg-type]
 
 
 def test_sums_and_slices() -> None:

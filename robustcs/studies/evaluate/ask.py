@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
 from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
-from robustcs.statistics.units import Unit, units_of
+from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ def ask(
     scores: Mapping[str, str | Path] | None = None,
     baseline: str | None = None,
     margin: float | None = None,
-    unit: Unit = "conversation",
 ) -> Evaluation:
     """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
 
@@ -33,8 +32,6 @@ def ask(
         The system that all others are compared with; by default every pair is compared.
     margin
         Say which pairs differ by less than this: their whole 95 % interval lies inside ± ``margin``.
-    unit
-        What intervals and tests take as independent: ``conversation``, or ``turn``.
     """
     if scores:
         frames, evaluated = workspace.scored_systems({name: Path(path) for name, path in scores.items()})
@@ -45,7 +42,7 @@ def ask(
         evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     first = next(iter(frames.values()))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
-    units = units_of(list(first.index), unit)
+    units = units_of(list(first.index), workspace.project.policy.unit)
     return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from robustcs.studies.study import SCORING, SEED, SYSTEMS, Call, Command
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Call, Command
 
 
 def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
@@ -44,15 +44,13 @@ COMMAND = Command(
       robustcs evaluate --metric ndcg_cut_3 --baseline human --margin 0.02
       robustcs evaluate --scores ours=ours.eval --scores theirs=theirs.eval
     """,
-    uses=(*SYSTEMS, *SCORING, *SEED),
+    uses=(*SYSTEMS, *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--scores"], multiple=True, metavar="NAME=FILE",
                      help="Per-turn output of trec_eval -q; such files are evaluated in place of runs."),
         click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
         click.Option(["--margin"], type=float, metavar="D",
                      help="Say which pairs differ by less than D: the whole 95 % interval lies inside ±D."),
-        click.Option(["--unit"], type=click.Choice(["conversation", "turn"]), default="conversation",
-                     help="What intervals and tests take as independent (default: conversation)."),
     ),
     run=_run,
 )  # fmt: skip

@@ -126,7 +126,7 @@ def robustness(
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
-    units = units_of(list(next(iter(scores.values())).index))
+    units = units_of(list(next(iter(scores.values())).index), evaluated.policy.unit)
     tables: dict[str, list[dict[str, object]]] = {name: [] for name in ("measures", "groups", "risk", "variance", "spread")}
     frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
     notes: list[str] = []

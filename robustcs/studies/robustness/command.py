@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.studies.study import SEED, SYSTEMS, Call, Command
+from robustcs.studies.study import SEED, SYSTEMS, UNIT, Call, Command
 
 if TYPE_CHECKING:
     from robustcs.evaluation.groups import Group
@@ -62,7 +62,8 @@ COMMAND = Command(
       robustcs robustness --figure spread --output spread.pdf
     """,
     uses=(
-        *SYSTEMS, "paraphrases", "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs", *SEED,
+        *SYSTEMS, "paraphrases", "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs",
+        *UNIT, *SEED,
     ),
     parameters=(
         click.Option(["--group"], multiple=True, metavar="NAME=BASELINE,SET,…",
