@@ -19,6 +19,8 @@ from robustcs.statistics.means import cluster_ratio, t_quantile
 
 #: Chance to find what is there, for the detectable difference and the units needed.
 POWER = 0.8
+#: Fewer units cannot reach .05 in a sign-flip test.
+_FEWEST_UNITS = 6
 #: More units than anyone would gather.
 _MOST_UNITS = 1_000_000
 EFFECT_METHOD = "standardised mean difference over units, noncentral t"
@@ -127,23 +129,23 @@ def _variance_parts(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> npt.NDArray[np
         return np.where(counts > 0, rest**2 / (1 - counts / total), -1.0)
 
 
-def units_needed(difference: float, sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER) -> list[int | None]:
-    """For each of M differences, the units like these that find a true ``difference`` at .05 with chance ``power``.
+def units_needed(sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER) -> list[int | None]:
+    """For each of M differences, the units like these that find a true one as large as it at .05 with chance ``power``.
 
-    None where all units are alike or a million do not suffice.
+    None where there is no difference, all units are alike, or a million do not suffice.
     """
-    _, variance, units = cluster_ratio(sums, sizes)
+    value, variance, units = cluster_ratio(sums, sizes)
     return [
         _units_needed(abs(difference) / math.sqrt(spread * count), power) if spread > 0 and difference else None
-        for spread, count in zip(variance.tolist(), units.tolist(), strict=True)
+        for difference, spread, count in zip(value.tolist(), variance.tolist(), units.tolist(), strict=True)
     ]
 
 
 def _units_needed(effect: float, power: float) -> int | None:
-    """The fewest units, at least five, whose detectable standardised difference is ``effect`` or less."""
+    """The fewest units, at least :data:`_FEWEST_UNITS`, whose detectable standardised difference is ``effect`` or less."""
     if detectable_noncentrality(_MOST_UNITS, power) / math.sqrt(_MOST_UNITS) > effect:
         return None
-    below, above = LEAST_UNITS - 1, _MOST_UNITS
+    below, above = _FEWEST_UNITS - 1, _MOST_UNITS
     while above - below > 1:
         middle = (below + above) // 2
         if detectable_noncentrality(middle, power) / math.sqrt(middle) <= effect:
@@ -164,20 +166,3 @@ def within_margin(estimate: Estimate, margin: float) -> Verdict:
     if -margin < estimate.low and estimate.high < margin:
         return "inside"
     return "outside" if estimate.low > margin or estimate.high < -margin else "open"
-
-
-def margin_text(estimate: Estimate, margin: float) -> str:
-    """The equivalence statement in words, which never takes a large p for equality."""
-    verdict = within_margin(estimate, margin)
-    if verdict == "inside":
-        return f"equivalent within ±{margin:g}: the 95 % interval lies inside"
-    if verdict == "outside":
-        return f"larger than {margin:g}: the 95 % interval lies outside ±{margin:g}"
-    if math.isnan(estimate.low):
-        return f"no statement on ±{margin:g}: there is no interval"
-    return f"not shown to be within ±{margin:g}"
-
-
-def standard_errors(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """float64[M]: the cluster-robust standard error of every difference."""
-    return np.sqrt(cluster_ratio(sums, sizes).variance)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.wording import counted
+
 #: Below so many units no interval is given.
 LEAST_UNITS = 5
 #: Below so many units an interval is given and called unstable.
@@ -78,11 +80,6 @@ def p_text(p: float, bound: float = 0.0) -> str:
         scale = 10.0 ** max(-4, math.floor(math.log10(max(p, bound, 1e-300))))
         return f"p < {min(1.0, max(0.0001, math.ceil(max(p, bound) / scale - 1e-9) * scale)):g}"
     return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 conversation``, ``2 conversations``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def joined(*notes: str) -> str:

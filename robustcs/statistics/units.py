@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,9 @@ import numpy.typing as npt
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import conversation
 from robustcs.policy import Unit
-from robustcs.statistics.estimate import LEAST_UNITS, counted
+from robustcs.result import Evaluated
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.wording import counted
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -84,6 +86,11 @@ class Units:
         """``173 turns in 20 conversations``, or ``208 turns``: for the line that states the policy."""
         turns = counted(len(self.codes), "turn")
         return f"{turns} in {counted(self.count, 'conversation')}" if self.kind == "conversation" else turns
+
+    def stated(self, evaluated: Evaluated) -> Evaluated:
+        """``evaluated`` with these units in its policy line, and among its notes why they are no conversations."""
+        notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
+        return replace(evaluated, notes=notes, unit=self.kind, units=self.count)
 
 
 def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:

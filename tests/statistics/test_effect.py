@@ -14,13 +14,10 @@ from robustcs.statistics.effect import (
     detectable_differences,
     detectable_noncentrality,
     effect_sizes,
-    margin_text,
     noncentrality_limits,
-    standard_errors,
     units_needed,
     within_margin,
 )
-from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
 
 
@@ -56,7 +53,7 @@ def test_detectable_difference_and_its_spread() -> None:
     found = detectable_differences(sums, np.ones(12))
     truth = detectable_noncentrality(12) * 2 / math.sqrt(12)
     assert 0.89 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.98
-    assert found[0].value == pytest.approx(detectable_noncentrality(12) * standard_errors(sums[:1], np.ones(12))[0])
+    assert found[0].value == pytest.approx(detectable_noncentrality(12) * stats.sem(sums[0]))
 
 
 def test_spread_is_the_jackknife_of_the_standard_error() -> None:
@@ -72,13 +69,25 @@ def test_spread_is_the_jackknife_of_the_standard_error() -> None:
 
 
 def test_units_needed_are_statsmodels() -> None:
-    sums = np.random.default_rng(2).normal(0, 1, (1, 20))
-    spread = sums.std(ddof=1)
-    for difference in (0.3, 0.05, 2.0):
-        expected = math.ceil(TTestPower().solve_power(difference / spread, power=0.8, alpha=0.05) - 1e-6)
-        assert units_needed(difference, sums, np.ones(20)) == [max(5, expected)]
-    assert units_needed(1e-6, sums, np.ones(20)) == [None]
-    assert units_needed(0.1, np.ones((1, 9)), np.ones(9)) == [None] == units_needed(0.0, sums, np.ones(20))
+    rest = np.random.default_rng(2).normal(0, 1, 20)
+    rest -= rest.mean()
+    differences = (0.3, -0.05, 2.0)
+    expected = [
+        max(6, math.ceil(TTestPower().solve_power(abs(one) / rest.std(ddof=1), power=0.8, alpha=0.05) - 1e-6))
+        for one in differences
+    ]
+    assert units_needed([rest + one for one in differences], np.ones(20)) == expected
+    assert units_needed([rest + 1e-6, np.ones(20), np.zeros(20)], np.ones(20)) == [None, None, None]
+
+
+@pytest.mark.parametrize("units", [6, 11, 40])
+def test_a_detectable_difference_needs_as_many_units_as_there_are(units: int) -> None:
+    lengths = np.random.default_rng(units).integers(1, 9, units).astype(float)
+    rest = np.random.default_rng(0).normal(0, 1, units) * lengths
+    rest -= rest.sum() / lengths.sum() * lengths
+    (least,) = detectable_differences(rest, lengths)
+    assert units_needed([rest + 1.0001 * least.value * lengths, rest + 0.9 * least.value * lengths], lengths)[0] == units
+    assert units_needed(rest + 0.9 * least.value * lengths, lengths)[0] > units  # type: ignore[operator]
 
 
 def test_margins_are_two_one_sided_tests() -> None:
@@ -92,16 +101,6 @@ def test_margins_are_two_one_sided_tests() -> None:
         assert (verdict == "inside") == (p < 0.025)
         verdicts.add(verdict)
     assert verdicts == {"inside", "open"}
-
-
-def test_what_a_margin_says() -> None:
-    def text(low: float, high: float) -> str:
-        return margin_text(Estimate(0.0, low, high, 20, ""), 0.05)
-
-    assert text(-0.02, 0.04) == "equivalent within ±0.05: the 95 % interval lies inside"
-    assert text(-0.02, 0.06) == "not shown to be within ±0.05"
-    assert text(0.06, 0.09) == text(-0.2, -0.06) == "larger than 0.05: the 95 % interval lies outside ±0.05"
-    assert text(math.nan, math.nan) == "no statement on ±0.05: there is no interval"
 
 
 def test_too_few_or_alike() -> None:

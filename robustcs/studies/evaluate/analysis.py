@@ -7,7 +7,7 @@ hold and the tests reject.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
-from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
+from robustcs.statistics.effect import detectable_differences, effect_sizes, units_needed, within_margin
 from robustcs.statistics.families import Family, holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates
@@ -46,6 +46,9 @@ PAIRS = table(
     flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
     number("effect", "standardised mean difference over units", "effect"), number("effect_low"), number("effect_high"),
     number("detectable", "the smallest true difference that such a design finds with 80 % power at .05", "detectable"),
+    number("detectable_low", "95 %: how roughly that is known, as it rests on the same units"), number("detectable_high"),
+    count("units_needed", "units that find a true difference as large as this one with 80 % power at .05; null: none would",
+          "needed"),
     flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
@@ -113,11 +116,10 @@ def evaluate(
         (name, turn, metric, value)
         for name, frame in scores.items() for metric in frame for turn, value in frame[metric].items()
     ]  # fmt: skip
-    notes = (*evaluated.notes, *((units.note,) if units.note else ()))
     return Evaluation(
-        replace(evaluated, notes=notes, unit=units.kind, units=units.count),
-        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean"}), TURNS.frame(turns),
-        families, baseline, margin,
+        units.stated(evaluated),
+        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean", "units_needed": "Int64"}),
+        TURNS.frame(turns), families, baseline, margin,
     )  # fmt: skip
 
 
@@ -139,12 +141,15 @@ def _pairs(
     family = holm_family(tests)
     effects = effect_sizes(sums, units.sizes, units.kind)
     found = detectable_differences(sums, units.sizes, units.kind)
+    needed = units_needed(sums, units.sizes)
     rows = []
-    for (first, second), test, corrected, effect, least in zip(compared, tests, family.p.tolist(), effects, found, strict=True):
+    for (first, second), test, corrected, effect, least, many in zip(
+        compared, tests, family.p.tolist(), effects, found, needed, strict=True
+    ):
         equivalent = None if margin is None else within_margin(test, margin) == "inside"
         rows.append((
             first, second, metric, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
-            effect.value, effect.low, effect.high, least.value, equivalent, test.note,
+            effect.value, effect.low, effect.high, least.value, least.low, least.high, many, equivalent, test.note,
         ))  # fmt: skip
     return rows, family
 

@@ -65,28 +65,28 @@ def _means(result: Evaluation, metric: str) -> Table:
 
 
 def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
-    floor = {True: 0.0, False: float(rows["p_floor"].min())}
+    family = result.families[metric]
 
-    def chance(name: str, times: int = 1) -> Any:
-        def said(row: Any) -> str:
-            words = p_text(getattr(row, name), min(1.0, times * floor[bool(row.exact)]))
-            return words.removeprefix("p = ").removeprefix("p ")
-
-        return said
+    def chance(name: str, floor: float) -> Any:
+        # a p at the floor is a bound where patterns were drawn, else a value
+        return lambda row: p_text(getattr(row, name), 0.0 if row.exact else floor).removeprefix("p = ").removeprefix("p ")
 
     spec = result.spec("pairs")
     of = "" if result.baseline is None else f" from {result.baseline}"
     named: list[Shown] = ["first", "second"] if result.baseline is None else ["first"]
     columns: list[Shown] = [
-        *named, (spec.field("difference"), lambda row: signed(row.difference, 3)),
+        *named, (spec.field("difference").called("diff."), lambda row: signed(row.difference, 3)),
         (_INTERVAL, lambda row: signed_interval(row.ci_low, row.ci_high)),
-        (spec.field("p"), chance("p")), (spec.field("p_corrected"), chance("p_corrected", len(rows))),
-        (spec.field("effect"), lambda row: number(row.effect, 2)), "detectable",
+        (spec.field("p"), chance("p", float(rows["p_floor"].min()))),
+        (spec.field("p_corrected"), chance("p_corrected", family.floor)),
+        (spec.field("effect"), lambda row: number(row.effect, 2)),
+        spec.field("detectable").called("finds", "80 % power"), spec.field("units_needed").called("needs", "80 % power"),
     ]  # fmt: skip
     note = (
         f"First minus {result.baseline or 'second'}. Interval and p are of one comparison;"
-        f" {result.families[metric].describe()}. Effect: the mean difference in standard deviations of"
-        f" {result.evaluated.unit}s. Detectable: the true difference that such a design finds in 80 % of trials."
+        f" {family.describe()}. Effect: the mean difference in standard deviations of"
+        f" {result.evaluated.unit}s. In 80 % of trials such a design finds a true difference"
+        f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s."
     )
     if result.margin is not None:
         columns.append("equivalent")

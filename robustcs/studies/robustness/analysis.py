@@ -157,8 +157,7 @@ def robustness(
     for name in ("measures", "groups"):
         built[name] = _corrected(built[name])
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]
-    notes += [units.note] if units.note else []
-    return Robustness(replace(evaluated, notes=tuple(notes), unit=units.kind, units=units.count), **built)
+    return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), **built)
 
 
 def _drop(values: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:

@@ -74,6 +74,18 @@ def test_no_interval_contradicts_its_p(seed: int) -> None:
         assert (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
 
 
+def test_a_design_has_the_units_that_it_needs_exactly_where_it_can_detect_the_difference() -> None:
+    scores, turns = drawn(4, 12, 3)
+    pairs = make(scores, turns).pairs
+    enough = [row.units_needed <= 12 for row in pairs.itertuples()]
+    assert enough == [row.detectable <= abs(row.difference) for row in pairs.itertuples()]
+    assert any(enough) and not all(enough)
+    assert all(row.detectable_low < row.detectable < row.detectable_high for row in pairs.itertuples())
+    scores["copy"] = scores["s0"]
+    same = make({name: scores[name] for name in ("s0", "copy")}, turns).pairs.iloc[0]
+    assert pd.isna(same.units_needed) and np.isnan(same.detectable)
+
+
 def test_systems_share_a_letter_exactly_where_they_are_not_told_apart() -> None:
     scores, turns = drawn(5, 14, 3)
     result = make(scores, turns)

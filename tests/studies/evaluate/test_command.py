@@ -24,7 +24,7 @@ def test_demo(in_demo: Command) -> None:
 def test_a_family_that_cannot_reach_the_level_says_so(in_demo: Command) -> None:
     shown = " ".join(in_demo("evaluate").out.split())
     assert "0 of 66 pairs are told apart (p ≤ 0.05 by Holm over 66 comparisons)" in shown
-    assert "Corrected for 66 comparisons no p can reach 0.05: the smallest possible is 0.13." in shown
+    assert "Corrected for 66 comparisons no p can reach 0.05: the smallest possible is 0.13; 2 more units could." in shown
     assert "All intervals" not in shown and "which does not make them equal" in shown
 
 
