@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.statistics.estimate import p_text
 
 if TYPE_CHECKING:
     pass
@@ -31,6 +32,32 @@ def percent_interval(low: float, high: float) -> str:
     return "–" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}"
 
 
+def points(difference: float) -> str:
+    """A difference of shares in points of per cent: ``+12.9``."""
+    return signed(100 * difference, 1)
+
+
+def points_interval(low: float, high: float) -> str:
+    """An interval of such a difference: ``−3 to +22``."""
+    if math.isnan(low):
+        return "–"
+    return " to ".join(signed(100 * limit, 0) if abs(limit) >= 0.005 else "0" for limit in (low, high))
+
+
+def share_interval(low: float, high: float, units: int) -> str:
+    """An interval of a share in per cent, or the units that are too few for one: ``K = 3``."""
+    return f"K = {units}" if math.isnan(low) else percent_interval(low, high)
+
+
+def noted(notes: Iterable[tuple[str, str]]) -> str:
+    """`` NDCG@3 > 0, NDCG@3 = 1: unstable.`` of (what, what must be known of it), each note once; empty ones are left out."""
+    what: dict[str, list[str]] = {}
+    for label, note in notes:
+        if note:
+            what.setdefault(note, []).append(label)
+    return "".join(f" {', '.join(labels)}: {note}." for note, labels in what.items())
+
+
 def score(value: float) -> str:
     """A score with four decimals, as trec_eval prints it."""
     return "–" if math.isnan(value) else f"{value:.4f}"
@@ -39,6 +66,11 @@ def score(value: float) -> str:
 def p_value(p: float) -> str:
     """A p value with three decimals."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def tested_p(p: float, floor: float, exact: bool) -> str:
+    """``0.031``, or ``< 0.0001``: where only some of the patterns were tried, a p at its floor is a bound."""
+    return p_text(p, 0.0 if exact else floor).removeprefix("p = ").removeprefix("p ")
 
 
 def p_equals(p: float) -> str:

@@ -19,7 +19,7 @@ from robustcs.inputs.turns import conversation
 from robustcs.policy import Unit
 from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEAST_UNITS
-from robustcs.wording import counted
+from robustcs.wording import counted, verb
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -108,8 +108,8 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
     if len(places) == len(turns) and groups is None:
         return _single(turns)
     if len(places) < LEAST_UNITS:
-        few = counted(len(places), "conversation")
-        return _single(turns, f"the unit is the turn, for there are only {few}: intervals may be too narrow, p too small")
+        few = f"there {verb(len(places), 'is', 'are')} only {counted(len(places), 'conversation')}"
+        return _single(turns, f"the unit is the turn, for {few}: intervals may be too narrow, p too small")
     return Units("conversation", np.array([places[name] for name in names], dtype=np.int64), tuple(places))
 
 

@@ -145,3 +145,10 @@ def test_size_of_the_test_and_coverage_of_the_interval() -> None:
     found = paired_tests(sums + 0.7 * lengths, lengths, 0)
     assert 0.91 <= np.mean([one.low <= 0.7 <= one.high for one in found]) <= 0.98
     assert 0.02 <= np.mean([one.p <= 0.05 for one in paired_tests(sums, lengths, 0)]) <= 0.085
+
+
+def test_random_patterns_never_give_a_p_below_the_floor() -> None:
+    """Seven of 20 conversations differ, all in one direction: 1 in 64 patterns is as far, and drawn ones may be fewer."""
+    sums = np.where(np.arange(20) < 7, 1.0, 0.0)
+    found = [paired_tests(sums, np.ones(20), seed, draws=999)[0] for seed in range(20)]
+    assert all(one.p >= one.floor == 2 / 2**7 for one in found) and any(one.p == one.floor for one in found)

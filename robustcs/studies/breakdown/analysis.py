@@ -14,9 +14,12 @@ import numpy as np
 
 from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
-from robustcs.result import Evaluated, Field, Result, TableSpec, count, flag, number, p_value, score, share, table, text
-from robustcs.statistics.intervals import bootstrap_mean, wilson
-from robustcs.statistics.paired import mcnemar_exact
+from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
+from robustcs.statistics.estimate import Estimate, joined
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units, units_of
+from robustcs.studies.breakdown.comparisons import COMPARED, compared
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
@@ -28,7 +31,11 @@ Texts = Mapping[str, Mapping[str, str]]
 
 
 _CUT = (text("metric"), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
-_WILSON = (share("ci_low", "Wilson interval, 95 %"), share("ci_high"))
+_WILSON = (share("ci_low", "95 %: Wilson's interval with whole units; null below five of them"), share("ci_high"))
+_NOTE = text("note", "what must be known beside the numbers")
+_UNITS = (count("units", "conversations (or single turns) that the interval rests on"), _NOTE)
+_GAIN = "95 %, cluster-robust t over whole units"
+_SWAPPED = "if QR and Human were swapped at random in every turn"
 
 
 def _table(name: str, says: str, *fields: Field) -> TableSpec:
@@ -47,26 +54,42 @@ class Breakdown(Result):
             count("count", "turns in the bin"),
             count("unchanged", "of them, those whose Human text equals the Original text; null without texts"),
             count("unknown", "those that lack one of the two texts; null without texts"),
+            number("by_chance", f"turns expected in the bin {_SWAPPED}"),
         ),
         _table(
             "attribution", "Turns by what is to blame.",
             text("cause", "qa, qr or correct"), count("count", "turns"), share("share", "of all turns"), *_WILSON,
+            *_UNITS, number("by_chance", f"turns expected {_SWAPPED}"),
+        ),
+        _table(
+            "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
+            count("qa", "errors of the QA component"), count("qr", "errors of the rewriter"), *COMPARED,
         ),
         _table(
             "answerable", "Of the turns that Human answers, those that the Original question answers alone.",
             text("turns", "all; rewritten: those known to need it"), count("answered", "Human and Original are correct"),
             count("answerable", "Human is correct"), share("share", "answered of answerable"), *_WILSON,
+            *_UNITS,
         ),
         _table(
             "tests", "Two formulations: does one answer more turns than the other?",
             text("first", "a formulation"), text("second"), count("only_first", "turns that it alone answers"),
-            count("only_second"), p_value("p", "McNemar's exact test, two-sided"),
+            count("only_second"), *COMPARED,
         ),
         _table(
             "headroom", "Mean scores, and what a perfect rewriter would gain.",
             score("original", header="Original"), score("qr", header="QR"), score("human", header="Human"),
             score("repaired", "mean if every rewriter error had the Human score in place of the QR score"),
-            score("gain", "repaired − qr"), number("ci_low", "bootstrap over turns, 95 %"), number("ci_high"),
+            score("gain", "repaired − qr"), number("ci_low", f"of the gain: {_GAIN}"), number("ci_high"),
+            score("by_chance", f"gain expected {_SWAPPED}"), difference("difference", "human − qr"), _NOTE,
+        ),
+        table(
+            "choice", "The same without a threshold: the Human score wherever it is higher than that of QR.",
+            text("rewriter"), text("metric"), score("qr", header="QR"), score("human", header="Human"),
+            difference("difference", "human − qr"),
+            number("ci_low", "of the difference: 95 %, inverted sign-flip test of whole units"), number("ci_high"),
+            score("gain", "mean of the higher score − qr"), number("gain_low", _GAIN), number("gain_high"),
+            score("by_chance", f"gain expected {_SWAPPED}"), _NOTE,
         ),
         table(
             "turns", "The scores and the bin of a turn.",
@@ -79,9 +102,11 @@ class Breakdown(Result):
 
     bins: pd.DataFrame
     attribution: pd.DataFrame
+    blame: pd.DataFrame
     answerable: pd.DataFrame
     tests: pd.DataFrame
     headroom: pd.DataFrame
+    choice: pd.DataFrame
     turns: pd.DataFrame
 
 
@@ -96,13 +121,15 @@ def breakdown(
 
     ``texts`` (roles ``original``, ``human`` and the rewriters' names) are shown with the turns and tell which turns needed
     no rewriting. Of a turn without an Original or Human text that is unknown: it counts neither as unchanged nor among the
-    rewritten turns, and a note says so. ``seed`` drives the bootstrap of the headroom.
+    rewritten turns, and a note says so. Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed``
+    draws sign patterns where there are too many to try all.
     """
     import pandas as pd
 
     texts = texts or {}
+    units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
-    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared}
+    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name != "choice"}
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             values = {
@@ -113,13 +140,13 @@ def breakdown(
             for threshold in distinct_thresholds(metric, thresholds):
                 correct = {role: threshold.holds(value) for role, value in values.items()}
                 index = bin_index(correct["original"], correct["qr"], correct["human"])
-                bins = count_bins(index, unchanged)
                 parts = {
-                    "bins": bins,
-                    "attribution": attribution(bins),
-                    "answerable": answerable(bins),
-                    "tests": _tests(correct),
-                    "headroom": _headroom(values, index, seed),
+                    "bins": count_bins(index, unchanged),
+                    "attribution": attribution(index, units),
+                    "blame": _blame(index, units),
+                    "answerable": answerable(index, unchanged, units),
+                    "tests": _tests(correct, units),
+                    "headroom": _headroom(values, index, units),
                     "turns": _turns(scores.turns, values, index, unchanged, texts, rewriter),
                 }
                 for name, part in parts.items():
@@ -128,12 +155,15 @@ def breakdown(
                     part.insert(place, "metric", metric)
                     part.insert(0, "rewriter", rewriter)
                     tables[name].append(part)
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+    for name in ("blame", "tests"):
+        frames[name] = compared(frames[name], units, seed)
     if unchanged is not None and unchanged.isna().any():
         unknown = list(scores.turns[unchanged.isna()])
         note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
-    return Breakdown(evaluated, **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()})
+    return Breakdown(units.stated(evaluated), **frames, choice=_choice(scores, units, seed))
 
 
 def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
@@ -152,7 +182,7 @@ def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
 
 
 def count_bins(index: np.ndarray, unchanged: BooleanArray | None) -> pd.DataFrame:
-    """Turns per bin: original, qr, human (0/1), count, unchanged, unknown; eight rows in the paper's order."""
+    """Turns per bin: original, qr, human (0/1), count, unchanged, unknown, by_chance; eight rows in the paper's order."""
     import pandas as pd
 
     frame = pd.DataFrame([[int(mark) for mark in bin_] for bin_ in BINS], columns=["original", "qr", "human"])
@@ -163,62 +193,124 @@ def count_bins(index: np.ndarray, unchanged: BooleanArray | None) -> pd.DataFram
         ("unknown", None if unchanged is None else unchanged.isna()),
     ):
         frame[name] = nothing if chosen is None else pd.array(np.bincount(index[chosen], minlength=len(BINS)), dtype="Int64")
+    swapped = [BINS.index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in BINS]
+    frame["by_chance"] = (frame["count"] + frame["count"].to_numpy()[swapped]) / 2
     return frame
 
 
-def attribution(bins: pd.DataFrame) -> pd.DataFrame:
-    """Turns per cause out of all turns, with Wilson intervals: cause, count, share, ci_low, ci_high."""
+def attribution(index: np.ndarray, units: Units) -> pd.DataFrame:
+    """Turns per cause out of all turns: cause, count, share, ci_low, ci_high, units, note, by_chance."""
     import pandas as pd
 
-    total = int(bins["count"].sum())
-    rows = []
-    for cause in CAUSES:
-        count = int(bins["count"][[CAUSE_OF_BIN[bin_] == cause for bin_ in BINS]].sum())
-        rows.append((cause, count, count / total if total else np.nan, *wilson(count, total)))
-    return pd.DataFrame(rows, columns=["cause", "count", "share", "ci_low", "ci_high"])
+    bins = count_bins(index, None)
+    by_chance = [bins["by_chance"][[CAUSE_OF_BIN[bin_] == cause for bin_ in BINS]].sum() for cause in CAUSES]
+    causes = _causes(index)
+    estimates = share_estimates(units.sums(causes), units.sizes, units.kind)
+    frame = pd.DataFrame({"cause": CAUSES, "count": causes.sum(axis=1)})
+    return pd.concat([frame, _shares(estimates)], axis=1).assign(by_chance=by_chance)
 
 
-def answerable(bins: pd.DataFrame) -> pd.DataFrame:
+def _causes(index: np.ndarray) -> np.ndarray:
+    """bool[3, turns]: whether a turn has each of the causes."""
+    return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in BINS] for cause in CAUSES])[:, index]
+
+
+def _shares(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(one.value, one.low, one.high, one.units, one.note) for one in estimates]
+    return pd.DataFrame(rows, columns=["share", "ci_low", "ci_high", "units", "note"])
+
+
+def _blame(index: np.ndarray, units: Units) -> pd.DataFrame:
+    """The counts of both causes; ``moved``: their difference in every unit."""
+    import pandas as pd
+
+    qa, qr, _ = _causes(index).astype(np.int64)
+    return pd.DataFrame([{"qa": qa.sum(), "qr": qr.sum(), "moved": units.sums(qa - qr)}])
+
+
+def answerable(index: np.ndarray, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
     """Of the turns that the Human question answers, those that the Original question answers alone (Tables 3 and 4).
 
     Once over all turns and, where there are texts, once over those that are known to have been rewritten; equation (1) of the
-    paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high.
+    paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high, units, note. Units without such a turn
+    take no part in an interval.
     """
     import pandas as pd
 
-    human = bins[bins["human"] == 1]
-    rows = []
-    for turns in ("all", "rewritten"):
-        counts = human["count"]
-        if turns == "rewritten":
-            if human["unchanged"].isna().any():
-                continue
-            counts = counts - (human["unchanged"] + human["unknown"]).astype("int64")
-        total, answered = int(counts.sum()), int(counts[human["original"] == 1].sum())
-        rows.append((turns, answered, total, answered / total if total else np.nan, *wilson(answered, total)))
-    return pd.DataFrame(rows, columns=["turns", "answered", "answerable", "share", "ci_low", "ci_high"])
+    original, _, human = (np.array([bin_[place] == "1" for bin_ in BINS])[index] for place in range(3))
+    slices = {"all": human}
+    if unchanged is not None:
+        slices["rewritten"] = human & ~unchanged.to_numpy(bool, na_value=True)
+    total = np.stack(list(slices.values()))
+    answered = total & original
+    frame = pd.DataFrame({"turns": list(slices), "answered": answered.sum(axis=1), "answerable": total.sum(axis=1)})
+    return pd.concat([frame, _shares(share_estimates(units.sums(answered), units.sums(total), units.kind))], axis=1)
 
 
-def _tests(correct: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _tests(correct: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
+    """The discordant turns of every two formulations; ``moved``: their difference in every unit."""
     import pandas as pd
 
     rows = []
     for first, second in combinations(correct, 2):
-        only_first = int((correct[first] & ~correct[second]).sum())
-        only_second = int((correct[second] & ~correct[first]).sum())
-        rows.append((first, second, only_first, only_second, mcnemar_exact(only_first, only_second)))
-    return pd.DataFrame(rows, columns=["first", "second", "only_first", "only_second", "p"])
+        one, two = correct[first] & ~correct[second], correct[second] & ~correct[first]
+        rows.append((first, second, one.sum(), two.sum(), units.sums(one) - units.sums(two)))
+    return pd.DataFrame(rows, columns=["first", "second", "only_first", "only_second", "moved"])
 
 
-def _headroom(values: Mapping[str, np.ndarray], index: np.ndarray, seed: int) -> pd.DataFrame:
+def _headroom(values: Mapping[str, np.ndarray], index: np.ndarray, units: Units) -> pd.DataFrame:
+    """What Human's score in place of QR's gains wherever the rewriter is to blame."""
     import pandas as pd
 
-    rewriter_error = np.array([CAUSE_OF_BIN[bin_] == "qr" for bin_ in BINS])[index]
-    gain = np.where(rewriter_error, values["human"] - values["qr"], 0.0)
-    means = [float(value.mean()) for value in values.values()]
-    mean_gain = float(gain.mean())
-    row = (*means, means[1] + mean_gain, mean_gain, *bootstrap_mean(gain, seed))
-    return pd.DataFrame([row], columns=["original", "qr", "human", "repaired", "gain", "ci_low", "ci_high"])
+    bins = np.array(BINS)[index]
+    difference = values["human"] - values["qr"]
+    better = np.where(np.isin(bins, ("001", "101")), difference, 0.0)
+    worse = np.where(np.isin(bins, ("010", "110")), difference, 0.0)
+    gain = _gain(better, values, units)
+    means = {role: float(value.mean()) for role, value in values.items()}
+    row = means | {"repaired": means["qr"] + gain.value, "gain": gain.value, "ci_low": gain.low, "ci_high": gain.high}
+    # swapped in half of the turns, half of the losses are gains
+    row |= {"by_chance": float((better - worse).mean() / 2), "difference": float(difference.mean())}
+    return pd.DataFrame([row]).assign(note=gain.note)
+
+
+def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
+    """What Human's score gains wherever it is higher, beside the difference of the means."""
+    import pandas as pd
+
+    rows, differences = [], []
+    for rewriter, qr_scores in scores.rewriters.items():
+        for metric in scores.measures:
+            values = {"qr": qr_scores[metric].to_numpy(), "human": scores.human[metric].to_numpy()}
+            difference = values["human"] - values["qr"]
+            differences.append(units.sums(difference))
+            gain = _gain(np.maximum(difference, 0.0), values, units)
+            means = (float(value.mean()) for value in values.values())
+            by_chance = float(np.abs(difference).mean() / 2)
+            rows.append((rewriter, metric, *means, gain.value, gain.low, gain.high, by_chance, gain.note))
+    columns = ["rewriter", "metric", "qr", "human", "gain", "gain_low", "gain_high", "by_chance", "note"]
+    frame = pd.DataFrame(rows, columns=columns)
+    tests = paired_tests(differences, units.sizes, seed, units.kind)
+    for place, (name, found) in enumerate(
+        (("difference", [test.value for test in tests]), ("ci_low", [test.low for test in tests]),
+         ("ci_high", [test.high for test in tests]))
+    ):  # fmt: skip
+        frame.insert(4 + place, name, found)
+    frame["note"] = [
+        joined(*(f"{what}: {said}" for what, said in (("difference", test.note), ("gain", note)) if said))
+        for test, note in zip(tests, frame["note"], strict=True)
+    ]
+    return frame
+
+
+def _gain(gain: np.ndarray, values: Mapping[str, np.ndarray], units: Units) -> Estimate:
+    """The mean of ``gain``, float[turns], with its interval; within 0 and 1 where all scores are."""
+    # a threshold such as =0 makes low scores correct, and gains negative
+    bounded = all(((value >= 0) & (value <= 1)).all() for value in (gain, *values.values()))
+    (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
+    return found
 
 
 def _turns(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import FORMULATIONS, SCORING, SEED, Call, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
 
 def _run(call: Call, show: str | None) -> None:
@@ -31,7 +31,7 @@ COMMAND = Command(
       robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
           --answers qr=b.json --answers human=c.json
     """,
-    uses=(*FORMULATIONS, "threshold", *SCORING, *SEED),
+    uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--show"], metavar="BIN",
                      help="Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001."),

@@ -21,8 +21,8 @@ BINS_TO_READ = ("001", "101", "010")
 _READING = (
     "How to read it: a turn belongs to the bin that says which of its three formulations (Original, QR, Human) get a correct"
     " answer. Where even the Human question fails, the QA component is to blame; where Human succeeds and QR fails, the"
-    " rewriter is. What counts as correct depends on the threshold, so look whether the picture holds at all of them. Small"
-    " counts have wide intervals: two shares whose intervals overlap may well be equal."
+    " rewriter is. What counts as correct depends on the threshold, so look whether the picture holds at all of them. An"
+    " interval is that of its own share; whether two shares differ is for the test to say, not for their intervals to overlap."
 )
 
 
@@ -50,7 +50,7 @@ def _to_read(result: Breakdown) -> tuple[Block, ...]:
     return tuple(block for block in cards if block.cards)
 
 
-_TABLES = ("attribution", "bins", "answerable")
+_TABLES = ("attribution", "blame", "bins", "answerable")
 
 QUESTIONS = (
     Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, answer=_answer),

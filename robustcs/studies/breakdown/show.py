@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
+
+import pandas as pd
 
 from robustcs.documents.bins import BIN_RULES, bin_columns
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
@@ -14,18 +17,28 @@ from robustcs.documents.words import (
     interval,
     marks,
     measure_label,
+    noted,
     percent,
     percent_interval,
+    points,
+    points_interval,
     score,
+    share_interval,
+    signed,
+    signed_interval,
+    tested_p,
     threshold_label,
 )
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, CAUSES
-from robustcs.result import count, number, text
+from robustcs.result import count, difference, number, text
+from robustcs.result import score as score_field
+from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.wording import counted
 
-if TYPE_CHECKING:
-    import pandas as pd
+#: The level at which two shares are told apart.
+ALPHA = 0.05
 
 
 def show(result: Breakdown) -> tuple[Block, ...]:
@@ -41,9 +54,10 @@ def show(result: Breakdown) -> tuple[Block, ...]:
         blocks += [
             _bins(result, tables["bins"], cuts, slug),
             _attribution(result, tables["attribution"], cuts, slug),
+            _blame(result, tables["blame"], tables["attribution"], slug),
             _answerable(result, tables["answerable"], cuts, slug),
-            _tests(result, tables["tests"], cuts, slug),
-            _headroom(result, tables["headroom"], slug),
+            _tests(result, tables["tests"], slug),
+            _headroom(result, tables["headroom"], tables["choice"], slug),
         ]
     return tuple(blocks)
 
@@ -63,7 +77,11 @@ def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
 
 
 _CORRECT_IF: Shown = (text("Correct if"), cut_label)
-_INTERVAL: Shown = (number("95 %"), lambda row: percent_interval(row.ci_low, row.ci_high))
+_INTERVAL: Shown = (number("95 %"), lambda row: share_interval(row.ci_low, row.ci_high, row.units))
+_POINTS: Shown = (number("points"), lambda row: points(row.difference))
+_POINTS_INTERVAL: Shown = (number("95 %"), lambda row: points_interval(row.ci_low, row.ci_high))
+_P: Shown = (number("p"), lambda row: tested_p(row.p, row.p_floor, row.exact))
+_HOLM: Shown = (number("p Holm"), lambda row: tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact))
 
 
 def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
@@ -99,9 +117,67 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, cuts: list[Cut], 
     turns = _at(attribution, cuts[0])["count"].sum()
     return result_table(
         result, "attribution", "Who is to blame?", columns,
-        f"Shares of all {turns} turns. 95 %: Wilson interval in per cent.",
+        f"Shares of all {turns} turns. {_wilson(result)}{_too_few(result, attribution)}",
         rows=cuts, slug=f"attribution{slug}",
     )  # fmt: skip
+
+
+def _wilson(result: Breakdown) -> str:
+    return f"95 %: in per cent, Wilson's interval for other {result.evaluated.unit}s of this kind, one share at a time."
+
+
+def _too_few(result: Breakdown, rows: pd.DataFrame) -> str:
+    """What ``K = 3`` in place of an interval means."""
+    few = rows["units"][rows["ci_low"].isna()]
+    if not len(few):
+        return ""
+    return f" K = {few.iloc[0]}: too few {result.evaluated.unit}s with such turns for an interval, which needs {LEAST_UNITS}."
+
+
+def _blame(result: Breakdown, blame: pd.DataFrame, attribution: pd.DataFrame, slug: str) -> Table:
+    chance = _by_cut(attribution[attribution["cause"] == "qr"])
+    columns: list[Shown] = [
+        (text("Correct if"), _label),
+        count("qa", header="QA", group="errors"), count("qr", header="rewriter", group="errors"),
+        (number("by chance", group="errors"), lambda row: f"{chance[row.metric, row.threshold].by_chance:g}"),
+        *_grouped("QA − rewriter"),
+    ]  # fmt: skip
+    note = (
+        "By chance: errors that the rewriter would still have if QR and Human were swapped at random in every turn. Points: of"
+        f" per cent of all turns. {_mcnemar(result, blame)}"
+    )
+    return result_table(
+        result, "blame", "Which of the two fails more often?", columns, note, rows=blame, slug=f"blame{slug}"
+    )  # fmt: skip
+
+
+def _label(row: Any) -> str:
+    return cut_label((row.metric, row.threshold))
+
+
+def _grouped(group: str) -> list[Shown]:
+    """The columns of a comparison under a common head."""
+    pairs = (shown for shown in (_POINTS, _POINTS_INTERVAL, _P, _HOLM) if isinstance(shown, tuple))
+    return [(field.called(field.name, group), make) for field, make in pairs]
+
+
+def _mcnemar(result: Breakdown, rows: pd.DataFrame) -> str:
+    """How a comparison was tested, in which family, and what its rows say beside their numbers."""
+    families = ", ".join(
+        f"{measure_label(metric)}: {comparisons}" for metric, comparisons in
+        dict(zip(rows["metric"], rows["comparisons"], strict=True)).items()
+    )  # fmt: skip
+    labels = [
+        _label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else "") for row in rows.itertuples()
+    ]  # fmt: skip
+    return (
+        f"95 % and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; Holm over the"
+        f" comparisons of a measure ({families})." + noted(zip(labels, rows["note"], strict=True))
+    )
+
+
+def _pair(row: Any) -> str:
+    return f"{FORMULATION_NAMES[row.first]} : {FORMULATION_NAMES[row.second]}"
 
 
 def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
@@ -112,35 +188,54 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], sl
             columns += group_columns(result, "answerable", group, lines, answered, "share", _INTERVAL)
     return result_table(
         result, "answerable", "How much does the Original question answer alone?", columns,
-        "Out of the turns that the Human question answers. 95 %: Wilson interval in per cent.",
+        f"Out of the turns that the Human question answers. {_wilson(result)}{_too_few(result, answerable)}",
         rows=cuts, slug=f"answerable{slug}",
     )  # fmt: skip
 
 
-def _tests(result: Breakdown, tests: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    columns = [_CORRECT_IF]
-    for (first, second), part in tests.groupby(["first", "second"], sort=False):
-        group = f"{FORMULATION_NAMES[first]} : {FORMULATION_NAMES[second]}"
-        turns = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
-        columns += group_columns(result, "tests", group, _by_cut(part), turns, "p")
+def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
+    columns: list[Shown] = [
+        (text("Correct if"), _label), (text("First : second"), _pair),
+        (count("turns"), lambda row: f"{row.only_first} : {row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _HOLM,
+    ]  # fmt: skip
+    note = f"Turns that only the first or only the second answers, in points first − second. {_mcnemar(result, tests)}"
     return result_table(
-        result, "tests", "Does one formulation answer more turns than another?", columns,
-        "Turns that only the one or only the other answers; McNemar's exact test, two-sided.",
-        rows=cuts, slug=f"tests{slug}",
+        result, "tests", "Does one formulation answer more turns than another?", columns, note,
+        rows=tests.assign(cut=tests["metric"] + tests["threshold"]), by="cut", slug=f"tests{slug}",
     )  # fmt: skip
 
 
-def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
+def _headroom(result: Breakdown, headroom: pd.DataFrame, choice: pd.DataFrame, slug: str) -> Table:
+    # of a measure that is 0 or 1 it is the same
+    same = set(zip(headroom["metric"], headroom["gain"], strict=True))
+    other = choice[[pair not in same for pair in zip(choice["metric"], choice["gain"], strict=True)]]
+    anywhere = other.assign(ci_low=other["gain_low"], ci_high=other["gain_high"], threshold="")
+    rows = pd.concat([headroom, anywhere], join="inner")
+    rows = rows.iloc[rows["metric"].map(list(choice["metric"]).index).argsort(kind="stable")]
     columns: list[Shown] = [
-        (text("Rewriter error if"), lambda row: f"not {cut_label((row.metric, row.threshold))}"),
-        "original", "qr", "human", "repaired", "gain", (number("95 %"), lambda row: interval(row.ci_low, row.ci_high)),
+        (text("Correct if"), _cut_or_any), score_field("qr", header="QR"), score_field("human", header="Human"),
+        difference("difference", header="Human − QR"), score_field("gain"),
+        (number("95 %"), lambda row: interval(row.ci_low, row.ci_high)), score_field("by_chance", header="by chance"),
     ]  # fmt: skip
+    beside = "; ".join(
+        f"{measure_label(row.metric)} {signed(row.difference, 3)} ({signed_interval(row.ci_low, row.ci_high)})"
+        for row in choice.itertuples()
+    )
+    said = noted([
+        *((_label(row), row.note) for row in headroom.itertuples()),
+        *((f"{measure_label(row.metric)}, any", row.note) for row in other.itertuples()),
+    ])  # fmt: skip
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?", columns,
-        "Mean scores; repaired: the Human score in place of the QR score wherever the rewriter is to blame;"
-        " bootstrap interval over turns.",
-        rows=headroom, slug=f"headroom{slug}",
+        "Gain: the mean with Human's score in place of QR's wherever the rewriter is to blame, less QR's mean; “any”: wherever"
+        " Human's score is higher. Only turns where Human is ahead are picked, so some of it is noise. By chance: the gain that"
+        f" is left if QR and Human are swapped at random in every turn. Human − QR, with its interval: {beside}.{said}",
+        rows=rows, by="metric", slug=f"headroom{slug}",
     )  # fmt: skip
+
+
+def _cut_or_any(row: Any) -> str:
+    return _label(row) if row.threshold else f"{measure_label(row.metric)}, any"
 
 
 def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
@@ -171,19 +266,37 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
 
 
 def finding(result: Breakdown) -> tuple[str, ...]:
-    """Who is to blame, in one sentence per rewriter, with counts, shares and intervals."""
+    """Who is to blame, per rewriter, with counts, shares and intervals, and whether that can be told."""
     sentences = []
     for rewriter, rows in result.attribution.groupby("rewriter", sort=False):
-        cuts = shown_cuts(result.turns[result.turns["rewriter"] == rewriter])
-        cut = headline_cut(cuts)
+        cut = headline_cut(shown_cuts(result.turns[result.turns["rewriter"] == rewriter]))
         part = _at(rows, cut).set_index("cause")
         said = {}
         for cause, line in part.iterrows():
-            interval = percent_interval(line["ci_low"], line["ci_high"])
-            said[cause] = f"{line['count']} ({percent(line['share'])}, 95 % interval {interval})"
+            known = "" if math.isnan(line["ci_low"]) else f", 95 % interval {percent_interval(line['ci_low'], line['ci_high'])}"
+            said[cause] = f"{line['count']} ({percent(line['share'])}{known})"
         who = "The rewriter" if rewriter == "qr" else f"The rewriter {rewriter}"
         sentences.append(
             f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered by QR and Human."
-            f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}."
+            f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}; if QR and Human were swapped at random,"
+            f" {part.loc['qr', 'by_chance']:g} turns would still count as errors of the rewriter."
+            f" {_verdict(next(_at(result.blame[result.blame['rewriter'] == rewriter], cut).itertuples()))}"
         )
     return tuple(sentences)
+
+
+def _verdict(row: Any) -> str:
+    """Whether it can be told which of the two fails more often."""
+    ahead = row.difference > 0
+    limits = (row.ci_low, row.ci_high) if ahead else (-row.ci_high, -row.ci_low)
+    known = "" if math.isnan(row.ci_low) else f"95 % interval {points_interval(*limits)}; "
+    p = tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact)
+    test = f"({known}p {p if p.startswith('<') else f'= {p}'} by Holm over {counted(row.comparisons, 'comparison')})"
+    if not row.difference:
+        return f"In these turns both fail equally often {test}."
+    first, second = ("QA component", "rewriter") if ahead else ("rewriter", "QA component")
+    by = f"by {points(abs(row.difference))[1:]} points {test}"
+    if row.p_corrected <= ALPHA:
+        return f"The {first} fails more often than the {second}, {by}."
+    missed = "" if math.isnan(row.detectable) else f"; a true difference below {100 * row.detectable:.0f} may well be missed"
+    return f"Which of the two fails more often is open: in these turns it is the {first}, {by}{missed}."

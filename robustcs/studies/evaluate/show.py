@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval
+from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval, tested_p
 from robustcs.result import text
-from robustcs.statistics.estimate import p_text
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted
 
@@ -68,8 +67,7 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
     family = result.families[metric]
 
     def chance(name: str, floor: float) -> Any:
-        # a p at the floor is a bound where patterns were drawn, else a value
-        return lambda row: p_text(getattr(row, name), 0.0 if row.exact else floor).removeprefix("p = ").removeprefix("p ")
+        return lambda row: tested_p(getattr(row, name), floor, row.exact)
 
     spec = result.spec("pairs")
     of = "" if result.baseline is None else f" from {result.baseline}"

@@ -6,6 +6,7 @@ import operator
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from pandas.arrays import BooleanArray
+from scipy import stats
+from scipy.stats import binom, binomtest
+from statsmodels.stats.multitest import multipletests
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, Formulations
@@ -27,6 +31,7 @@ from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
+from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, answerable, attribution, breakdown, unchanged_turns
 
 #: Table 1 of the paper: row order ✗✗✗ ✓✗✗ ✗✓✗ ✓✓✗ ✗✗✓ ✓✗✓ ✗✓✓ ✓✓✓.
@@ -61,9 +66,11 @@ def formulations(*triples: tuple[float, float, float], name: str = "qr", metric:
     return Formulations(original, {name: qr}, human)
 
 
-def published_bins(counts: list[int], unchanged: list[int]) -> pd.DataFrame:
-    frame = pd.DataFrame([[int(mark) for mark in bin_] for bin_ in BINS], columns=["original", "qr", "human"])
-    return frame.assign(count=counts, unchanged=pd.array(unchanged, dtype="Int64"), unknown=pd.array([0] * 8, dtype="Int64"))
+def published_turns(counts: list[int], unchanged: list[int]) -> tuple[np.ndarray, BooleanArray, Units]:
+    """Turns with the published counts: the bin of each, whether it needed no rewriting, and single turns as units."""
+    index = np.repeat(np.arange(8), counts)
+    same = np.concatenate([np.arange(count) < some for count, some in zip(counts, unchanged, strict=True)])
+    return index, pd.array(same, dtype="boolean"), units_of([str(turn) for turn in range(len(index))])
 
 
 def counts(result: Breakdown, metric: str, threshold: str, column: str = "count") -> list[int]:
@@ -102,7 +109,7 @@ def test_table_1_of_the_paper(cast2019: Breakdown, metric: str, threshold: str) 
 def test_answerable_shares_of_the_paper_follow_from_its_counts(
     metric: str, threshold: str, unchanged: int, share: float, rewritten: float
 ) -> None:
-    table = answerable(published_bins(TABLE_1[metric, threshold], [0] * 7 + [unchanged])).set_index("turns")
+    table = answerable(*published_turns(TABLE_1[metric, threshold], [0] * 7 + [unchanged])).set_index("turns")
     assert table["share"].round(2).to_dict() == {"all": share, "rewritten": rewritten}
 
 
@@ -130,9 +137,29 @@ def test_attribution_of_the_paper_in_retrieval(cast2019: Breakdown) -> None:
     assert rows["count"].to_dict() == {"qa": 51, "qr": 19, "correct": 103}
     assert int(100 * rows["share"]["qa"]) == 29
     assert int(100 * rows["share"]["qr"] + 0.5) == 11
-    for cause, count in rows["count"].items():
-        interval = binomtest(count, 173).proportion_ci(method="wilson")
-        assert rows.loc[cause, ["ci_low", "ci_high"]].tolist() == pytest.approx([interval.low, interval.high])
+    turns = cast2019.turns[(cast2019.turns["metric"] == "P_1")]
+    conversations = turns["turn"].str.split("_").str[0]
+    assert (
+        (cast2019.evaluated.unit, cast2019.evaluated.units) == ("conversation", 20) == ("conversation", conversations.nunique())
+    )
+    for cause in rows.index:
+        low, high = wilson_by_conversation((turns["cause"] == cause).to_numpy(), conversations.to_numpy())
+        assert rows.loc[cause, ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
+        plain = binomtest(int(rows.loc[cause, "count"]), 173).proportion_ci(method="wilson")
+        assert high - low > plain.high - plain.low, "turns of a conversation depend on each other"
+
+
+def wilson_by_conversation(hits: np.ndarray, conversations: np.ndarray) -> tuple[float, float]:
+    """statsmodels' cluster-robust variance (CR1, without its factor, and with CR2's) in Wilson's formula, written out."""
+    names = np.unique(conversations)
+    lengths = np.array([(conversations == name).sum() for name in names])
+    share, total = hits.mean(), len(hits)
+    rest = np.array([(hits[conversations == name] - share).sum() for name in names])
+    variance = (rest**2 / (1 - lengths / total)).sum() / total**2
+    z, trials = stats.t.ppf(0.975, len(names) - 1), share * (1 - share) / variance
+    # the two shares at which |estimate - share| = z times its standard error
+    roots = np.roots([1 + z**2 / trials, -(2 * share + z**2 / trials), share**2])
+    return float(roots.min()), float(roots.max())
 
 
 def test_every_turn_of_a_bin_can_be_read(cast2019: Breakdown) -> None:
@@ -163,22 +190,23 @@ def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
 
 @pytest.mark.parametrize(("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])])
 def test_table_4_follows_from_table_2(threshold: str, shares: list[float]) -> None:
-    bins = published_bins(*TABLE_2[threshold])
-    assert bins["count"].sum() == 5571 and bins["unchanged"].sum() == 666
-    table = answerable(bins)
+    turns = published_turns(*TABLE_2[threshold])
+    assert len(turns[0]) == 5571 and turns[1].sum() == 666
+    table = answerable(*turns)
     assert table["turns"].tolist() == ["all", "rewritten"]
     assert table["share"].round(2).tolist() == shares
     assert (table["ci_low"] < table["share"]).all() and (table["share"] < table["ci_high"]).all()
 
 
 def test_equation_1_of_the_paper() -> None:
-    table = answerable(published_bins(*TABLE_2["=1"])).set_index("turns")
+    table = answerable(*published_turns(*TABLE_2["=1"])).set_index("turns")
     assert table.loc["all", ["answered", "answerable"]].tolist() == [2028, 2529]
     assert table.loc["rewritten", ["answered", "answerable"]].tolist() == [1695, 2196]
 
 
 def test_attribution_of_the_paper_in_reading_comprehension() -> None:
-    table = attribution(published_bins(*TABLE_2["=1"])).set_index("cause")
+    index, _, units = published_turns(*TABLE_2["=1"])
+    table = attribution(index, units).set_index("cause")
     assert table["share"].mul(100).round().to_dict() == {"qa": 55, "qr": 5, "correct": 41}
 
 
@@ -206,6 +234,7 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         original_texts[turn].strip() == human_texts[turn].strip() if turn in original_texts and turn in human_texts else None
         for turn in turns
     ]
+    notes = [note for note in result.evaluated.notes if not note.startswith("the unit is the turn")]
     assert result.turns["bin"].tolist() == bins
     assert result.turns["turn"].tolist() == turns
     assert result.bins["count"].tolist() == [Counter(bins)[bin_] for bin_ in BINS]
@@ -215,10 +244,12 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         assert result.bins["unchanged"].tolist() == [unchanged[bin_] for bin_ in BINS]
         unknown = Counter(bin_ for bin_, same in zip(bins, copied, strict=True) if same is None)
         assert result.bins["unknown"].tolist() == [unknown[bin_] for bin_ in BINS]
-        assert len(result.evaluated.notes) == (None in copied)
+        assert [note[:7] for note in notes] == ["whether"] * (None in copied)
     else:
         assert result.bins["unchanged"].isna().all() and result.bins["unknown"].isna().all()
-        assert result.evaluated.notes == ()
+        assert notes == []
+    for bin_, by_chance in zip(BINS, result.bins["by_chance"], strict=True):
+        assert by_chance == (bins.count(bin_) + bins.count(bin_[0] + bin_[2] + bin_[1])) / 2
 
     causes = Counter("qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in bins)
     assert result.attribution["count"].tolist() == [causes[cause] for cause in ("qa", "qr", "correct")]
@@ -241,15 +272,29 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         first = sum(bin_[place[test["first"]]] > bin_[place[test["second"]]] for bin_ in bins)
         second = sum(bin_[place[test["first"]]] < bin_[place[test["second"]]] for bin_ in bins)
         assert (test["only_first"], test["only_second"]) == (first, second)
-        assert test["p"] == pytest.approx(binomtest(first, first + second).pvalue if first + second else 1.0)
+        assert test["difference"] == pytest.approx((first - second) / len(bins))
+        # single turns, all in one conversation: McNemar's test, from six discordant turns on with mid-p
+        exact = binomtest(first, first + second).pvalue if first + second else 1.0
+        middle = exact - (binom.pmf(first, first + second, 0.5) if first != second else 0)
+        expected = exact if first + second < 6 else middle
+        assert test["p"] == pytest.approx(expected, abs=1e-9 if len(bins) <= 16 else 0.015)
     assert len(result.tests) == 3
+    (blame,) = result.blame.itertuples()
+    assert (blame.qa, blame.qr) == (causes["qa"], causes["qr"])
+    assert blame.difference == pytest.approx((causes["qa"] - causes["qr"]) / len(bins))
 
     repaired = [human if bin_ in ("001", "101") else qr for (_, qr, human), bin_ in zip(triples, bins, strict=True)]
     row = result.headroom.iloc[0]
     assert row["repaired"] == pytest.approx(np.mean(repaired))
     assert row["gain"] == pytest.approx(row["repaired"] - row["qr"])
     assert [row[role] for role in ("original", "qr", "human")] == pytest.approx(np.mean(triples, axis=0).tolist())
-    assert row["ci_low"] - 1e-12 <= row["gain"] <= row["ci_high"] + 1e-12 or len(triples) < 20
+    assert np.isnan(row["ci_low"]) or row["ci_low"] <= row["gain"] <= row["ci_high"]
+    losses = [qr - human for (_, qr, human), bin_ in zip(triples, bins, strict=True) if bin_ in ("010", "110")]
+    assert row["by_chance"] == pytest.approx((row["gain"] + sum(losses) / len(triples)) / 2)
+    (choice,) = result.choice.itertuples()
+    assert choice.gain == pytest.approx(np.mean([max(human - qr, 0) for _, qr, human in triples]))
+    assert choice.by_chance == pytest.approx(np.mean([abs(human - qr) for _, qr, human in triples]) / 2)
+    assert choice.difference == pytest.approx(row["difference"]) == pytest.approx(row["human"] - row["qr"])
 
 
 def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
@@ -261,9 +306,11 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
     texts = {"original": {"1_1": "it?"}, "human": {"1_1": "it?"}, "t5": {"1_1": "from t5"}, "bart": {"1_2": "from bart"}}
     result = breakdown(scores, evaluated(2), [Threshold(">", 0.0), Threshold("=", 1.0)], texts)
     for name, table in result.tables.items():
-        keys = list(table[["rewriter", "metric", "threshold"]].drop_duplicates().itertuples(index=False, name=None))
-        assert keys == [(r, m, t) for r in ("t5", "bart") for m in ("m", "n") for t in (">0", "=1")], name
-    assert list(result.tables) == ["bins", "attribution", "answerable", "tests", "headroom", "turns"]
+        by = [column for column in ("rewriter", "metric", "threshold") if column in table]
+        keys = list(table[by].drop_duplicates().itertuples(index=False, name=None))
+        thresholds = [(">0",), ("=1",)] if "threshold" in by else [()]
+        assert keys == [(r, m, *t) for r in ("t5", "bart") for m in ("m", "n") for t in thresholds], name
+    assert list(result.tables) == ["bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns"]
     turns = result.turns[(result.turns["metric"] == "m") & (result.turns["threshold"] == "=1")]
     assert turns["bin"].tolist() == ["001", "011", "011", "011"]
     assert turns["qr_text"].fillna("-").tolist() == ["from t5", "-", "-", "from bart"]
@@ -279,7 +326,7 @@ def test_columns_of_the_contract() -> None:
         "turns": ["rewriter", "turn", "metric", "threshold", "original", "qr", "human", "bin", "cause", "unchanged",
                   "original_text", "qr_text", "human_text"],
     }.items():  # fmt: skip
-        assert list(tables[name].columns) == columns
+        assert list(tables[name].columns)[: len(columns)] == columns
 
 
 def test_tables_have_the_columns_that_they_declare() -> None:
@@ -311,6 +358,7 @@ def test_what_is_unknown_is_no_part_of_the_shares_among_rewritten_turns_and_is_t
     assert result.evaluated.notes == (
         "whether 2 turns needed rewriting is unknown: no Original or no Human text of 1_3, 1_4;"
         " left out of shares among rewritten turns",
+        "the unit is the turn, for there is only 1 conversation: intervals may be too narrow, p too small",
     )
 
 
@@ -334,12 +382,103 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
     assert result.evaluated.notes[0].startswith("whether 20 turns needed rewriting is unknown: ")
 
 
-def test_the_bootstrap_is_seeded() -> None:
-    random = np.random.default_rng(0)
-    scores = formulations(*[tuple(row) for row in random.random((60, 3))])
-    first, again, other = (breakdown(scores, evaluated(60), seed=seed).headroom for seed in (0, 0, 1))
+def conversations(count: int, length: int, seed: int, rewriters: int = 1) -> Formulations:
+    """Scores of turns in conversations that differ in how hard they are."""
+    random = np.random.default_rng(seed)
+    index = pd.Index([f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn")
+    hard = np.repeat(random.normal(size=count), length)
+
+    def frame(shift: float) -> pd.DataFrame:
+        return pd.DataFrame({"m": 1 / (1 + np.exp(-hard - shift - random.normal(size=len(index))))}, index=index)
+
+    return Formulations(frame(-1.0), {f"r{number}": frame(0.3 * number) for number in range(rewriters)}, frame(0.8))
+
+
+def test_random_sign_patterns_are_seeded() -> None:
+    scores = conversations(20, 4, 0)
+    cut = [Threshold(">=", 0.5)]
+    first, again, other = (breakdown(scores, evaluated(80), cut, seed=seed).tests for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(first, again)
-    assert not first.equals(other)
+    assert not first.equals(other) and not first["exact"].any()
+
+
+def test_p_is_that_of_all_signs_of_whole_conversations() -> None:
+    scores = conversations(8, 5, 3)
+    result = breakdown(scores, evaluated(40), [Threshold(">=", 0.5)])
+    correct = {"original": scores.original, "qr": scores.rewriters["r0"], "human": scores.human}
+    marks = {role: (frame["m"] >= 0.5).to_numpy().astype(int) for role, frame in correct.items()}
+    causes = {cause: (result.turns["cause"] == cause).to_numpy().astype(int) for cause in ("qa", "qr")}
+    moved = [marks[row.first] - marks[row.second] for row in result.tests.itertuples()] + [causes["qa"] - causes["qr"]]
+    for row, values in zip([*result.tests.itertuples(), *result.blame.itertuples()], moved, strict=True):
+        sums = values.reshape(8, 5).sum(axis=1)
+        middle = np.count_nonzero(sums) >= 6  # below, the test stays conservative
+        totals = np.array([abs(np.dot(signs, sums)) for signs in product((-1, 1), repeat=8)])
+        expected = (totals > abs(sums.sum())).mean() + (totals == abs(sums.sum())).mean() / (2 if sums.sum() and middle else 1)
+        assert row.p == pytest.approx(expected)
+        assert (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
+
+
+def test_the_family_is_every_different_comparison_of_a_measure() -> None:
+    """Original against Human is one comparison, however many rewriters there are."""
+    result = breakdown(conversations(12, 4, 1, rewriters=3), evaluated(48), [Threshold(">=", 0.4), Threshold(">=", 0.6)])
+    tests = result.tests
+    assert set(tests["comparisons"]) == {2 * (3 + 3 + 1)} and set(result.blame["comparisons"]) == {2 * 3}
+    shared = (tests["first"] == "original") & (tests["second"] == "human")
+    once = tests[~shared | (tests["rewriter"] == "r0")]
+    assert once["p_corrected"].tolist() == pytest.approx(multipletests(once["p"], method="holm")[1])
+    for _, rows in tests[shared].groupby("threshold"):
+        assert rows["p_corrected"].nunique() == rows["p"].nunique() == 1
+    assert result.blame["p_corrected"].tolist() == pytest.approx(multipletests(result.blame["p"], method="holm")[1])
+
+
+def test_no_interval_below_five_units() -> None:
+    result = breakdown(formulations((0, 0, 1), (0, 1, 1), (1, 1, 1), (0, 0, 0)), evaluated(4), [Threshold("=", 1.0)])
+    assert (result.evaluated.unit, result.evaluated.units) == ("turn", 4)
+    for table in (result.attribution, result.blame, result.answerable, result.tests, result.headroom, result.choice):
+        assert table[["ci_low", "ci_high"]].isna().all(axis=None)
+        assert table["note"].str.contains("5 are needed|no difference", regex=True).all()
+    assert result.attribution["units"].tolist() == [4, 4, 4] and result.answerable["units"].tolist() == [3]
+
+
+def test_the_turn_as_unit_is_a_policy() -> None:
+    scores = conversations(10, 6, 2)
+    whole, single = (
+        breakdown(scores, Evaluated(EvaluationPolicy(unit=unit), "scores", 60, 0), [Threshold(">=", 0.5)])
+        for unit in ("conversation", "turn")
+    )
+    assert (whole.evaluated.unit, whole.evaluated.units) == ("conversation", 10)
+    assert (single.evaluated.unit, single.evaluated.units) == ("turn", 60)
+    assert whole.attribution["share"].tolist() == single.attribution["share"].tolist()
+    wide, narrow = ((frame["ci_high"] - frame["ci_low"]).sum() for frame in (whole.attribution, single.attribution))
+    assert wide > narrow
+
+
+@pytest.mark.parametrize(("runs", "by_chance"), [("cv", 0.06), ("Transformer++", 0.05)])
+def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: str, by_chance: float) -> None:
+    """CAsT 2019, NDCG@3: a maximum of two noisy scores gains although nothing is better than anything."""
+    folder = shared_data / "cast2019"
+    if runs == "cv":
+        policy, qrels = EvaluationPolicy(relevance_level=2), read_qrels(folder / "qrels.txt.gz")
+        frames = [
+            evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
+                     [parse_measure("ndcg_cut_3")], policy)
+            for name in ("raw", "cv", "oracle")
+        ]  # fmt: skip
+    else:
+        names = ("original", "Transformer_Plus_Plus_Q", "human")
+        frames = [read_scores(folder / "qrqa" / f"{name}_query_metrics.txt")[["ndcg_cut_3"]] for name in names]
+    (row,) = breakdown(Formulations(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).choice.itertuples()
+    assert round(row.by_chance, 2) == by_chance
+    qr, human = (frame["ndcg_cut_3"].to_numpy() for frame in frames[1:])
+    random = np.random.default_rng(0)
+    gains = []
+    for _ in range(2000):
+        swapped = random.random(len(qr)) < 0.5
+        one, two = np.where(swapped, human, qr), np.where(swapped, qr, human)
+        gains.append(np.maximum(one, two).mean() - one.mean())
+    assert row.by_chance == pytest.approx(np.mean(gains), abs=0.001)
+    assert row.difference == pytest.approx(human.mean() - qr.mean())
+    assert row.gain > row.difference > 0 and row.ci_low < row.difference < row.ci_high
 
 
 def test_formulations_must_be_scored_alike() -> None:

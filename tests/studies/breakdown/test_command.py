@@ -40,17 +40,32 @@ def result(in_demo: Command) -> dict[str, Any]:
 def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert list(result) == ["command", "version", "policy", "inputs", "tables", "notes"]
     assert (result["command"], result["version"], result["notes"]) == ("breakdown", __version__, [])
-    assert list(result["tables"]) == ["bins", "attribution", "answerable", "tests", "headroom", "turns"]
+    assert list(result["tables"]) == [
+        "bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns",
+    ]  # fmt: skip
+    compared = [
+        "p", "p_corrected", "comparisons", "difference", "ci_low", "ci_high", "p_floor", "exact", "effect", "effect_low",
+        "effect_high", "detectable", "note",
+    ]  # fmt: skip
     columns = {name: list(rows[0]) for name, rows in result["tables"].items()}
     assert columns == {
-        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown"],
-        "attribution": ["rewriter", "metric", "threshold", "cause", "count", "share", "ci_low", "ci_high"],
-        "answerable": [
-            "rewriter", "metric", "threshold", "turns", "answered", "answerable", "share", "ci_low", "ci_high"
+        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown", "by_chance"],
+        "attribution": [
+            "rewriter", "metric", "threshold", "cause", "count", "share", "ci_low", "ci_high", "units", "note", "by_chance"
         ],
-        "tests": ["rewriter", "metric", "threshold", "first", "second", "only_first", "only_second", "p"],
+        "blame": ["rewriter", "metric", "threshold", "qa", "qr", *compared],
+        "answerable": [
+            "rewriter", "metric", "threshold", "turns", "answered", "answerable", "share", "ci_low", "ci_high", "units",
+            "note",
+        ],
+        "tests": ["rewriter", "metric", "threshold", "first", "second", "only_first", "only_second", *compared],
         "headroom": [
-            "rewriter", "metric", "threshold", "original", "qr", "human", "repaired", "gain", "ci_low", "ci_high"
+            "rewriter", "metric", "threshold", "original", "qr", "human", "repaired", "gain", "ci_low", "ci_high",
+            "by_chance", "difference", "note",
+        ],
+        "choice": [
+            "rewriter", "metric", "qr", "human", "difference", "ci_low", "ci_high", "gain", "gain_low", "gain_high",
+            "by_chance", "note",
         ],
         "turns": [
             "rewriter", "turn", "metric", "threshold", "original", "qr", "human", "bin", "cause", "unchanged",
@@ -120,9 +135,9 @@ def test_every_input_has_its_checksum_and_rows(result: dict[str, Any], demo: Pat
 
 def test_the_policy_stands_in_the_result(result: dict[str, Any]) -> None:
     assert result["policy"] == {
-        "relevance_level": 2, "missing": "zero", "order": "score", "depth": None, "basis": "runs", "turns": 70,
-        "missing_turns": 0,
-        "line": "70 turns · missing turns score 0 (0) · ties by docid descending · scores as float32"
+        "relevance_level": 2, "missing": "zero", "order": "score", "depth": None, "unit": "conversation", "units": 10,
+        "basis": "runs", "turns": 70, "missing_turns": 0,
+        "line": "70 turns in 10 conversations · missing turns score 0 (0) · ties by docid descending · scores as float32"
         " · relevant ≥ 2 (binary measures)",
     }  # fmt: skip
 
@@ -135,10 +150,11 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     assert list(rows[0]) == list(expected[0])
     assert [float(row["ci_low"]) for row in rows] == [row["ci_low"] for row in expected]
     answer = in_demo("breakdown --format csv")
-    columns = "rewriter,metric,threshold,original,qr,human,count,unchanged,unknown"
-    assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0\n")
+    columns = "rewriter,metric,threshold,original,qr,human,count,unchanged,unknown,by_chance"
+    assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0,13.0\n")
     assert answer.err == (
-        "csv holds one table, here bins; the others with --table: attribution, answerable, tests, headroom, turns\n"
+        "csv holds one table, here bins; the others with --table: attribution, blame, answerable, tests, headroom, choice,"
+        " turns\n"
     )
 
 
@@ -146,7 +162,7 @@ def test_markdown_has_the_published_layout(in_demo: Command) -> None:
     lines = in_demo("breakdown --format markdown --table bins").out.splitlines()
     assert lines[2] == "| Original | QR | Human | P@1 · = 1 | NDCG@3 · &gt; 0 | NDCG@3 · ≥ 0.5 | NDCG@3 · = 1 |"
     assert lines[4] == "| × | × | × | 13 (3) | 1 (0) | 4 (0) | 45 (10) |"
-    assert lines[-1].startswith("*70 turns · missing turns score 0")
+    assert lines[-1].startswith("*70 turns in 10 conversations · missing turns score 0")
 
 
 def test_show_lists_the_turns_of_a_bin_with_their_texts(in_demo: Command) -> None:
@@ -200,8 +216,10 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
     assert list(dict.fromkeys(row["rewriter"] for row in result["tables"]["bins"])) == ["A", "B"]
     alone = read(in_demo("breakdown --format json").out)
     for name, rows in result["tables"].items():
-        first = [{**row, "rewriter": "qr"} for row in rows if row["rewriter"] == "A"]
-        assert first == alone["tables"][name]
+        # more rewriters make more comparisons
+        family = dict.fromkeys(("p_corrected", "comparisons"))
+        first = [{**row, "rewriter": "qr"} | family for row in rows if row["rewriter"] == "A"]
+        assert first == [row | family for row in alone["tables"][name]]
     headings = [line for line in in_demo(command).out.splitlines() if line.startswith("Rewriter ")]
     assert [heading for heading in headings if "error" not in heading] == ["Rewriter A", "Rewriter B"]
 
@@ -220,7 +238,7 @@ def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Pat
     )
     assert scored["policy"]["basis"] == "scores"
     assert scored["policy"]["line"] == (
-        "70 turns · missing turns score 0 (0) · scores as given, their own relevance level and order"
+        "70 turns in 10 conversations · missing turns score 0 (0) · scores as given, their own relevance level and order"
     )
     assert scored["tables"] == from_runs["tables"]
 
@@ -231,7 +249,9 @@ def test_answers_of_reading_comprehension(in_demo: Command) -> None:
     assert counts(result, "f1", ">=0.5") == [36, 1, 1, 1, 10, 1, 4, 16]
     # an exact match is an F1 of 1
     assert counts(result, "em", "=1") == counts(result, "f1", "=1") == [58, 0, 0, 0, 2, 1, 2, 7]
-    assert result["policy"]["line"] == ("70 turns · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation")
+    assert result["policy"]["line"] == (
+        "70 turns in 10 conversations · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation"
+    )
     assert [entry["role"] for entry in result["inputs"][:4]] == [
         "gold answers", "original answers", "qr answers", "human answers"
     ]  # fmt: skip
@@ -254,10 +274,36 @@ def test_options_win_over_the_project_file(in_demo: Command) -> None:
     ]  # fmt: skip
 
 
-def test_the_same_seed_gives_the_same_interval_and_another_another(in_demo: Command) -> None:
-    first = in_demo("breakdown --table headroom --format csv").out
-    assert in_demo("breakdown --table headroom --format csv --jobs 3").out == first
-    assert in_demo("breakdown --table headroom --format csv --seed 1").out != first
+def test_neither_seed_nor_jobs_change_what_is_tried_in_full(in_demo: Command) -> None:
+    first = in_demo("breakdown --table tests --format csv").out
+    assert in_demo("breakdown --table tests --format csv --jobs 3 --seed 1").out == first
+
+
+def test_the_unit_is_an_option_and_a_key_of_the_project_file(in_copy: Command, tmp_path: Path) -> None:
+    whole, single = (read(in_copy(f"breakdown --unit {unit} --format json").out) for unit in ("conversation", "turn"))
+    assert (whole["policy"]["unit"], whole["policy"]["units"]) == ("conversation", 10)
+    assert (single["policy"]["unit"], single["policy"]["units"]) == ("turn", 70)
+    for name in ("attribution", "blame", "answerable", "tests", "headroom", "choice"):
+        limits = [[(row["ci_low"], row["ci_high"]) for row in result["tables"][name]] for result in (whole, single)]
+        assert limits[0] != limits[1]
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text(config.read_text().replace("[policy]", '[policy]\nunit = "turn"'))
+    assert read(in_copy("breakdown --format json").out)["tables"] == single["tables"]
+
+
+def test_who_fails_more_often_is_tested_and_the_gain_stands_beside_its_chance_level(in_demo: Command) -> None:
+    shown = " ".join(in_demo("breakdown --metric ndcg_cut_3 --threshold 0").out.split())
+    assert "NDCG@3 > 0 3 14 7.5 −15.7 −29 to −5 0.016 0.016" in shown
+    assert "Holm over the comparisons of a measure (NDCG@3: 1)." in shown
+    assert "NDCG@3, any 0.5913 0.7920 +0.2007 0.2346 0.171–0.313 0.1342" in shown
+    assert "Human − QR, with its interval: NDCG@3 +0.201 (+0.123 to +0.275)." in shown
+
+
+def test_cells_say_where_units_are_too_few(in_copy: Command, tmp_path: Path) -> None:
+    qrels = tmp_path / "demo" / "qrels.txt"
+    qrels.write_text("".join(line for line in qrels.read_text().splitlines(True) if line.split()[0] in ("1_1", "2_1", "3_1")))
+    shown = " ".join(in_copy("breakdown --metric P_1 --table attribution").out.split())
+    assert "K = 3" in shown and "K = 3: too few turns with such turns for an interval, which needs 5." in shown
 
 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:

@@ -12,7 +12,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import show
 
-SHOWN = ["bins", "attribution", "answerable", "tests", "headroom"]
+SHOWN = ["bins", "attribution", "blame", "answerable", "tests", "headroom"]
 
 
 def result(*rewriters: str, texts: bool = False) -> Breakdown:
@@ -46,7 +46,7 @@ def test_bins_in_the_papers_order_with_their_total() -> None:
 
 
 def test_turns_that_needed_rewriting_are_shown_where_texts_tell_them() -> None:
-    assert len(tables(result("qr"))[2].columns) == 4
-    answerable = tables(result("qr", texts=True))[2]
+    assert len(tables(result("qr"))[3].columns) == 4
+    answerable = tables(result("qr", texts=True))[3]
     assert {column.group for column in answerable.columns} == {"", "all turns", "turns that needed rewriting"}
     assert answerable.rows[0][:2] == ("P@1 = 1", "0 of 2") and answerable.rows[0][4] == "0 of 1"
