@@ -78,7 +78,6 @@ ANNOUNCED = """
 import sys
 import robustcs.project.reader as reader
 from robustcs.cli.main import main
-from tests.cli.terminal_support import everything
 rank_run = reader.rank_run
 def announce(*arguments):
     print("reading", file=sys.stderr, flush=True)
