@@ -43,7 +43,8 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.project.model import Project
 from robustcs.project.parts import measures
-from robustcs.project.workspace import DEFAULT_ANSWER_MEASURES, Workspace
+from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
+from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import cut_label, shown_cuts
 

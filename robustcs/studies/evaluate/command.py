@@ -17,7 +17,7 @@ def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
-    workspace = call.workspace() if files else call.answered()
+    workspace = call.answered()
     result = ask(workspace, scores=files, **settings)
     call.emit(workspace, result, show(result))
 
@@ -38,7 +38,7 @@ COMMAND = Command(
     uses=(*SYSTEMS, *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--scores"], multiple=True, metavar="NAME=FILE",
-                     help="Per-turn output of trec_eval -q; such files are evaluated in place of runs."),
+                     help="Per-turn output of trec_eval -q; further systems, or in place of those of the same name."),
         click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
         click.Option(["--margin"], type=float, metavar="D",
                      help="Say which pairs differ by less than D: the whole 95 % interval lies inside ±D."),
