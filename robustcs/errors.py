@@ -27,6 +27,7 @@ class ExitCode(IntEnum):
     """What the process returns, the same for every command."""
 
     DONE = 0
+    GATE_FAILED = 1
     USAGE = 2
     BAD_INPUT = 3
     NOT_INSTALLED = 4

@@ -26,6 +26,8 @@ class Evaluated:
         Turns that at least one run (or file) lacks: scored 0 or dropped, as the policy says.
     unit, units
         What intervals and tests take as independent, and how many of them; empty where the result has none by units.
+    as_given
+        Systems whose per-turn scores stand beside runs.
     """
 
     policy: EvaluationPolicy
@@ -36,6 +38,7 @@ class Evaluated:
     _: KW_ONLY
     unit: Literal["", "conversation", "turn"] = ""
     units: int = 0
+    as_given: tuple[str, ...] = ()
 
     @property
     def policy_line(self) -> str:
@@ -49,6 +52,8 @@ class Evaluated:
         parts = [turns, f"{missing} ({self.missing})"]
         if self.basis == "runs":
             parts.append(self.policy.describe())
+            if self.as_given:
+                parts.append(f"{', '.join(self.as_given)}: scores as given, their own relevance level and order")
         elif self.basis == "scores":
             parts.append("scores as given, their own relevance level and order")
         else:
@@ -57,10 +62,12 @@ class Evaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """The ``policy`` of the JSON output."""
-        units = {"unit": self.unit, "units": self.units} if self.unit else {}
+        more: dict[str, Any] = {"unit": self.unit, "units": self.units} if self.unit else {}
+        if self.as_given:
+            more["as_given"] = list(self.as_given)
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
-            **policy, **units, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
+            **policy, **more, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
             "line": self.policy_line,
         }  # fmt: skip
 

@@ -167,6 +167,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED),
+    "compare": ("robustcs.toml robustcs.toml",),
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
     "check": ("", f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),

@@ -59,7 +59,7 @@ def _run(arguments: list[str], show: bool) -> int:
     try:
         if any("\0" in argument for argument in arguments):  # only a Python program can give one
             raise UsageError("bad-argument", "an argument with a NUL character", "leave it out")
-        cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
+        ended = cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -95,4 +95,5 @@ def _run(arguments: list[str], show: bool) -> int:
             traceback.print_exc()
         tell(f"robustcs: {unforeseen(error, arguments)}")
         return ExitCode.UNFORESEEN
-    return ExitCode.DONE
+    # a command that ends itself by click's Exit gives its code
+    return ended if isinstance(ended, int) else ExitCode.DONE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustcs.errors import UsageError
+from robustcs.project.naming import assigned, distinct, named
 from robustcs.project.sources import BY_NAME, Source
 from robustcs.studies.study import MOST
 
@@ -128,35 +128,6 @@ def _parsed(source: Source, value: Any) -> Any:
         pairs = [(name or Path(path).stem, path) for name, path in map(named, value)]
     else:
         pairs = [assigned(source.option, what, text) for text in value]
-    files = dict(pairs)
-    if source.shape in ("named", "texts") and len(files) < len(pairs):  # of a role given twice the later file counts
-        named_so = "runs" if source.key == "runs" else f"files of {source.option}"
-        found = f"two {named_so} have the same name"
-        raise UsageError("repeated-run", found, f"give every {source.option} a NAME of its own")
-    return files
-
-
-def assigned(option: str, what: str, text: str) -> tuple[str, str]:
-    """NAME and FILE of ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise UsageError("bad-assignment", f"{option} {text}", f"write {option} {what}=FILE")
-    return _utf8(name), value
-
-
-def named(text: str) -> tuple[str | None, str]:
-    """``NAME=FILE``, or a bare ``FILE`` (also one with an equals sign in its name, where that file exists)."""
-    name, equals, path = text.partition("=")
-    if equals and name and path and not Path(text).exists():
-        return _utf8(name), path
-    return None, text
-
-
-def _utf8(name: str) -> str:
-    """``name``, where the terminal gave it in UTF-8: a file may have any bytes as its name, a system in a table may not."""
-    from robustcs.errors import UsageError
-    from robustcs.inputs.records import is_whole
-
-    if not is_whole(name):
-        raise UsageError("not-utf8", f"the name {name!r} is not UTF-8", "write it in UTF-8")
-    return name
+    if source.shape in ("named", "texts"):  # of a role given twice the later file counts
+        distinct(source.option, [name for name, _ in pairs], "runs" if source.key == "runs" else "")
+    return dict(pairs)

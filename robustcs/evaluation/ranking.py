@@ -17,6 +17,8 @@ from robustcs.policy import EvaluationPolicy
 
 #: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.
 _ROWS = 16_384
+#: Turn → its best passages with their grades, None where nobody judged them.
+Top = dict[str, list[tuple[str, int | None]]]
 
 
 @dataclass(frozen=True, eq=False)

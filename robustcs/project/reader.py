@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
     answered_by_turns,
     strangers,
 )
+from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
 from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
@@ -112,6 +114,19 @@ class Inputs:
         """The grade matrix of every (role, run file)."""
         qrels = self.qrels
         return self.per_run(files, lambda ranking: grade_matrix(ranking, qrels))
+
+    def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
+        """The best ``depth`` passages of every run (name → file), with their grades where there are qrels."""
+        grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
+
+        def top(ranking: Ranking) -> Top:
+            found: Top = {}
+            for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
+                names = ranking.documents.take(as_arrow(ranking.document_codes[start : min(end, start + depth)]))
+                found[turn] = [(name, grades.get((turn, name))) for name in names.to_pylist()]
+            return found
+
+        return dict(zip(files, self.per_run(list(files.items()), top), strict=True))
 
     def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
         """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
-from robustcs.evaluation.trec_eval import sampling_notes
-from robustcs.evaluation.turns import (
-    Answered,
-    Expected,
-    Turns,
-    answered_by_run,
-    answered_by_turns,
-    count_turns,
-    expected_of,
-    union_of_turns,
-)
-from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.scores import read_scores
-from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.model import Formulation, Project
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
+from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
-from robustcs.result import Basis, Evaluated
+from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
+from robustcs.result import Evaluated
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Measures of Table 1 of the error-analysis paper, and of its Table 2.
-DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
-DEFAULT_ANSWER_MEASURES = (parse_measure("f1"),)
-
-#: Scores by turn of every file, the turns that were expected of the files, what they have of them, and notes.
-Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
 
 
 class Workspace(Inputs):
@@ -77,19 +57,25 @@ class Workspace(Inputs):
     def system_scores(
         self, names: Sequence[str], measures: Sequence[Measure] = ()
     ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """Scores of systems over the same turns, by the project's policy: name → float frame, turns × measures.
+        """Scores of systems' runs over the same turns, by the project's policy: name → float frame, turns × measures.
 
         ``measures`` take the place of the project's; without either, P@1 and NDCG@3 are used.
 
         Raises :class:`UsageError` for an unknown name, without qrels, or where no run answers a judged turn.
         """
-        names = list(dict.fromkeys(names))
-        measures = averaged(measures or self.project.metrics or DEFAULT_MEASURES)
+        files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
+        return self.scores_of(files, measures)
+
+    def scores_of(
+        self, files: Sequence[ScoredFile], measures: Sequence[Measure] = ()
+    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+        """As :meth:`system_scores`, of any runs and per-turn scores."""
+        measures = averaged(measures or self.project.metrics)
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
                 raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
-        frames, evaluated = self._common_turns("runs", self._from_runs(names, self.system_files(names), measures))
-        return dict(zip(names, frames, strict=True)), evaluated
+        frames, evaluated = score(self, files, measures)
+        return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def count_turns(
         self, names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix], holes: bool = False
@@ -98,37 +84,10 @@ class Workspace(Inputs):
 
         Raises :class:`InputError` for runs that have nothing to do with the qrels.
         """
-        answered = _answered(names, files, matrices)
+        answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
         return count_turns(expected_of(self.qrels), answered, self.project.policy.missing, holes=holes)
 
-    def _common_turns(self, basis: Basis, scored: Scored) -> tuple[list[pd.DataFrame], Evaluated]:
-        """The frames on the turns that count."""
-        frames, expected, answered, notes = scored
-        turns = count_turns(expected, answered, self.project.policy.missing)
-        notes = list(dict.fromkeys([*notes, *turns.notes]))
-        evaluated = Evaluated(self.project.policy, basis, int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
-        return [frame[turns.counted] for frame in frames], evaluated
-
     # ------------------------------------------------------------ scores of the three formulations
-
-    def _basis(self, measures: Sequence[Measure]) -> Basis:
-        """Where scores come from, told by the measures and by what the formulations have."""
-        wanted = [measure.family in ANSWER_FAMILIES for measure in measures]
-        if any(wanted) and not all(wanted):
-            raise UsageError(
-                "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
-                "ask for them in two commands",
-            )  # fmt: skip
-        parts = self.project.formulations.values()
-        if any(wanted):
-            return "answers"
-        if any(part.run for part in parts):
-            return "runs"
-        if any(part.scores for part in parts):
-            return "scores"
-        if any(part.answers for part in parts) and not wanted:
-            return "answers"
-        return "runs"
 
     def formulation_scores(self, measures: Sequence[Measure] = ()) -> tuple[Formulations, Evaluated]:
         """Scores of Original, every rewriter and Human over the same turns, by the project's policy.
@@ -139,20 +98,10 @@ class Workspace(Inputs):
         not have the measures that are asked for.
         """
         measures = measures or self.project.metrics
-        basis = self._basis(measures)
-        parts = self._three_formulations(basis)
-        if basis == "runs":
-            files = [(_key(part), part.run) for part in parts if part.run]
-            asked = averaged(measures or DEFAULT_MEASURES)
-            scored = self._from_runs([part.name for part in parts], files, asked)
-        elif basis == "scores":
-            files = [(_key(part), part.scores) for part in parts if part.scores]
-            frames = self.score_files(files, averaged(measures))
-            scored = align([part.name for part in parts], [path for _, path in files], frames)
-        else:
-            scored = self._from_answers(parts, averaged(measures or DEFAULT_ANSWER_MEASURES))
-        frames, evaluated = self._common_turns(basis, scored)
-        scores = dict(zip([(part.role, part.name) for part in parts], frames, strict=True))
+        answers = of_answers(measures) or not (measures or self._ranked())
+        files = self._three_formulations(answers)
+        frames, evaluated = score(self, list(files.values()), measures)
+        scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
             original=scores["original", "original"],
             rewriters={name: frame for (role, name), frame in scores.items() if role == "qr"},
@@ -160,21 +109,27 @@ class Workspace(Inputs):
         )
         return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
 
-    def _three_formulations(self, basis: Basis) -> list[Formulation]:
-        """Original, the rewriters, Human; all of them have a file for the basis."""
-        source = {"runs": "run", "scores": "scores", "answers": "answers"}[basis]
-        parts = sorted(self.project.formulations.items(), key=lambda item: ("original", "qr", "human").index(item[1].role))
-        chosen = [part for _, part in parts if getattr(part, source)]
-        for role in ("original", "qr", "human"):
-            if not any(part.role == role for part in chosen):
-                waiting = [part.name for _, part in parts if part.role == role and part.rewrites]
-                if basis == "runs" and waiting:
+    def _ranked(self) -> bool:
+        """Whether a formulation has a run or per-turn scores, or none has answers."""
+        parts = self.project.formulations.values()
+        return any(part.run or part.scores for part in parts) or not any(part.answers for part in parts)
+
+    def _three_formulations(self, answers: bool) -> dict[tuple[Role, str], ScoredFile]:
+        """Original, the rewriters, Human by role and name, and what scores them; all three are there."""
+        parts = sorted(self.project.formulations.values(), key=lambda part: ROLES.index(part.role))
+        chosen = {(part.role, part.name): file for part in parts if (file := file_of(part, answers))}
+        for role in ROLES:
+            if not any(role == one for one, _ in chosen):
+                waiting = [part.name for part in parts if part.role == role and part.rewrites]
+                if not answers and waiting:
                     raise self.unanswered(waiting[:1])
-                option = f"--{role} FILE" if basis == "runs" else f"--{source} {role}=FILE"
-                what = {"runs": "run", "scores": "per-turn scores", "answers": "predicted answers"}[basis]
-                have = [part.name for part in chosen]
-                found = f"no {what} of the {role} formulation" + (f" (there are those of {', '.join(have)})" if have else "")
-                raise UsageError("no-formulation", found, f"give {option}, or write a robustcs.toml with robustcs init")
+                kinds = {file.kind for file in chosen.values()} or {"answers" if answers else "runs"}
+                kind = kinds.pop() if len(kinds) == 1 else "runs"
+                what = {"answers": "predicted answers", "scores": "per-turn scores", "runs": "run"}[kind]
+                have = f" (there are those of {', '.join(name for _, name in chosen)})" if chosen else ""
+                option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
+                advice = f"give {option}, or write a robustcs.toml with robustcs init"
+                raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
         return chosen
 
     def require_runs(self) -> None:
@@ -193,85 +148,6 @@ class Workspace(Inputs):
         """The names of all systems that have texts."""
         written = {part.name for part in self.project.formulations.values() if part.rewrites}
         return {*written, *self.project.texts, *self.project.raw_texts}
-
-    def _from_runs(self, names: Sequence[str], files: Sequence[tuple[str, Path]], measures: Sequence[Measure]) -> Scored:
-        matrices = self.matrices(files)
-        notes = [note for matrix in matrices for note in matrix.notes] + list(self.qrels.notes)
-        notes += sampling_notes(measures, self.qrels.grades)
-        frames = [evaluate(matrix, measures, self.project.policy) for matrix in matrices]
-        return frames, expected_of(self.qrels), _answered(names, files, matrices), notes
-
-    def score_files(self, files: Sequence[tuple[str, Path]], measures: Sequence[Measure]) -> list[pd.DataFrame]:
-        """Per-turn scores of every (role, file), without turns that lack one; each file with the turns that it has.
-
-        Without ``measures``, those of the default ones that all files have.
-
-        Raises :class:`UsageError` for a file without a measure that is asked for, or without any of the default ones.
-        """
-        frames = []
-        for role, path in files:
-            frame = read_scores(path)
-            self.remember(role, path, int(frame.notna().to_numpy().sum()))
-            frames.append(frame)
-        names = [measure.name for measure in measures]
-        if not measures:
-            names = [name for name in map(str, DEFAULT_MEASURES) if all(name in frame for frame in frames)]
-        for (_, path), frame in zip(files, frames, strict=True):
-            lacking = [name for name in names if name not in frame]
-            if lacking or not names:
-                raise UsageError(
-                    "no-such-measure", f"{path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}",
-                    f"it has {', '.join(map(str, frame.columns))}",
-                )  # fmt: skip
-        return [frame[names].dropna() for frame in frames]
-
-    def scored_systems(
-        self, files: Mapping[str, Path], measures: Sequence[Measure] = ()
-    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """Per-turn scores of any systems, joined by turn: name → float frame, turns × measures; see :meth:`score_files`."""
-        frames = self.score_files(list(files.items()), averaged(measures or self.project.metrics))
-        frames, evaluated = self._common_turns("scores", align(list(files), list(files.values()), frames))
-        return dict(zip(files, frames, strict=True)), evaluated
-
-    def _from_answers(self, parts: Sequence[Formulation], measures: Sequence[Measure]) -> Scored:
-        if self.project.gold is None:
-            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
-        gold = read_gold_answers(self.project.gold)
-        self.remember("gold answers", self.project.gold, len(gold))
-        names = [measure.name for measure in measures]
-        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
-        frames, answered, notes = [], [], []
-        for part in parts:
-            assert part.answers is not None
-            predicted = read_predicted_answers(part.answers)
-            self.remember(f"{_key(part)} answers", part.answers, len(predicted))
-            frame, unmatched = answer_scores(predicted, gold)
-            if unmatched.extra:
-                notes.append(f"{unmatched.extra} answers of {part.name} to turns without gold answers left out")
-            frames.append(frame[names])
-            answered.append(answered_by_turns(part.name, part.answers, predicted, expected))
-        return frames, expected, answered, notes
-
-
-def _key(part: Formulation) -> str:
-    return part.role if part.role == part.name else f"{part.role}:{part.name}"
-
-
-def _answered(names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix]) -> list[Answered]:
-    return [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
-
-
-def align(names: Sequence[str], paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> Scored:
-    """Join per-turn scores by turn id, never by row: the union of their turns, 0 where a file lacks one.
-
-    Raises :class:`InputError` for a file that shares no turn with the others.
-    """
-    own = [list(frame.index) for frame in frames]
-    expected = union_of_turns(list(zip(paths, own, strict=True)), "the scores")
-    files = zip(names, paths, own, strict=True)
-    answered = [answered_by_turns(name, path, turns, expected) for name, path, turns in files]
-    turns = list(expected.turns)
-    return [frame.reindex(turns, fill_value=0.0).rename_axis("turn") for frame in frames], expected, answered, []
 
 
 def _swapped(scores: Formulations) -> list[str]:

@@ -26,6 +26,7 @@ from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project
 from robustcs.project.parts import only
 from robustcs.project.reader import Track
+from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import decode, encode
 from robustcs.reporting.names import Names
@@ -86,10 +87,12 @@ def make_report(
     tell("Every turn")
     part = _turn_part(project)
     turns = store.get("turns", names.described(part), lambda: _turns(part, names, jobs, track))
+    state = store.get("state", names.described(part), lambda: _state(part, names, jobs, track))
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
     page, printed = (_document(project, answers, left_out, inputs, turns["cards"], command, whole) for whole in (True, False))
     files = {name: _bytes(value) for _, kept in answers for name, value in kept["files"].items()}
+    files |= {STATE: state.encode()} if state else {}
     tell("HTML and PDF")
     files |= {"report.html": render_html(page).encode("utf-8", "replace"), "report.pdf": render_pdf(printed)}
     return Report(page, files, store.computed)
@@ -172,7 +175,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _turn_part(project: Project) -> Project:
-    keys = ("qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
+    keys = ("name", "qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
     return only(project, keys, ("run", "scores", "answers", "rewrites"))
 
 
@@ -184,6 +187,16 @@ def _turns(part: Project, names: Names, jobs: int, track: Track) -> dict[str, An
         name, checksum = names.shown(part.collection), names.checksum(part.collection)
         inputs.append({"role": "collection", "path": name, "sha256": checksum, "rows": None})
     return {"cards": cards, "inputs": inputs}
+
+
+def _state(part: Project, names: Names, jobs: int, track: Track) -> str:
+    """What ``robustcs compare`` needs later; empty for a project without systems."""
+    workspace = Workspace(part, jobs, track)
+    try:
+        state, _ = state_of(workspace)
+    except UsageError:
+        return ""
+    return replace(state, inputs=_shown_inputs(workspace, names)).to_json()
 
 
 def _shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:

@@ -34,16 +34,15 @@ from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut
 from robustcs.documents.words import FORMULATION_NAMES, measure_label
 from robustcs.errors import UsageError
-from robustcs.evaluation.holes import Grades, grades_by_pair
-from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.project.model import Project
 from robustcs.project.parts import measures
-from robustcs.project.workspace import DEFAULT_ANSWER_MEASURES, Workspace
+from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
+from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import cut_label, shown_cuts
 
@@ -55,9 +54,6 @@ DEPTH = 5
 PASSAGE_LENGTH = 300
 MOST_TURNS = 1000
 
-#: Turn → its best passages with their grades.
-Top = dict[str, list[tuple[str, int | None]]]
-
 
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
     """The object described above, of everything that the project has."""
@@ -66,7 +62,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
     names = [part.name for part in parts]
     broken = _breakdowns(workspace)
-    tops = _tops(workspace)
+    tops = workspace.tops(project.systems, DEPTH)
     answers, gold = _answers(project)
     scored = list(dict.fromkeys(turn for result in broken for turn in result.turns["turn"]))
     texts = workspace.texts_of(scored, broken[0].evaluated.basis) if broken else workspace.texts
@@ -157,24 +153,6 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
         for column, name in (("original", "original"), ("qr", str(rewriter)), ("human", human)):
             found |= {(name, turn): round(value, 4) for turn, value in zip(part["turn"], part[column], strict=True)}
     return found
-
-
-def _tops(workspace: Workspace) -> dict[str, Top]:
-    """The best passages of every run."""
-    project = workspace.project
-    if not project.systems:
-        return {}
-    grades: Grades = grades_by_pair(workspace.qrels) if project.qrels else {}
-
-    def top(ranking: Ranking) -> Top:
-        found: Top = {}
-        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-            codes = ranking.document_codes[start : min(end, start + DEPTH)]
-            names = ranking.documents.take(as_arrow(codes)).to_pylist()
-            found[turn] = [(name, grades.get((turn, name))) for name in names]
-        return found
-
-    return dict(zip(project.systems, workspace.per_run(list(project.systems.items()), top), strict=True))
 
 
 def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:

@@ -24,6 +24,7 @@ STUDIES: tuple[Study, ...] = (
     Study("passages", "Which passages of each turn should be annotated?", (("qrels", "collection"),), in_report=False),
     Study("agreement", "How far do annotators agree, on snippets or on ratings?", (("agreement",),)),
     Study("crowd", "From grades of crowd workers to qrels.", (("crowd",),)),
+    Study("compare", "What changed between two states, and is it proven?", ((),), in_report=False),
     Study("check", "Do the inputs fit together?", ((),), in_report=False),
 )
 

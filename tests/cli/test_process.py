@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal_support import everything
 from tests.conftest import ROOT
 
 ROBUSTCS = [sys.executable, "-m", "robustcs.cli.main"]
@@ -67,16 +68,7 @@ def test_colours_on_a_terminal(demo: Path) -> None:
     environment |= {"TERM": "xterm-256color", "COLUMNS": "80"}
     done = subprocess.Popen([*LAUNCHER, "check", "--table", "texts"], cwd=demo, env=environment, stdout=secondary)
     os.close(secondary)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(primary, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(primary)
+    shown = everything(primary)
     assert done.wait(60) == 0
     assert b"\x1b[1m" in shown
 

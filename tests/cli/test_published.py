@@ -9,21 +9,8 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
+from tests.published import REAL_RUNS, TABLE_1
 
-#: Table 1 of the error-analysis paper: counts in row order.
-PUBLISHED = {
-    ("P_1", "=1"): [49, 0, 2, 0, 19, 0, 48, 55],
-    ("ndcg_cut_3", ">0"): [10, 0, 0, 1, 10, 1, 63, 88],
-    ("ndcg_cut_3", ">=0.5"): [55, 0, 1, 1, 25, 0, 47, 44],
-    ("ndcg_cut_3", "=1"): [154, 0, 0, 0, 4, 0, 11, 4],
-}
-#: The same on the runs of ``cast2019/runs``, relevance level 2.
-ON_RUNS = {
-    ("P_1", "=1"): [48, 3, 2, 2, 15, 2, 39, 62],
-    ("ndcg_cut_3", ">0"): [13, 1, 4, 0, 16, 2, 48, 89],
-    ("ndcg_cut_3", ">=0.5"): [63, 2, 2, 2, 22, 3, 33, 46],
-    ("ndcg_cut_3", "=1"): [157, 0, 1, 0, 6, 0, 2, 7],
-}
 QRQA = [
     "breakdown",
     "--scores", "original=original_query_metrics.txt",
@@ -46,7 +33,7 @@ def rows(result: dict[str, Any], table: str, cut: tuple[str, str]) -> list[dict[
 def test_table_1(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(shared_data / "cast2019" / "qrqa")
     result = answer(QRQA, capfd)
-    for cut, counts in PUBLISHED.items():
+    for cut, counts in TABLE_1.items():
         bins = rows(result, "bins", cut)
         assert [row["count"] for row in bins] == counts
         assert sum(row["unchanged"] for row in bins) == 53
@@ -74,7 +61,7 @@ def test_the_table_as_printed(shared_data: Path, monkeypatch: pytest.MonkeyPatch
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]
     printed = [line for line in lines if line[:1] and line[0] in ("×", "✓")]
     counts = [[int(cell) for cell in line[3:] if not cell.startswith("(")] for line in printed]
-    assert counts == [list(row) for row in zip(*PUBLISHED.values(), strict=True)]
+    assert counts == [list(row) for row in zip(*TABLE_1.values(), strict=True)]
 
 
 def test_runs_and_qrels(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +71,7 @@ def test_runs_and_qrels(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capf
         "runs/bert_base_cv.trec.gz", "--human", "runs/bert_base_oracle.trec.gz", "--relevance-level", "2",
     ]  # fmt: skip
     result = answer(command, capfd)
-    for cut, counts in ON_RUNS.items():
+    for cut, counts in REAL_RUNS.items():
         assert [row["count"] for row in rows(result, "bins", cut)] == counts
     assert result["notes"] == ["306 turns of the runs without judgments left out"]
     assert all(row["unchanged"] is None for row in result["tables"]["bins"])
@@ -116,7 +103,7 @@ def test_the_sweep_has_the_published_counts(
     result = answer(["sweep", *QRQA[1:7], "--metric", "ndcg_cut_3"], capfd)
     for point, threshold in ((0.0, ">0"), (0.5, ">=0.5"), (1.0, "=1")):
         counts = [row["count"] for row in result["tables"]["bins"] if row["threshold"] == point]
-        assert counts == PUBLISHED["ndcg_cut_3", threshold]
+        assert counts == TABLE_1["ndcg_cut_3", threshold]
 
 
 def test_a_judged_turn_that_the_runs_lack(

@@ -14,6 +14,7 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.cli.terminal import is_terminal, usable_width
+from tests.cli.terminal_support import everything
 from tests.conftest import ROOT
 
 HOSTILE = "d\x1b]0;x\x07\x9b31m\u202e\u200bz"
@@ -42,16 +43,7 @@ def on_terminal(*arguments: str) -> bytes:
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip
     os.close(secondary)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(primary, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(primary)
+    shown = everything(primary)
     assert process.wait(60) == 0
     return shown
 

@@ -17,7 +17,9 @@ from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
 #: What a command line needs beside its name, so that it shows tables and writes nothing.
-ASKED = {"judge": "--list"}
+ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml"}
+#: What a function needs for the same.
+KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"}}
 
 
 @pytest.fixture(params=NAMES)
@@ -35,7 +37,7 @@ def answered(request: pytest.FixtureRequest) -> str:
 def result_of(name: str, demo: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What the Python function gives in the folder of the demo."""
     monkeypatch.chdir(demo)
-    return getattr(robustcs, name)()
+    return getattr(robustcs, name)(**KEYWORDS.get(name, {}))
 
 
 def test_python_gives_what_the_command_gives(

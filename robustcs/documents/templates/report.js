@@ -245,10 +245,11 @@
     if (answers.length + gold.length) parts.push(make("h3", {}, "Answers"), make("dl", {}, ...answers, ...gold));
     const scored = data.measures.map((name, at) => [name, ...turn.scores[at].map((x) => (x === null ? "–" : x.toFixed(4)))]);
     if (turn.scores.some((values) => values.some((value) => value !== null))) {
-      parts.push(make("h3", {}, "Scores and bins"), grid("Scores", ["measure", ...data.formulations], scored));
+      const cut = data.cuts.length > 0;
+      parts.push(make("h3", {}, cut ? "Scores and bins" : "Scores"), grid("Scores", ["measure", ...data.formulations], scored));
       const bins = data.cuts.flatMap((cut, at) =>
         turn.bins[at] ? [[cut.name, marks(turn.bins[at]), data.labels[turn.bins[at]]]] : []);
-      parts.push(grid("Original, QR, Human correct?", ["correct if", "bin", "which means"], bins));
+      if (cut) parts.push(grid("Original, QR, Human correct?", ["correct if", "bin", "which means"], bins));
     } else parts.push(make("p", {}, "This turn is not scored: nobody judged a passage or an answer for it."));
     if (data.runs.length) {
       parts.push(make("h3", {}, `Top ${data.depth} of every run`), make("div", { className: "runs", tabIndex: 0 }, ...runs(turn)));

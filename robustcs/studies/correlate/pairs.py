@@ -30,7 +30,15 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.project.model import Formulation
-from robustcs.project.workspace import DEFAULT_ANSWER_MEASURES, DEFAULT_MEASURES, Scored, Workspace, align
+from robustcs.project.scoring import (
+    DEFAULT_ANSWER_MEASURES,
+    DEFAULT_MEASURES,
+    Scored,
+    ScoredFile,
+    join_scores,
+    score_files,
+)
+from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
@@ -203,10 +211,9 @@ class _Reader:
         return frames, expected, answered, []
 
     def _score_files(self, measures: Sequence[Measure]) -> Scored:
-        files = [(f"{part.name} scores", part.scores) for part in self.parts if part.scores]
+        files = [ScoredFile(part.name, f"{part.name} scores", part.scores, "scores") for part in self.parts if part.scores]
         asked = self._wanted(DEFAULT_MEASURES, measures) if self.project.metrics or measures else []
-        frames = self.workspace.score_files(files, asked)
-        return align([part.name for part in self.parts], [path for _, path in files], frames)
+        return join_scores(files, score_files(self.workspace, files, asked))
 
     # ------------------------------------------------------------ the pairs
 

@@ -10,25 +10,16 @@ from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Call, Command
 
 
 def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
-    from robustcs.errors import UsageError
+    from robustcs.project.naming import assigned, distinct
     from robustcs.studies.evaluate.ask import ask
     from robustcs.studies.evaluate.show import show
 
-    files = dict(map(_named, scores))
-    if len(files) < len(scores):
-        raise UsageError("repeated-run", "two files of --scores have the same name", "give every --scores a NAME of its own")
-    workspace = call.workspace() if files else call.answered()
+    named = [assigned("--scores", "NAME", text) for text in scores]
+    distinct("--scores", [name for name, _ in named])
+    files = dict(named)
+    workspace = call.answered()
     result = ask(workspace, scores=files, **settings)
     call.emit(workspace, result, show(result))
-
-
-def _named(text: str) -> tuple[str, str]:
-    from robustcs.errors import UsageError
-
-    name, equals, path = text.partition("=")
-    if not (name and equals and path):
-        raise UsageError("bad-assignment", f"--scores {text}", "write --scores NAME=FILE")
-    return name, path
 
 
 COMMAND = Command(
@@ -47,7 +38,7 @@ COMMAND = Command(
     uses=(*SYSTEMS, *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--scores"], multiple=True, metavar="NAME=FILE",
-                     help="Per-turn output of trec_eval -q; such files are evaluated in place of runs."),
+                     help="Per-turn output of trec_eval -q; further systems, or in place of those of the same name."),
         click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
         click.Option(["--margin"], type=float, metavar="D",
                      help="Say which pairs differ by less than D: the whole 95 % interval lies inside ±D."),

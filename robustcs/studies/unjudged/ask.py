@@ -13,7 +13,8 @@ from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, onl
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.project.model import Project
-from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
+from robustcs.project.scoring import DEFAULT_MEASURES
+from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
 

@@ -33,21 +33,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, answerable, attribution, breakdown, unchanged_turns
+from tests.published import REAL_RUNS, TABLE_1
 
-#: Table 1 of the paper: row order ✗✗✗ ✓✗✗ ✗✓✗ ✓✓✗ ✗✗✓ ✓✗✓ ✗✓✓ ✓✓✓.
-TABLE_1 = {
-    ("P_1", "=1"): [49, 0, 2, 0, 19, 0, 48, 55],
-    ("ndcg_cut_3", ">0"): [10, 0, 0, 1, 10, 1, 63, 88],
-    ("ndcg_cut_3", ">=0.5"): [55, 0, 1, 1, 25, 0, 47, 44],
-    ("ndcg_cut_3", "=1"): [154, 0, 0, 0, 4, 0, 11, 4],
-}
-#: The same on the runs of cast2019/runs at relevance level 2, recomputed outside this project.
-REAL_RUNS = {
-    ("P_1", "=1"): [48, 3, 2, 2, 15, 2, 39, 62],
-    ("ndcg_cut_3", ">0"): [13, 1, 4, 0, 16, 2, 48, 89],
-    ("ndcg_cut_3", ">=0.5"): [63, 2, 2, 2, 22, 3, 33, 46],
-    ("ndcg_cut_3", "=1"): [157, 0, 1, 0, 6, 0, 2, 7],
-}
 #: Table 2, reading comprehension: counts, and in brackets the questions that needed no rewriting.
 TABLE_2 = {
     ">0": ([847, 174, 19, 135, 141, 65, 226, 3964], [136, 0, 0, 0, 0, 1, 0, 529]),

@@ -243,6 +243,23 @@ def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Pat
     assert scored["tables"] == from_runs["tables"]
 
 
+def test_a_run_beside_per_turn_scores(in_copy: Command, tmp_path: Path) -> None:
+    """Human as per-turn scores, the others as runs: the same bins, and the policy line says whose scores stand as given."""
+    options = "--format json --metric P_1 --metric ndcg_cut_3"
+    from_runs = json.loads(in_copy(f"breakdown {options}").out)
+    scores = tmp_path / "demo" / "human.eval"
+    turns = {(row["metric"], row["turn"]): row["human"] for row in from_runs["tables"]["turns"]}
+    lines = [f"{metric}\t{turn}\t{value!r}\n" for (metric, turn), value in turns.items()]
+    scores.write_text("".join([*reversed(lines), "P_1\t999_1\t1\n", "ndcg_cut_3\t999_1\t1\n"]))
+    mixed = json.loads(in_copy(f"breakdown {options} --scores human=human.eval").out)
+    assert mixed["tables"]["bins"] == from_runs["tables"]["bins"]
+    assert (mixed["policy"]["basis"], mixed["policy"]["as_given"]) == ("runs", ["human"])
+    assert "human: scores as given, their own relevance level and order" in mixed["policy"]["line"]
+    assert "1 turn of the scores of human without judgments left out" in mixed["notes"]
+    scores.write_text("P_1\t999_1\t1\n")
+    assert "none of its turns is in the qrels" in in_copy("breakdown --metric P_1 --scores human=human.eval", code=3).err
+
+
 def test_answers_of_reading_comprehension(in_demo: Command) -> None:
     result = read(in_demo("breakdown --metric f1 --metric em --format json").out)
     assert result["policy"]["basis"] == "answers"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from robustcs.cli.main import run
 from tests.conftest import Command
 
 
@@ -46,11 +47,23 @@ def test_scores_give_what_runs_give(in_demo: Command, tmp_path: Path) -> None:
     options = f"--scores qr={tmp_path / 'qr'} --scores human={tmp_path / 'human'} --metric ndcg_cut_3"
     printed = json.loads(in_demo(f"evaluate {options} --format json").out)
     pair = next(row for row in from_runs["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
-    only = printed["tables"]["pairs"][0]
+    only = next(row for row in printed["tables"]["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
     for column in ("difference", "ci_low", "ci_high", "p", "effect", "detectable"):
         assert only[column] == pytest.approx(pair[column])
-    assert [entry["role"] for entry in printed["inputs"]] == ["qr", "human"]
-    assert printed["policy"]["basis"] == "scores"
+    assert {"qr scores", "human scores", "original"} <= {entry["role"] for entry in printed["inputs"]}
+    assert (printed["policy"]["basis"], printed["policy"]["as_given"]) == ("runs", ["qr", "human"])
+    assert printed["policy"]["line"].endswith(" · qr, human: scores as given, their own relevance level and order")
+
+
+def test_scores_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, scores in (("a", (0.5, 1, 0, 0.25, 1, 1)), ("b", (0, 1, 0, 0, 0.5, 0))):
+        lines = [f"ndcg_cut_3\t{turn}_1\t{score}\n" for turn, score in enumerate(scores)]
+        (tmp_path / name).write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    assert run(["evaluate", "--scores", "a=a", "--scores", "b=b", "--format", "json"]) == 0
+    printed = json.loads(capfd.readouterr().out)
+    assert printed["policy"]["basis"] == "scores" and "as_given" not in printed["policy"]
+    assert [row["value"] for row in printed["tables"]["measures"]] == pytest.approx([0.625, 0.25])
 
 
 def test_the_turn_as_unit(in_demo: Command) -> None:

@@ -1,0 +1,67 @@
+"""What a project says at one moment, small enough to be kept: so that a later state can be compared without the inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+#: What a kept state says of itself.
+FORMAT = "robustcs state 1"
+
+#: Measure → turn → number.
+ByTurn = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class SystemState:
+    """One system.
+
+    role
+        original, qr or human; empty for a further run.
+    scores
+        Measure → turn → score.
+    low, high
+        The same of what grades of its unjudged passages could make of them (scope ``run``), for native measures of runs.
+    rankings
+        Turn → a digest of its ranking; empty for a system of per-turn scores.
+    texts
+        Turn → question text, where known.
+    """
+
+    role: str
+    scores: ByTurn
+    low: ByTurn
+    high: ByTurn
+    rankings: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class State:
+    """A project at one moment.
+
+    inputs
+        Every file: role, path, sha256, rows.
+    policy
+        The evaluation policy and the line that states it.
+    thresholds
+        When an answer is correct, as texts.
+    judgments
+        Turn → a digest of its judgments; empty without qrels.
+    missing
+        Turns that a system lacks.
+    """
+
+    name: str
+    policy: Mapping[str, Any]
+    thresholds: Sequence[str]
+    inputs: Sequence[Mapping[str, Any]]
+    systems: Mapping[str, SystemState]
+    judgments: Mapping[str, str]
+    missing: int = 0
+
+    def to_json(self) -> str:
+        """As it is kept; :func:`robustcs.project.state.read_state` reads it back."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,0 +1,195 @@
+"""Files as scores over the same turns: runs joined with qrels, per-turn scores, or predicted answers.
+
+Runs and per-turn scores may stand beside each other; then the qrels say which turns count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.answers import answer_scores
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
+from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.turns import (
+    Answered,
+    Expected,
+    answered_by_run,
+    answered_by_turns,
+    count_turns,
+    expected_of,
+    union_of_turns,
+)
+from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.model import Formulation
+from robustcs.project.reader import Inputs
+from robustcs.result import Evaluated
+from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What scores can be made of.
+Kind = Literal["runs", "scores", "answers"]
+#: Measures of Table 1 of the error-analysis paper, and of its Table 2.
+DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
+DEFAULT_ANSWER_MEASURES = (parse_measure("f1"),)
+
+
+@dataclass(frozen=True)
+class ScoredFile:
+    """A file that gives a system its scores.
+
+    name
+        The system.
+    role
+        What the file is for, as the inputs of a result name it.
+    """
+
+    name: str
+    role: str
+    path: Path
+    kind: Kind
+
+
+def of_answers(measures: Sequence[Measure]) -> bool:
+    """Are these measures of answers? Raises :class:`UsageError` where some are and some are of rankings."""
+    found = {measure.family in ANSWER_FAMILIES for measure in measures}
+    if len(found) == 2:
+        raise UsageError(
+            "mixed-measures",
+            "measures of answers (f1, em) and of rankings go over different turns",
+            "ask for them in two commands",
+        )
+    return True in found
+
+
+def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
+    """What gives a formulation its scores: its predicted answers, or its run, else its per-turn scores."""
+    role = part.role if part.role == part.name else f"{part.role}:{part.name}"
+    if answers:
+        return ScoredFile(part.name, f"{role} answers", part.answers, "answers") if part.answers else None
+    if part.run:
+        return ScoredFile(part.name, role, part.run, "runs")
+    return ScoredFile(part.name, f"{role} scores", part.scores, "scores") if part.scores else None
+
+
+def score(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> tuple[list[pd.DataFrame], Evaluated]:
+    """Scores of every file on the turns that count: float frames, turns × measures.
+
+    Without ``measures``, those of the paper's tables that all files have. Files of answers stand alone. Where runs and per-turn
+    scores are mixed, the turns are those of the qrels.
+
+    Raises :class:`UsageError` where qrels or gold answers are not given, or where a file does not have a measure;
+    :class:`InputError` for a file that has nothing to do with the others.
+    """
+    kinds = {file.kind for file in files}
+    if "answers" in kinds:
+        frames, expected, answered, notes = _answers(inputs, files, averaged(measures or DEFAULT_ANSWER_MEASURES))
+    else:
+        frames, expected, answered, notes = _rankings(inputs, files, averaged(measures))
+    policy = inputs.project.policy
+    turns = count_turns(expected, answered, policy.missing)
+    evaluated = Evaluated(
+        policy,
+        next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
+        int(turns.counted.sum()),
+        int(turns.lacking.sum()),
+        tuple(dict.fromkeys([*notes, *turns.notes])),
+        as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
+    )
+    return [frame[turns.counted] for frame in frames], evaluated
+
+
+#: By file: scores by turn; the turns that were expected of the files, what they have of them, and notes.
+Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
+
+
+def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+    runs = [file for file in files if file.kind == "runs"]
+    given = [file for file in files if file.kind == "scores"]
+    tables = score_files(inputs, given, measures)
+    if not runs:
+        return join_scores(given, tables)
+    if given:
+        measures = [parse_measure(str(name)) for name in tables[0].columns]
+    measures = measures or DEFAULT_MEASURES
+    matrices = inputs.matrices([(file.role, file.path) for file in runs])
+    expected = expected_of(inputs.qrels)
+    notes = [note for matrix in matrices for note in matrix.notes] + list(inputs.qrels.notes)
+    notes += sampling_notes(measures, inputs.qrels.grades)
+    frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}
+    answered = {file: answered_by_run(file.name, file.path, matrix) for file, matrix in zip(runs, matrices, strict=True)}
+    for file, table in zip(given, tables, strict=True):
+        frames[file] = _over(table, expected)
+        answered[file] = answered_by_turns(file.name, file.path, list(table.index), expected)
+        if answered[file].extra:
+            notes.append(f"{counted(answered[file].extra, 'turn')} of the scores of {file.name} without judgments left out")
+    return [frames[file] for file in files], expected, [answered[file] for file in files], notes
+
+
+def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> list[pd.DataFrame]:
+    """Per-turn scores of every file, without turns that lack one; each file with the turns that it has.
+
+    Without ``measures``, those of the default ones that all files have.
+
+    Raises :class:`UsageError` for a file without a measure that is asked for, or without any of the default ones.
+    """
+    frames = []
+    for file in files:
+        frame = read_scores(file.path)
+        inputs.remember(file.role, file.path, int(frame.notna().to_numpy().sum()))
+        frames.append(frame)
+    names = [measure.name for measure in measures]
+    if not measures:
+        names = [name for name in map(str, DEFAULT_MEASURES) if all(name in frame for frame in frames)]
+    for file, frame in zip(files, frames, strict=True):
+        lacking = [name for name in names if name not in frame]
+        if lacking or not names:
+            raise UsageError(
+                "no-such-measure",
+                f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}",
+                f"it has {', '.join(map(str, frame.columns))}",
+            )
+    return [frame[names].dropna() for frame in frames]
+
+
+def join_scores(files: Sequence[ScoredFile], frames: Sequence[pd.DataFrame]) -> Scored:
+    """Join per-turn scores by turn id, never by row: the union of their turns, 0 where a file lacks one.
+
+    Raises :class:`InputError` for a file that shares no turn with the others.
+    """
+    own = [list(frame.index) for frame in frames]
+    expected = union_of_turns([(file.path, turns) for file, turns in zip(files, own, strict=True)], "the scores")
+    answered = [answered_by_turns(file.name, file.path, turns, expected) for file, turns in zip(files, own, strict=True)]
+    return [_over(frame, expected) for frame in frames], expected, answered, []
+
+
+def _over(frame: pd.DataFrame, expected: Expected) -> pd.DataFrame:
+    return frame.reindex(list(expected.turns), fill_value=0.0).rename_axis("turn")
+
+
+def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+    source = inputs.project.gold
+    if source is None:
+        raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+    gold = read_gold_answers(source)
+    inputs.remember("gold answers", source, len(gold))
+    names = [measure.name for measure in measures]
+    expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
+    frames, answered, notes = [], [], []
+    for file in files:
+        predicted = read_predicted_answers(file.path)
+        inputs.remember(file.role, file.path, len(predicted))
+        frame, unmatched = answer_scores(predicted, gold)
+        if unmatched.extra:
+            notes.append(f"{unmatched.extra} answers of {file.name} to turns without gold answers left out")
+        frames.append(frame[names])
+        answered.append(answered_by_turns(file.name, file.path, predicted, expected))
+    return frames, expected, answered, notes

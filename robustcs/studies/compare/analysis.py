@@ -1,0 +1,273 @@
+"""What changed between two states of a project, and whether it is proven."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.evaluation.ranking import Top
+from robustcs.evaluation.state import State, SystemState
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Unit
+from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
+from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, changes_of, corrected, tested
+from robustcs.studies.compare.gate import ALPHA, Condition, gate_rows
+from robustcs.wording import some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INPUTS = table(
+    "inputs",
+    "Every file by what it is for.",
+    text("role", header="Input"),
+    text("path", "as the new state names it, or the old one where it is gone"),
+    text("state", "same, changed, added or removed"),
+)
+MEASURES = table(
+    "measures",
+    "The mean score of every run that both states have, over their common turns.",
+    text("run", header="Run"),
+    text("metric"),
+    score("old"),
+    score("new"),
+    difference("change", "new minus old"),
+    number("ci_low", "of this comparison alone, from the test that gives p"),
+    number("ci_high"),
+    p_value(says="sign-flip test of whole units, two-sided"),
+    p_value("p_corrected", "by Holm over all rows with a change", "p Holm"),
+    score("rescored", "the old run under the new judgments; null where the old runs are not at hand", "old, new judgments"),
+    number("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get"),
+    number("high"),
+    count("turns", "that both states score"),
+    text("note", "what must be known beside the numbers"),
+)
+TURNS = table(
+    "turns",
+    "Every turn whose score changed.",
+    text("run", header="Run"),
+    text("turn", header="Turn"),
+    text("metric"),
+    score("old"),
+    score("new"),
+    difference("change"),
+    text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy"),
+    text("crossed", "thresholds that the turn crossed: +>0 is correct now, −>0 no longer"),
+    text("old_text"),
+    text("new_text"),
+)
+CONCLUSIONS = table(
+    "conclusions",
+    "Pairs of systems: what could be concluded before and after, at p ≤ .05 by Holm over all pairs of the measure.",
+    text("metric"),
+    text("first", header="First"),
+    text("second", header="Second"),
+    text("old", "the better system, or “not told apart”"),
+    text("new"),
+    flag("flipped", "do the two differ?"),
+)
+GATE = table(
+    "gate",
+    "Every condition of --fail-if on everything that it speaks of.",
+    text("condition"),
+    text("run"),
+    text("metric", "measure, and for shares of errors the threshold"),
+    difference("drop", "fall of the score, or growth of the share, under the new judgments"),
+    p_value("p", "one-sided, of “at most what the condition allows”"),
+    p_value("p_corrected", "by Holm over the rows of the condition", "p Holm"),
+    number("low", "the least drop that grades of unjudged passages could leave; null where nothing bounds it"),
+    text("state", "failed, unproven or passed"),
+    text("note", "why it is unproven"),
+)
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """Two states of a project.
+
+    old_name, new_name
+        What the states are called.
+    tops
+        ``RUN, old`` or ``RUN, new`` → the best passages by turn; of runs that changed, where asked for and at hand.
+    failed
+        Whether a condition of the gate is met and proven.
+    """
+
+    study = "compare"
+    declared = (INPUTS, MEASURES, TURNS, CONCLUSIONS, GATE)
+
+    inputs: pd.DataFrame
+    measures: pd.DataFrame
+    turns: pd.DataFrame
+    conclusions: pd.DataFrame
+    gate: pd.DataFrame
+    old_name: str
+    new_name: str
+    tops: Mapping[str, Top] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Does a condition of the gate stand proven?"""
+        return bool((self.gate["state"] == "failed").any())
+
+
+def compare(
+    old: State,
+    new: State,
+    evaluated: Evaluated,
+    rescored: Mapping[str, Rescored] | None = None,
+    conditions: Sequence[Condition] = (),
+    seed: int = 0,
+) -> Comparison:
+    """Compare two states.
+
+    evaluated
+        How the new state was scored; turns and units are filled in.
+    rescored
+        Run → the old run under the new judgments, where the old runs are at hand. Without it scores are compared as they were,
+        and bounds of a change are those of the two scores, each moved on its own: too far, never too near.
+    conditions
+        What fails the comparison, where the test (one-sided, of "the drop is at most that", Holm over the rows of the
+        condition) and the bounds both stand behind it.
+    """
+    rescored = rescored or {}
+    notes = list(evaluated.notes)
+    common = [name for name in new.systems if name in old.systems]
+    for where, names in (("old", old.systems.keys() - new.systems.keys()), ("new", new.systems.keys() - old.systems.keys())):
+        if names:
+            notes.append(f"only in the {where} state: {some_of(sorted(names))}")
+    changes = [
+        change for name in common for change in changes_of(name, old.systems[name], new.systems[name], rescored.get(name))
+    ]
+    turns = sorted({turn for change in changes for turn in change.turns}, key=turn_sort_key)
+    apart = {turn for name in common for turn in _scored(old.systems[name]) ^ _scored(new.systems[name])}
+    if apart:
+        notes.append(f"scored in one state only, and left out: {some_of(sorted(apart, key=turn_sort_key))}")
+    if old.judgments != new.judgments and not rescored and old.judgments and new.judgments:
+        notes.append("the judgments changed, and without the old runs their part cannot be told from that of the systems")
+    units = units_of(turns, evaluated.policy.unit)
+    if units.note:
+        notes.append(units.note)
+    thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
+    return Comparison(
+        replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count),
+        inputs=INPUTS.frame(_inputs(old, new)),
+        measures=MEASURES.frame(_measures(changes, evaluated.policy.unit, seed)),
+        turns=TURNS.frame(_turns(changes, old, new, thresholds)),
+        conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),
+        gate=GATE.frame(gate_rows(conditions, changes, old, new, thresholds, evaluated.policy.unit, seed)),
+        old_name=old.name,
+        new_name=new.name,
+    )
+
+
+def _scored(system: SystemState) -> set[str]:
+    return {turn for scores in system.scores.values() for turn in scores}
+
+
+def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
+    before = {str(entry["role"]): entry for entry in old.inputs}
+    after = {str(entry["role"]): entry for entry in new.inputs}
+    rows = []
+    for role, entry in after.items():
+        earlier = before.get(role)
+        same = earlier is not None and earlier["sha256"] is not None and earlier["sha256"] == entry["sha256"]
+        rows.append((role, str(entry["path"]), "added" if earlier is None else "same" if same else "changed"))
+    return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
+
+
+def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> list[tuple[Any, ...]]:
+    tests = [tested(change.new - change.old, change.turns, unit, seed) for change in changes]
+    family = corrected(tests, [test.p for test in tests])
+    rows = []
+    for change, test, p_corrected in zip(changes, tests, family, strict=True):
+        again = math.nan if change.rescored is None else float(change.rescored.mean())
+        low, high = (math.nan if ends is None else float(ends.mean()) for ends in (change.low, change.high))
+        rows.append((
+            change.run, change.metric, float(change.old.mean()), float(change.new.mean()), test.value, test.low, test.high,
+            test.p, p_corrected, again, low, high, len(change.turns), test.note,
+        ))  # fmt: skip
+    return rows
+
+
+def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:
+    rows = []
+    for change in changes:
+        before, after = old.systems[change.run], new.systems[change.run]
+        cuts = distinct_thresholds(change.metric, thresholds)
+        for place in np.flatnonzero(np.abs(change.new - change.old) >= ROUNDING):
+            turn, was, now = change.turns[place], float(change.old[place]), float(change.new[place])
+            again = None if change.rescored is None else float(change.rescored[place])
+            why = _why(turn, was, again, now, before, after, old, new)
+            rows.append((
+                change.run, turn, change.metric, was, now, now - was, why, _crossed(was, now, cuts),
+                before.texts.get(turn), after.texts.get(turn),
+            ))  # fmt: skip
+    return rows
+
+
+def _why(
+    turn: str, was: float, again: float | None, now: float, before: SystemState, after: SystemState, old: State, new: State
+) -> str:
+    """What made a score change: the words or the ranking, the judgments, or both."""
+    if not before.rankings or not after.rankings:
+        return "scores"
+    parts = []
+    ranked_anew = before.rankings.get(turn) != after.rankings.get(turn)
+    judged_anew = old.judgments.get(turn) != new.judgments.get(turn)
+    # of two causes one may have had no effect on this score
+    if ranked_anew and (again is None or abs(now - again) >= ROUNDING):
+        parts.append("words" if before.texts.get(turn) != after.texts.get(turn) else "ranking")
+    if judged_anew and (again is None or abs(again - was) >= ROUNDING):
+        parts.append("judgments")
+    return " and ".join(parts) or "policy"
+
+
+def _crossed(was: float, now: float, thresholds: Sequence[Threshold]) -> str:
+    found = []
+    for threshold in thresholds:
+        first, second = threshold.holds([was, now])
+        if first != second:
+            found.append(f"{'+' if second else '−'}{threshold}")
+    return " ".join(found)
+
+
+def _conclusions(common: Sequence[str], old: State, new: State, unit: Unit, seed: int) -> list[tuple[Any, ...]]:
+    rows = []
+    metrics = dict.fromkeys(metric for name in common for metric in new.systems[name].scores)
+    for metric in metrics:
+        names = [name for name in common if metric in old.systems[name].scores and metric in new.systems[name].scores]
+        if len(names) < 2:
+            continue
+        before, after = (_better(names, metric, state, unit, seed) for state in (old, new))
+        rows += [
+            (metric, first, second, one, other, one != other)
+            for (first, second), one, other in zip(combinations(names, 2), before, after, strict=True)
+        ]
+    return rows
+
+
+def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: int) -> list[str]:
+    """Of every pair the better one, or that the two are not told apart."""
+    scores = [state.systems[name].scores[metric] for name in names]
+    turns = sorted(set.intersection(*(set(one) for one in scores)), key=turn_sort_key)
+    if not turns:
+        return ["no common turns"] * (len(names) * (len(names) - 1) // 2)
+    units = units_of(turns, unit)
+    table = units.sums(np.array([[one[turn] for turn in turns] for one in scores]))
+    pairs = list(combinations(range(len(names)), 2))
+    tests = paired_tests(np.array([table[first] - table[second] for first, second in pairs]), units.sizes, seed, units.kind)
+    corrected = holm_family(tests).p
+    return [
+        "not told apart" if not p <= ALPHA else names[first] if test.value > 0 else names[second]
+        for (first, second), test, p in zip(pairs, tests, corrected.tolist(), strict=True)
+    ]

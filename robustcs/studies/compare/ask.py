@@ -1,0 +1,175 @@
+"""Two states, from projects on disk or from the reports that kept them, and their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import NATIVE, evaluate
+from robustcs.evaluation.pair_bounds import difference_bounds
+from robustcs.evaluation.ranking import Top
+from robustcs.evaluation.run_pair import run_pair
+from robustcs.evaluation.state import State
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import Project
+from robustcs.project.reading import read_project
+from robustcs.project.scoring import DEFAULT_MEASURES
+from robustcs.project.state import STATE, judged_runs, read_state, state_of
+from robustcs.project.workspace import Workspace
+from robustcs.protected import CONFIG_NAME
+from robustcs.result import Evaluated
+from robustcs.studies.compare.analysis import Comparison, compare
+from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.gate import parse_condition
+
+#: A project, its file or its folder, or the folder of a report.
+Side = Project | str | Path
+#: Passages of a run that a page shows.
+DEPTH = 5
+
+
+def ask(workspace: Workspace, *, old: Side, new: Side, fail_if: Sequence[str] = (), tops: bool = False) -> Comparison:
+    """What changed between two states, and whether it is proven.
+
+    old, new
+        A project, its file or its folder, or the folder of a report. Measures, thresholds, unit and seed of ``workspace``'s
+        project take the place of theirs.
+    tops
+        Keep the best passages of the runs that changed, for a page.
+    fail_if
+        Conditions such as ``drop>0.02``; ``failed`` of the result says whether one is met and proven.
+
+    Raises :class:`UsageError` for a condition that cannot be read, and where the two have nothing in common.
+    """
+    conditions = [parse_condition(text) for text in fail_if]
+    sides = [_opened(workspace, given) for given in (old, new)]
+    for name, side in zip(("old", "new"), sides, strict=True):
+        for path, role, rows in side.read:
+            workspace.remember(f"{name} {role}", path, rows)
+    first, second = (side.state for side in sides)
+    metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
+    if not first.systems.keys() & second.systems.keys():
+        raise UsageError(
+            "nothing-in-common",
+            f"no system of {first.name} ({', '.join(first.systems)}) has a name of {second.name} ({', '.join(second.systems)})",
+            "give the same system the same name in both",
+        )
+    if not metrics[0] & metrics[1]:
+        raise UsageError("nothing-in-common", "the two have no measure in common", "name one with --metric")
+    for condition in conditions:
+        if condition.run is not None and condition.run not in first.systems.keys() & second.systems.keys():
+            raise UsageError("no-such-run", f"--fail-if {condition.text!r}: no run {condition.run!r} in both", "name another")
+        if condition.metric is not None and condition.metric not in metrics[0] & metrics[1]:
+            advice = f"there are {', '.join(sorted(metrics[0] & metrics[1]))}"
+            raise UsageError("no-such-measure", f"--fail-if {condition.text!r}: no {condition.metric} in both", advice)
+    known = ("relevance_level", "missing", "order", "depth")
+    policy = EvaluationPolicy(**{key: second.policy[key] for key in known}, unit=workspace.project.policy.unit)
+    basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
+    notes = () if first.policy == second.policy else (f"the policy changed; the old one: {first.policy['line']}",)
+    evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
+    result = compare(first, second, evaluated, _rescored(*sides), conditions, workspace.project.seed)
+    return replace(
+        result,
+        old_name=_called(old, first),
+        new_name=_called(new, second),
+        tops=_tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {},
+    )
+
+
+def _called(given: Side, state: State) -> str:
+    return state.name if isinstance(given, Project) else str(given)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A side: its state, what was read for it (path, role, rows), and its workspace and runs where they are at hand."""
+
+    state: State
+    read: Sequence[tuple[str, str, int]]
+    workspace: Workspace | None = None
+    runs: Mapping[str, JudgedRun] | None = None
+
+
+def _opened(workspace: Workspace, given: Side) -> _Opened:
+    asked = workspace.project
+    if not isinstance(given, Project):
+        path = Path(given)
+        kept = path if path.name == STATE else path / STATE
+        project_file = path / CONFIG_NAME if path.is_dir() else path
+        if path.is_dir() and not project_file.is_file() or path.name == STATE:
+            if not kept.is_file():
+                advice = f"name a folder with {CONFIG_NAME}, its file, or the folder of a report"
+                raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)
+            state = read_state(kept)
+            return _Opened(_asked(state, asked), [(str(kept), "state", len(state.systems))])
+        given = read_project(project_file)
+    project = replace(
+        given,
+        metrics=asked.metrics or given.metrics,
+        thresholds=asked.thresholds or given.thresholds,
+    )
+    side = workspace.of(project)
+    state, runs = state_of(side)
+    return _Opened(state, [(entry["path"], entry["role"], entry["rows"]) for entry in side.inputs], side, runs)
+
+
+def _asked(state: State, asked: Project) -> State:
+    """The state with the measures and thresholds that were asked for."""
+    names = [measure.name for measure in asked.metrics]
+    systems = {
+        name: replace(system, scores={metric: system.scores[metric] for metric in names if metric in system.scores})
+        for name, system in state.systems.items()
+    }
+    if names:
+        state = replace(state, systems=systems)
+    return replace(state, thresholds=tuple(map(str, asked.thresholds))) if asked.thresholds else state
+
+
+def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
+    """The old runs under the new judgments, where both sides are projects."""
+    if old.workspace is None or new.workspace is None or not new.runs:
+        return {}
+    project = new.workspace.project
+    earlier = {name: path for name, path in old.workspace.project.systems.items() if name in new.runs}
+    if not earlier:
+        return {}
+    if old.state.judgments == new.state.judgments and old.workspace.project.policy == project.policy:
+        again: Mapping[str, JudgedRun] = old.runs or {}
+    else:
+        again = judged_runs(new.workspace.of(project), earlier)[1]
+    measures = list(project.metrics or DEFAULT_MEASURES)
+    highest = max(int(new.workspace.qrels.grades.max()), 0)
+    return {name: _beside(again[name], new.runs[name], measures, project.policy, highest) for name in earlier}
+
+
+def _beside(old: JudgedRun, new: JudgedRun, measures: Sequence[Measure], policy: EvaluationPolicy, highest: int) -> Rescored:
+    """Two runs under the same judgments, on the turns of both."""
+    common = set(old.matrix.turns) & set(new.matrix.turns)
+    first, second = (only_turns(run, np.array([turn in common for turn in run.matrix.turns])) for run in (new, old))
+    turns = second.matrix.turns
+    frame = evaluate(second.matrix, measures, policy)
+    scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
+    pair = run_pair(first.top, second.top, *passage_numbers([first, second]))
+    low, high = {}, {}
+    for measure in measures:
+        if measure.family in NATIVE:
+            bounds = difference_bounds(pair, measure, policy, highest, "run")
+            low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
+            high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
+    return Rescored(scores, low, high)
+
+
+def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
+    """The best passages of these runs in both states, as far as the runs are at hand."""
+    found: dict[str, Top] = {}
+    for when, side in zip(("old", "new"), sides, strict=True):
+        if side.workspace is not None:
+            files = {name: path for name, path in side.workspace.project.systems.items() if name in runs}
+            found |= {f"{name}, {when}": top for name, top in side.workspace.tops(files, DEPTH).items()}
+    return found

@@ -1,0 +1,92 @@
+"""What changed of a run: its scores in both states, under the same judgments where that is known, and what holes leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robustcs.evaluation.state import ByTurn, SystemState
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Unit
+from robustcs.statistics.correction import holm
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
+
+#: Changes smaller than this are those of sums in another order.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A run of the old state under the new judgments, beside the run of the new state: measure → turn → number.
+
+    scores
+        Of the old run.
+    low, high
+        How far new − old can lie, as the unjudged passages of both runs get grades, each the same grade in both.
+    """
+
+    scores: ByTurn
+    low: ByTurn
+    high: ByTurn
+
+
+@dataclass(frozen=True)
+class Change:
+    """One run and measure over the turns that both states score."""
+
+    run: str
+    metric: str
+    turns: tuple[str, ...]
+    old: np.ndarray
+    new: np.ndarray
+    rescored: np.ndarray | None
+    low: np.ndarray | None
+    high: np.ndarray | None
+
+    @property
+    def fair(self) -> np.ndarray:
+        """The old scores under the new judgments where they are known, else as they were."""
+        return self.old if self.rescored is None else self.rescored
+
+
+def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored | None) -> Iterable[Change]:
+    """The change of a run by every measure that both states have, over the turns that both score."""
+    for metric in new.scores:
+        if metric not in old.scores:
+            continue
+        turns = tuple(sorted(old.scores[metric].keys() & new.scores[metric].keys(), key=turn_sort_key))
+        if not turns:
+            continue
+
+        def of(values: ByTurn | None, turns: tuple[str, ...] = turns, metric: str = metric) -> np.ndarray | None:
+            known = (values or {}).get(metric)
+            return None if known is None or any(turn not in known for turn in turns) else np.array([known[t] for t in turns])
+
+        before, after = of(old.scores), of(new.scores)
+        assert before is not None and after is not None
+        if rescored is not None:
+            low, high = of(rescored.low), of(rescored.high)
+        else:
+            ends = [of(values) for values in (new.low, new.high, old.low, old.high)]
+            low = None if ends[0] is None or ends[3] is None else ends[0] - ends[3]
+            high = None if ends[1] is None or ends[2] is None else ends[1] - ends[2]
+        yield Change(name, metric, turns, before, after, of(rescored.scores) if rescored else None, low, high)
+
+
+def tested(differences: np.ndarray, turns: Sequence[str], unit: Unit, seed: int) -> Tested:
+    """The sign-flip test of "no difference" on ``differences`` [T], with whole units."""
+    units = units_of(list(turns), unit)
+    exact = np.where(np.abs(differences) < ROUNDING, 0.0, differences)
+    return paired_tests(units.sums(exact), units.sizes, seed, units.kind)[0]
+
+
+def corrected(tests: Sequence[Tested], values: Sequence[float]) -> list[float]:
+    """Holm over the tests with a difference; one without any could not reject whatever its signs, so it is no comparison."""
+    moved = [place for place, test in enumerate(tests) if test.moving]
+    corrected = np.ones(len(tests))
+    corrected[moved] = holm([values[place] for place in moved])
+    return [float(p) for p in corrected]

@@ -1,0 +1,64 @@
+"""The comparison as a page whose turns open as cards, old beside new."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from robustcs.documents.document import Document
+from robustcs.documents.html import render_html
+from robustcs.documents.words import measure_label
+from robustcs.inputs.turns import conversation
+from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.compare.ask import DEPTH
+from robustcs.studies.compare.show import show
+
+
+def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
+    """The HTML of a comparison; ``inputs`` are named at its end."""
+    files = tuple((str(entry["role"]), f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in inputs)
+    evaluated = result.evaluated
+    title = f"From {result.old_name} to {result.new_name}"
+    turns = _turns(result)
+    return render_html(
+        Document(title, show(result), evaluated.policy_line, evaluated.notes, files, turns=turns if turns["turns"] else {})
+    )
+
+
+def _turns(result: Comparison) -> dict[str, Any]:
+    """Every turn that changed, as :mod:`robustcs.reporting.turns` has it: of each run the old and the new state."""
+    frame = result.turns
+    runs = list(dict.fromkeys(frame["run"]))
+    metrics = list(dict.fromkeys(frame["metric"]))
+    sides = [(run, when) for run in runs for when in ("old", "new")]
+    passages: dict[str, int] = {}
+    turns = []
+    for turn, part in frame.groupby("turn", sort=False):
+        rows = {(row.run, row.metric): row for row in part.itertuples()}
+        texts = {row.run: {"old": row.old_text, "new": row.new_text} for row in part.itertuples()}
+        tops = [result.tops.get(f"{run}, {when}", {}).get(str(turn), []) for run, when in sides]
+        turns.append({
+            "turn": str(turn),
+            "topic": conversation(str(turn)),
+            "texts": [texts.get(run, {}).get(when) for run, when in sides],
+            "scores": [
+                [getattr(rows[run, metric], when) if (run, metric) in rows else None for run, when in sides]
+                for metric in metrics
+            ],
+            "bins": [],
+            "top": [[(passages.setdefault(name, len(passages)), grade) for name, grade in top] for top in tops],
+        })  # fmt: skip
+    names = [f"{run}, {when}" for run, when in sides]
+    return {
+        "formulations": names,
+        "measures": [measure_label(metric) for metric in metrics],
+        "cuts": [],
+        "labels": {},
+        "runs": names if result.tops else [],
+        "depth": DEPTH,
+        "relevant": result.evaluated.policy.relevance_level,
+        "passages": [(name, "") for name in passages],
+        "turns": turns,
+        "left_out": 0,
+    }

@@ -1,0 +1,208 @@
+"""What changed, run by run; then which conclusions flipped, the turns that crossed a threshold, the inputs, and the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
+from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.words import measure_label, number, p_value, signed, signed_interval, threshold_label
+from robustcs.result import count, difference, text
+from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.compare.changes import ROUNDING
+from robustcs.studies.compare.gate import ALPHA
+from robustcs.wording import counted, some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Turns that are shown with their texts.
+SHOWN = 5
+_INTERVAL = text("interval", header="95 % interval")
+_MEASURE: Shown = (text("metric", header="Measure"), lambda row: measure_label(row.metric))
+
+
+def show(result: Comparison) -> tuple[Block, ...]:
+    """The tables for people; of the turns those that crossed a threshold, the largest changes first."""
+    frame = result.measures
+    changed = set(zip(result.turns["run"], result.turns["metric"], strict=True))
+    moved = frame[[(row.run, row.metric) in changed for row in frame.itertuples()]]
+    blocks: list[Block] = []
+    if len(moved):
+        blocks += [_measures(result, moved), *_bounds(result, moved)]
+    else:
+        blocks.append(Paragraph(f"From {result.old_name} to {result.new_name} no score changed."))
+    if len(result.gate):
+        blocks.append(_gate(result))
+    blocks.append(_conclusions(result))
+    if len(moved):
+        blocks.append(_reasons(result))
+    crossed = _crossed(result.turns)
+    if crossed:
+        blocks.append(_cards(crossed))
+    blocks.append(_changed_inputs(result))
+    return tuple(blocks)
+
+
+def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
+    rescored = bool(((moved["rescored"] - moved["old"]).abs() > ROUNDING).any())
+    columns: list[Shown] = [
+        "run",
+        _MEASURE,
+        "old",
+        *(["rescored"] if rescored else []),
+        "new",
+        (result.spec("measures").field("change"), lambda row: signed(row.change, 3)),
+        (_INTERVAL, lambda row: signed_interval(row.ci_low, row.ci_high)),
+        "p_corrected",
+    ]
+    unit = result.evaluated.unit
+    note = (
+        f"Change: new minus old, with the interval of this comparison alone for other {unit}s of this kind; p by flipping the"
+        f" signs of whole {unit}s, corrected by Holm over {counted(len(moved), 'comparison')}."
+    )
+    still = sorted(set(result.measures["run"]) - set(moved["run"]))
+    note += f" Without any change: {some_of(still)}." if still else ""
+    notes = [f"{row.run}, {measure_label(row.metric)}: {row.note}." for row in moved.itertuples() if row.note]
+    caption = f"From {result.old_name} to {result.new_name}"
+    return result_table(result, "measures", caption, columns, " ".join([note, *notes]), rows=moved)
+
+
+def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
+    """How far the changes can lie, where unjudged passages leave any room."""
+    open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
+    if not len(open_):
+        return []
+    columns: list[Shown] = [
+        "run",
+        _MEASURE,
+        (difference("low", header="at least"), lambda row: signed(row.low, 3)),
+        (difference("high", header="at most"), lambda row: signed(row.high, 3)),
+    ]
+    again = moved["rescored"].notna().any()
+    note = "The change under the new judgments, whatever grades the unjudged passages of "
+    note += "the two runs get." if again else "either run get, each run on its own: the old runs are not at hand."
+    caption = "How far the changes can lie"
+    return [result_table(result, "measures", caption, columns, note, rows=open_, slug="bounds")]
+
+
+def _changed_inputs(result: Comparison) -> Table | Paragraph:
+    changed = result.inputs[result.inputs["state"] != "same"]
+    same = len(result.inputs) - len(changed)
+    if not len(changed):
+        return Paragraph("No input changed.")
+    note = f"{counted(same, 'other input')} did not change." if same else ""
+    return result_table(result, "inputs", "Inputs that changed", ["role", "state", "path"], note, rows=changed)
+
+
+def _gate(result: Comparison) -> Table | Paragraph:
+    rows = result.gate[result.gate["state"] != "passed"]
+    passed = len(result.gate) - len(rows)
+    if not len(rows):
+        conditions = ", ".join(dict.fromkeys(result.gate["condition"]))
+        return Paragraph(f"{conditions}: passed, {counted(passed, 'comparison')}.")
+    columns: list[Shown] = [
+        "condition",
+        "run",
+        (text("metric", header="Measure"), lambda row: _measure(row.metric)),
+        (result.spec("gate").field("drop"), lambda row: signed(row.drop, 3)),
+        (result.spec("gate").field("p_corrected"), lambda row: p_value(row.p_corrected)),
+        (text("low", header="at least"), lambda row: signed(row.low, 3)),
+        "state",
+    ]
+    note = (
+        f"Failed: the drop is larger than the condition allows, p ≤ {ALPHA:g} (one-sided, by Holm over the rows of a condition;"
+        " of a condition on p: p below its value) and at least so large whatever grades unjudged passages get. Unproven: it is"
+        " larger, and one of the two does not stand behind it."
+    )
+    note += f" {counted(passed, 'other comparison')} passed." if passed else ""
+    return result_table(result, "gate", "Conditions that are met", columns, note, rows=rows)
+
+
+def _measure(name: str) -> str:
+    metric, _, threshold = name.partition(" ")
+    return f"{measure_label(metric)} {threshold}".strip()
+
+
+def _conclusions(result: Comparison) -> Block:
+    flipped = result.conclusions[result.conclusions["flipped"].astype(bool)]
+    total = len(result.conclusions)
+    if not total:
+        return Paragraph("One system alone is in both states: no pair of systems is compared.")
+    level = f"p ≤ {ALPHA:g} by Holm over the pairs of a measure"
+    if not len(flipped):
+        return Paragraph(f"Of {counted(total, 'pair')} of systems none is told apart otherwise than before ({level}).")
+    columns: list[Shown] = [
+        _MEASURE,
+        "first",
+        "second",
+        (text("old", header="better before"), lambda row: row.old),
+        (text("new", header="better now"), lambda row: row.new),
+    ]
+    note = f"{len(flipped)} of {counted(total, 'pair')}; {level}. Not told apart does not mean equal."
+    return result_table(result, "conclusions", "Conclusions that flipped", columns, note, rows=flipped)
+
+
+def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
+    """Turns of a run with a measure that crossed a threshold, the largest change first; one frame each."""
+    crossed = turns[turns["crossed"] != ""]
+    parts = [part for _, part in crossed.groupby(["run", "turn"], sort=False)]
+    return sorted(parts, key=lambda part: -float(part["change"].abs().sum()))
+
+
+def _reasons(result: Comparison) -> Table:
+    """By run, measure and reason: turns that changed, and those that crossed a threshold up and down."""
+    turns = result.turns
+    found = turns.assign(
+        up=turns["crossed"].str.contains("+", regex=False), down=turns["crossed"].str.contains("−", regex=False)
+    )
+    totals = dict(
+        zip(zip(result.measures["run"], result.measures["metric"], strict=True), result.measures["turns"], strict=True)
+    )
+    rows = [
+        (run, measure_label(metric), why, str(len(part)), str(part["up"].sum()), str(part["down"].sum()),
+         signed(float(part["change"].sum()) / totals[run, metric], 3))
+        for (run, metric, why), part in found.groupby(["run", "metric", "why"], sort=False)
+    ]  # fmt: skip
+    columns = ready(
+        text("run", header="Run"), text("metric", header="Measure"), text("why", header="what changed"), count("turns"),
+        count("up", header="now correct"), count("down", header="no longer"), difference("change", header="change of the mean"),
+    )  # fmt: skip
+    note = "Now correct, no longer: turns that crossed at least one threshold in that direction."
+    return result_table(result, "turns", "Why scores changed", columns, note, rows=rows, slug="reasons")
+
+
+def crossed_words(crossed: str) -> str:
+    """``+>0 −=1`` → ``now > 0, no longer = 1``."""
+    found = [(mark[0], threshold_label(mark[1:])) for mark in crossed.split()]
+    parts = [(word, ", ".join(label for sign, label in found if sign == of)) for of, word in (("+", "now"), ("−", "no longer"))]
+    return ", ".join(f"{word} {labels}" for word, labels in parts if labels)
+
+
+def _cards(crossed: list[pd.DataFrame]) -> Cards:
+    cards = []
+    for part in crossed[:SHOWN]:
+        rows = list(part.itertuples())
+        first = rows[0]
+        scores = [
+            f"{measure_label(row.metric)} {number(row.old, 3)} → {number(row.new, 3)} ({crossed_words(row.crossed)})"
+            for row in rows
+        ]
+        fields = [("Scores", "; ".join(scores)), ("What changed", ", ".join(dict.fromkeys(row.why for row in rows)))]
+        same = first.old_text == first.new_text
+        texts = [("Text", first.new_text)] if same else [("Old text", first.old_text), ("New text", first.new_text)]
+        fields += [(name, value) for name, value in texts if value]
+        cards.append(Card(f"{first.turn} · {first.run}", tuple(fields)))
+    which = f"the {len(cards)} largest changes of {len(crossed)}" if len(crossed) > len(cards) else str(len(cards))
+    return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))
+
+
+def told(result: Comparison) -> list[str]:
+    """A line for every row of the gate that did not pass."""
+    lines = []
+    for row in result.gate.itertuples():
+        if row.state != "passed":
+            what = f"{row.condition}: {row.run}, {_measure(row.metric)}: {signed(row.drop, 3)}"
+            why = f" ({row.note})" if row.note else ""
+            lines.append(f"{row.state}: {what}, p {p_value(row.p_corrected)} by Holm{why}")
+    return lines

@@ -1,0 +1,179 @@
+"""Two states by their numbers: tests, reasons, conclusions, and the gate's promise on equal and on worse systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.state import State, SystemState
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.state import read_state
+from robustcs.result import Evaluated
+from robustcs.studies.compare.analysis import Comparison, compare
+from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.gate import parse_condition
+
+EVALUATED = Evaluated(EvaluationPolicy(), "runs", 0, 0)
+METRIC = "ndcg_cut_3"
+TURNS = [f"{topic}_{depth}" for topic in range(1, 11) for depth in range(1, 8)]
+
+
+def system(
+    scores: Mapping[str, float], ranking: str = "a", text: str = "q", role: str = "qr", room: float = 0.0
+) -> SystemState:
+    """One measure; grades of unjudged passages move every score by up to ``room``."""
+    return SystemState(
+        role,
+        {METRIC: scores},
+        {METRIC: {turn: score - room for turn, score in scores.items()}},
+        {METRIC: {turn: score + room for turn, score in scores.items()}},
+        dict.fromkeys(scores, ranking),
+        dict.fromkeys(scores, text),
+    )
+
+
+def state(systems: Mapping[str, SystemState], judgments: str = "j", thresholds: tuple[str, ...] = (">0", ">=0.5")) -> State:
+    turns = {turn for one in systems.values() for scores in one.scores.values() for turn in scores}
+    return State("s", EvaluationPolicy().as_dict(), thresholds, [], systems, dict.fromkeys(turns, judgments))
+
+
+def compared(old: State, new: State, *conditions: str, rescored: Mapping[str, Rescored] | None = None) -> Comparison:
+    return compare(old, new, EVALUATED, rescored, [parse_condition(text) for text in conditions])
+
+
+def numbers(values: np.ndarray) -> dict[str, float]:
+    return dict(zip(TURNS, np.clip(values, 0, 1).tolist(), strict=True))
+
+
+def scores_of_conversations(generator: np.random.Generator) -> np.ndarray:
+    """Scores whose turns depend on their conversation."""
+    topics = generator.normal(0.5, 0.15, 10)
+    return np.repeat(topics, 7) + generator.normal(0, 0.15, 70)
+
+
+def test_equal_states_hardly_ever_fail() -> None:
+    """Old and new by chance which is which, conversation by conversation: ≤ 5 % of 200 trials, with two standard errors."""
+    generator = np.random.default_rng(5)
+    failed = {"drop>0.02": 0, "p<0.05": 0}
+    for _ in range(200):
+        first, second = scores_of_conversations(generator), scores_of_conversations(generator)
+        swap = np.repeat(generator.random(10) < 0.5, 7)
+        old, new = np.where(swap, first, second), np.where(swap, second, first)
+        result = compared(state({"a": system(numbers(old))}), state({"a": system(numbers(new))}), *failed)
+        for row in result.gate.itertuples():
+            failed[row.condition] += row.state == "failed"
+    assert failed["drop>0.02"] <= 10 and failed["p<0.05"] <= 16
+
+
+def test_planted_drops_are_caught() -> None:
+    generator = np.random.default_rng(6)
+    caught = 0
+    for _ in range(40):
+        old = scores_of_conversations(generator)
+        new = old - 0.1 + generator.normal(0, 0.05, 70)
+        result = compared(state({"a": system(numbers(old))}), state({"a": system(numbers(new))}), "drop>0.02")
+        caught += result.failed
+    assert caught == 40
+
+
+def test_the_same_drop_is_unproven_where_holes_could_undo_it() -> None:
+    old = np.full(70, 0.6)
+    new = old - 0.1 - np.linspace(0, 0.01, 70)
+    states = [state({"a": system(numbers(values), room=0.06)}) for values in (old, new)]
+    (row,) = compared(*states, "drop>0.02").gate.itertuples()
+    assert row.state == "unproven" and row.p_corrected < 0.05 and row.low < 0.02
+    assert row.note == "judging the unjudged passages could undo it"
+    # both runs hold the same unjudged passages: whatever their grades, the drop stays
+    fixed = Rescored({METRIC: numbers(old)}, {METRIC: numbers_(new - old)}, {METRIC: numbers_(new - old)})
+    (row,) = compared(*states, "drop>0.02", rescored={"a": fixed}).gate.itertuples()
+    assert row.state == "failed" and row.low == pytest.approx(float((old - new).mean()))
+
+
+def numbers_(values: np.ndarray) -> dict[str, float]:
+    return dict(zip(TURNS, values.tolist(), strict=True))
+
+
+def test_p_is_the_share_of_sign_patterns() -> None:
+    generator = np.random.default_rng(7)
+    old = np.clip(scores_of_conversations(generator), 0, 1)
+    new = np.clip(old + generator.normal(-0.02, 0.1, 70), 0, 1)
+    result = compared(state({"a": system(numbers(old))}), state({"a": system(numbers(new))}), "drop>0.01")
+    sums = (old - new - 0.01).reshape(10, 7).sum(axis=1)
+    totals = np.array(list(product((1, -1), repeat=10))) @ sums
+    assert result.gate["p"][0] == pytest.approx(float((totals >= sums.sum() - 1e-12).mean()))
+    both = (new - old).reshape(10, 7).sum(axis=1)
+    totals = np.array(list(product((1, -1), repeat=10))) @ both
+    assert result.measures["p"][0] == pytest.approx(float((np.abs(totals) >= abs(both.sum()) - 1e-12).mean()))
+
+
+def test_runs_without_a_change_are_no_comparisons() -> None:
+    generator = np.random.default_rng(8)
+    same = {name: system(numbers(scores_of_conversations(generator))) for name in "bcdefg"}
+    old = scores_of_conversations(generator)
+    new = old - 0.05 - 0.02 * generator.random(70)
+    result = compared(state({"a": system(numbers(old)), **same}), state({"a": system(numbers(new)), **same}), "drop>0")
+    changed = result.measures.set_index("run")
+    assert changed["p_corrected"]["a"] == changed["p"]["a"]
+    assert (changed["p_corrected"].drop("a") == 1).all() and list(result.turns["run"].unique()) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("new", "judgments", "again", "why"),
+    [
+        (system({"1_1": 0.2}, ranking="b"), "j", 0.6, "ranking"),
+        (system({"1_1": 0.2}, ranking="b", text="other"), "j", 0.6, "words"),
+        (system({"1_1": 0.2}), "k", 0.2, "judgments"),
+        (system({"1_1": 0.2}, ranking="b"), "k", 0.4, "ranking and judgments"),
+        (system({"1_1": 0.2}, ranking="b"), "k", 0.6, "ranking"),
+        (system({"1_1": 0.2}, ranking="b", text="other"), "k", 0.2, "judgments"),
+        (system({"1_1": 0.2}), "j", 0.2, "policy"),
+    ],
+)
+def test_why_a_score_changed(new: SystemState, judgments: str, again: float, why: str) -> None:
+    rescored = {"a": Rescored({METRIC: {"1_1": again}}, {METRIC: {"1_1": -1.0}}, {METRIC: {"1_1": 1.0}})}
+    result = compared(state({"a": system({"1_1": 0.6})}), state({"a": new}, judgments), rescored=rescored)
+    (row,) = result.turns.itertuples()
+    assert (row.why, row.crossed, row.change) == (why, "−>=0.5", pytest.approx(-0.4))
+
+
+def test_conclusions_that_flip() -> None:
+    generator = np.random.default_rng(9)
+    low = scores_of_conversations(generator) - 0.2
+    old = state({"a": system(numbers(low + 0.15)), "b": system(numbers(low))})
+    new = state({"a": system(numbers(low + 0.15)), "b": system(numbers(low + 0.3))})
+    (row,) = compared(old, new).conclusions.itertuples()
+    assert (row.first, row.second, row.old, row.new, row.flipped) == ("a", "b", "a", "b", True)
+    (row,) = compared(old, old).conclusions.itertuples()
+    assert (row.old, row.new, row.flipped) == ("a", "a", False)
+
+
+def test_shares_of_errors() -> None:
+    """The rewriter's errors grow from none to half of the turns; those of the QA component stay."""
+    human = system(dict.fromkeys(TURNS, 1.0), role="human")
+    worse = {turn: 1.0 if int(turn.split("_")[1]) % 2 else 0.0 for turn in TURNS}
+    old = state({"qr": system(dict.fromkeys(TURNS, 1.0)), "human": human})
+    new = state({"qr": system(worse), "human": human})
+    gate = compared(old, new, "qr>0.1", "qa>0.1").gate.set_index(["condition", "metric"])
+    assert gate["drop"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
+    assert set(gate["state"]["qr>0.1"]) == {"failed"} and set(gate["state"]["qa>0.1"]) == {"passed"}
+    assert gate["low"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
+
+
+def test_turns_and_systems_of_one_state_only_are_told() -> None:
+    old = state({"a": system({"1_1": 0.5, "1_2": 0.5}), "gone": system({"1_1": 1.0})})
+    new = state({"a": system({"1_1": 0.5, "1_3": 0.5})})
+    result = compared(old, new)
+    assert result.evaluated.turns == 1
+    assert result.evaluated.notes[:2] == (
+        "only in the old state: gone",
+        "scored in one state only, and left out: 1_2, 1_3",
+    )
+
+
+def test_a_state_is_read_as_it_was_written(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    kept = state({"a": system({"1_1": 0.1 + 0.2}, text="«ü»")})
+    (tmp_path / "state.json").write_text(kept.to_json(), "utf-8")
+    assert read_state(tmp_path / "state.json").systems == kept.systems

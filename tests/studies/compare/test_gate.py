@@ -1,0 +1,37 @@
+"""Conditions of ``--fail-if``."""
+
+from __future__ import annotations
+
+import pytest
+
+from robustcs.errors import UsageError
+from robustcs.studies.compare.gate import Condition, parse_condition
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("drop>0.02", Condition("drop>0.02", "drop", 0.02)),
+        (" drop > .02 ", Condition("drop > .02", "drop", 0.02)),
+        ("p<0.05", Condition("p<0.05", "p", 0.05)),
+        ("nDCG@3 drop>0", Condition("nDCG@3 drop>0", "drop", 0.0, "ndcg_cut_3")),
+        ("ndcg_cut_3:qr drop>0.02", Condition("ndcg_cut_3:qr drop>0.02", "drop", 0.02, "ndcg_cut_3", "qr")),
+        (":t5 qr>0.1", Condition(":t5 qr>0.1", "qr", 0.1, None, "t5")),
+        ("P_1 qa>0.1", Condition("P_1 qa>0.1", "qa", 0.1, "P_1")),
+    ],
+)
+def test_conditions(text: str, condition: Condition) -> None:
+    assert parse_condition(text) == condition
+
+
+@pytest.mark.parametrize(
+    "text", ["", "drop", "drop<0.02", "p>0.05", "p<2", "p<0", "drop>x", "fall>1", "nonsense drop>0.1", "drop>-1"]
+)
+def test_what_cannot_be_read(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_condition(text)
+
+
+def test_what_is_proven() -> None:
+    drop, level = parse_condition("drop>0.02"), parse_condition("p<0.01")
+    assert (drop.least, drop.level(0.05), level.least, level.level(0.05)) == (0.02, 0.05, 0.0, 0.01)
