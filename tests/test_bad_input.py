@@ -151,7 +151,7 @@ CASES = [
     Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
          f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
-         f"robustcs: no run of the original formulation; give --original FILE, {OR_INIT}"),
+         f"robustcs: no run of the qr formulation; give --qr FILE, {OR_INIT}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
          f"robustcs: no run of the qr formulation (there are those of original, human); give --qr FILE, {OR_INIT}"),
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
@@ -234,11 +234,12 @@ CASES = [
     Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
          "robustcs: role 'qr:human' names a rewriter 'human'; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
-         "Error: No such option '--run'. (Did you mean one of: '--human', '--qr'?)"),
+         "Error: No such option '--run'. (Did you mean one of: '--human', '--qr', '--unit'?)"),
     Case("two runs of one name", "check --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 2,
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
-         "robustcs: no table is named 'bin'; there are bins, attribution, answerable, tests, headroom, turns"),
+         "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
+         " choice, turns"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),
@@ -352,7 +353,8 @@ def test_bad_input(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) 
 def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(folder, {})
     assert run(shlex.split(command)) == 0
-    assert "Note" not in capfd.readouterr().out
+    notes = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Note")]
+    assert all(note.startswith("Note: the unit is the turn, for there is only 1 conversation") for note in notes)
 
 
 NOTED = [

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from robustcs.documents.words import FORMULATION_NAMES
+from robustcs.evaluation.bins import CAUSE_OF_BIN
 from robustcs.result import Field, text
 
-#: Thin rules between errors of the QA component, errors of the rewriter, and what is answered.
-BIN_RULES = (4, 6)
+
+def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:
+    """Thin rules between errors of the QA component, errors of the rewriter, and what is answered."""
+    causes = [CAUSE_OF_BIN[bin_] for bin_ in bins]
+    return tuple(place for place in range(1, len(bins)) if causes[place] != causes[place - 1])
 
 
-def bin_columns() -> list[tuple[Field, Callable[[str], str]]]:
-    """Original, QR, Human: a tick or a cross for each, from a bin such as ``001``; empty for any other row."""
+def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:
+    """Original (where it is known), QR, Human: a tick or a cross for each, from one of ``bins``; empty for any other row."""
     return [
         (text(name), lambda bin_, place=place: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], ""))  # type: ignore[misc]
         for place, name in enumerate(FORMULATION_NAMES.values())
+        if bins[0][place] != "-"
     ]

@@ -41,6 +41,10 @@ BIN_COLOURS: Mapping[str, str] = {
     "101": "#cf5c0c",
     "011": "#2fa585",
     "111": "#873a73",
+    "-00": "#0b3a66",
+    "-10": "#7db0da",
+    "-01": "#f2bf62",
+    "-11": "#2fa585",
 }
 
 #: What each bin says about the turn.
@@ -53,6 +57,10 @@ BIN_LABELS: Mapping[str, str] = {
     "101": "rewriter error, though Original is answered",
     "011": "answered only after rewriting",
     "111": "answered by Original already",
+    "-00": "QA error",
+    "-10": "QA error, though QR is answered",
+    "-01": "rewriter error",
+    "-11": "answered",
 }
 
 #: Attributes whose numbers are places on the page, in points; a hundredth of one is more than a printer shows.

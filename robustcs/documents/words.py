@@ -6,20 +6,27 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import p_text
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "correct"}
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
 
 
 def marks(bin_: str) -> str:
-    """``101`` → ``✓ × ✓``."""
-    return " ".join("✓" if bit == "1" else "×" for bit in bin_)
+    """``101`` → ``✓ × ✓``; an unknown formulation is left out: ``-01`` → ``× ✓``."""
+    return " ".join("✓" if bit == "1" else "×" for bit in bin_ if bit != "-")
+
+
+def formulations(table: pd.DataFrame) -> str:
+    """What the marks of its bins speak of, in order: ``Original, QR, Human``."""
+    names = list(FORMULATION_NAMES.values())
+    return ", ".join(names if bins_of(table) == BINS else names[1:])
 
 
 def percent(share: float) -> str:

@@ -103,7 +103,7 @@ class Workspace(Inputs):
         frames, evaluated = score(self, list(files.values()), measures)
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
-            original=scores["original", "original"],
+            original=scores.get(("original", "original")),
             rewriters={name: frame for (role, name), frame in scores.items() if role == "qr"},
             human=scores["human", "human"],
         )
@@ -115,11 +115,11 @@ class Workspace(Inputs):
         return any(part.run or part.scores for part in parts) or not any(part.answers for part in parts)
 
     def _three_formulations(self, answers: bool) -> dict[tuple[Role, str], ScoredFile]:
-        """Original, the rewriters, Human by role and name, and what scores them; all three are there."""
+        """Original (which may be absent), the rewriters and Human by role and name, and what scores them."""
         parts = sorted(self.project.formulations.values(), key=lambda part: ROLES.index(part.role))
         chosen = {(part.role, part.name): file for part in parts if (file := file_of(part, answers))}
         for role in ROLES:
-            if not any(role == one for one, _ in chosen):
+            if role != "original" and not any(role == one for one, _ in chosen):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
                 if not answers and waiting:
                     raise self.unanswered(waiting[:1])
@@ -152,6 +152,8 @@ class Workspace(Inputs):
 
 def _swapped(scores: Formulations) -> list[str]:
     """A note where Human questions do worse than Original ones: then the files stand most likely in the wrong roles."""
+    if scores.original is None:
+        return []
     worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
     if not worse:
         return []

@@ -140,7 +140,7 @@ def _scores(
                     part = rows[(rows["rewriter"] == rewriter) & (rows["threshold"] == cut[1])]
                     bins.append(dict(zip(part["turn"], part["bin"], strict=True)))
                     name = cut_label(cut) + (f", {rewriter}" if len(rewriters) > 1 else "")
-                    places = [names.index("original"), names.index(rewriter), names.index(human)]
+                    places = [names.index(name) for name in ("original", rewriter, human) if name in names]
                     cuts.append(
                         {"name": name, "label": name, "measure": len(labels) - 1, "formulations": places, "main": cut == main}
                     )
@@ -151,6 +151,8 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
     found: dict[tuple[str, str], float] = {}
     for rewriter, part in rows.drop_duplicates(["rewriter", "turn"]).groupby("rewriter", sort=False):
         for column, name in (("original", "original"), ("qr", str(rewriter)), ("human", human)):
+            if part[column].isna().any():
+                continue
             found |= {(name, turn): round(value, 4) for turn, value in zip(part["turn"], part[column], strict=True)}
     return found
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, COLUMN_WIDTH, FULL_WIDTH, save_figure, style, svg_text
 from robustcs.errors import UsageError
+from robustcs.evaluation.bins import BINS_WITHOUT_ORIGINAL
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
 from tests.documents.conftest import HOSTILE, panel
 
@@ -28,8 +29,9 @@ def lightness(colour: str) -> float:
 
 
 def test_every_bin_has_a_colour_and_a_name() -> None:
-    assert set(BIN_COLOURS) == set(BIN_LABELS) == set(STACK) == BINS
-    assert len(set(BIN_COLOURS.values())) == len(set(BIN_LABELS.values())) == 8
+    assert set(BIN_COLOURS) == set(BIN_LABELS) == {*STACK, *BINS_WITHOUT_ORIGINAL} and set(STACK) == BINS
+    for bins in (BINS, BINS_WITHOUT_ORIGINAL):
+        assert len({BIN_COLOURS[name] for name in bins}) == len({BIN_LABELS[name] for name in bins}) == len(bins)
 
 
 def test_neighbours_in_the_stack_differ_in_grey() -> None:

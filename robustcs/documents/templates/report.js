@@ -134,7 +134,7 @@
   const dialog = document.getElementById("card");
   const data = dialog ? JSON.parse(document.getElementById("turn-data").textContent) : { turns: [] };
   const turns = new Map(data.turns.map((turn) => [turn.anchor, turn]));
-  const marks = (bin) => [...bin].map((bit) => (bit === "1" ? "✓" : "×")).join(" ");
+  const marks = (bin) => [...bin].filter((bit) => bit !== "-").map((bit) => (bit === "1" ? "✓" : "×")).join(" ");
 
   // The words of two texts, each part marked as in both (0), only in the first (-1) or only in the second (1).
   const difference = (first, second) => {
@@ -249,7 +249,7 @@
       parts.push(make("h3", {}, cut ? "Scores and bins" : "Scores"), grid("Scores", ["measure", ...data.formulations], scored));
       const bins = data.cuts.flatMap((cut, at) =>
         turn.bins[at] ? [[cut.name, marks(turn.bins[at]), data.labels[turn.bins[at]]]] : []);
-      if (cut) parts.push(grid("Original, QR, Human correct?", ["correct if", "bin", "which means"], bins));
+      if (cut) parts.push(grid(data.cuts[0].formulations.length > 2 ? "Original, QR, Human correct?" : "QR, Human correct?", ["correct if", "bin", "which means"], bins));
     } else parts.push(make("p", {}, "This turn is not scored: nobody judged a passage or an answer for it."));
     if (data.runs.length) {
       parts.push(make("h3", {}, `Top ${data.depth} of every run`), make("div", { className: "runs", tabIndex: 0 }, ...runs(turn)));

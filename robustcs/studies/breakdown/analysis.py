@@ -5,6 +5,7 @@ Source: Vakulenko et al. (2020), "A wrong answer or a wrong question?", sections
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, Formulations, bin_index
+from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
 from robustcs.statistics.estimate import Estimate, joined
@@ -94,7 +95,7 @@ class Breakdown(Result):
         table(
             "turns", "The scores and the bin of a turn.",
             text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
-            text("bin", "Original, QR, Human as 0 or 1: 001"), text("cause", "qa, qr or correct"),
+            text("bin", "Original, QR, Human as 0 or 1: 001; - for an unknown Original"), text("cause", "qa, qr or correct"),
             flag("unchanged", "does the Human text equal the Original text? null where that is unknown"),
             text("original_text"), text("qr_text"), text("human_text"),
         ),
@@ -132,22 +133,19 @@ def breakdown(
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name != "choice"}
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
-            values = {
-                "original": scores.original[metric].to_numpy(),
-                "qr": qr_scores[metric].to_numpy(),
-                "human": scores.human[metric].to_numpy(),
-            }
+            frames_of = {"original": scores.original, "qr": qr_scores, "human": scores.human}
+            values = {role: frame[metric].to_numpy() for role, frame in frames_of.items() if frame is not None}
             for threshold in distinct_thresholds(metric, thresholds):
                 correct = {role: threshold.holds(value) for role, value in values.items()}
-                index = bin_index(correct["original"], correct["qr"], correct["human"])
+                bins = np.array(scores.bins)[bin_index(correct.get("original"), correct["qr"], correct["human"])]
                 parts = {
-                    "bins": count_bins(index, unchanged),
-                    "attribution": attribution(index, units),
-                    "blame": _blame(index, units),
-                    "answerable": answerable(index, unchanged, units),
+                    "bins": count_bins(bins, unchanged, scores.bins),
+                    "attribution": attribution(bins, units),
+                    "blame": _blame(bins, units),
+                    "answerable": answerable(bins, unchanged, units),
                     "tests": _tests(correct, units),
-                    "headroom": _headroom(values, index, units),
-                    "turns": _turns(scores.turns, values, index, unchanged, texts, rewriter),
+                    "headroom": _headroom(values, bins, units),
+                    "turns": _turns(scores.turns, values, bins, unchanged, texts, rewriter),
                 }
                 for name, part in parts.items():
                     place = 1 if name == "turns" else 0
@@ -181,38 +179,52 @@ def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
     return pd.array(same, dtype="boolean")
 
 
-def count_bins(index: np.ndarray, unchanged: BooleanArray | None) -> pd.DataFrame:
-    """Turns per bin: original, qr, human (0/1), count, unchanged, unknown, by_chance; eight rows in the paper's order."""
+def count_bins(bins: np.ndarray, unchanged: BooleanArray | None, names: Sequence[str]) -> pd.DataFrame:
+    """Turns per bin: original (null where unknown), qr, human (0/1), count, unchanged, unknown, by_chance.
+
+    bins
+        The bin of every turn.
+    names
+        The rows: all bins, in the paper's order.
+    """
     import pandas as pd
 
-    frame = pd.DataFrame([[int(mark) for mark in bin_] for bin_ in BINS], columns=["original", "qr", "human"])
-    frame["count"] = np.bincount(index, minlength=len(BINS))
-    nothing = pd.array([pd.NA] * len(BINS), dtype="Int64")
+    places = {name: place for place, name in enumerate(names)}
+    index = np.array([places[bin_] for bin_ in bins], dtype=np.int64)
+    rows = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in names]
+    frame = pd.DataFrame(rows, columns=["original", "qr", "human"])
+    frame["original"] = frame["original"].astype("Int64")
+    frame["count"] = np.bincount(index, minlength=len(names))
+    nothing = pd.array([pd.NA] * len(names), dtype="Int64")
     for name, chosen in (
         ("unchanged", None if unchanged is None else unchanged.to_numpy(bool, na_value=False)),
         ("unknown", None if unchanged is None else unchanged.isna()),
     ):
-        frame[name] = nothing if chosen is None else pd.array(np.bincount(index[chosen], minlength=len(BINS)), dtype="Int64")
-    swapped = [BINS.index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in BINS]
+        frame[name] = nothing if chosen is None else pd.array(np.bincount(index[chosen], minlength=len(names)), dtype="Int64")
+    swapped = [places[f"{bin_[0]}{bin_[2]}{bin_[1]}"] for bin_ in names]
     frame["by_chance"] = (frame["count"] + frame["count"].to_numpy()[swapped]) / 2
     return frame
 
 
-def attribution(index: np.ndarray, units: Units) -> pd.DataFrame:
-    """Turns per cause out of all turns: cause, count, share, ci_low, ci_high, units, note, by_chance."""
+def attribution(bins: np.ndarray, units: Units) -> pd.DataFrame:
+    """Turns per cause out of all turns: cause, count, share, ci_low, ci_high, units, note, by_chance.
+
+    ``bins``: the bin of every turn.
+    """
     import pandas as pd
 
-    bins = count_bins(index, None)
-    by_chance = [bins["by_chance"][[CAUSE_OF_BIN[bin_] == cause for bin_ in BINS]].sum() for cause in CAUSES]
-    causes = _causes(index)
+    causes = _causes(bins)
+    swapped = _causes(np.array([f"{bin_[0]}{bin_[2]}{bin_[1]}" for bin_ in bins]))
+    by_chance = (causes.sum(axis=1) + swapped.sum(axis=1)) / 2
     estimates = share_estimates(units.sums(causes), units.sizes, units.kind)
     frame = pd.DataFrame({"cause": CAUSES, "count": causes.sum(axis=1)})
     return pd.concat([frame, _shares(estimates)], axis=1).assign(by_chance=by_chance)
 
 
-def _causes(index: np.ndarray) -> np.ndarray:
+def _causes(bins: np.ndarray) -> np.ndarray:
     """bool[3, turns]: whether a turn has each of the causes."""
-    return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in BINS] for cause in CAUSES])[:, index]
+    found = np.array([CAUSE_OF_BIN[bin_] for bin_ in bins])
+    return np.array([found == cause for cause in CAUSES])
 
 
 def _shares(estimates: Sequence[Estimate]) -> pd.DataFrame:
@@ -222,15 +234,15 @@ def _shares(estimates: Sequence[Estimate]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["share", "ci_low", "ci_high", "units", "note"])
 
 
-def _blame(index: np.ndarray, units: Units) -> pd.DataFrame:
+def _blame(bins: np.ndarray, units: Units) -> pd.DataFrame:
     """The counts of both causes; ``moved``: their difference in every unit."""
     import pandas as pd
 
-    qa, qr, _ = _causes(index).astype(np.int64)
+    qa, qr, _ = _causes(bins).astype(np.int64)
     return pd.DataFrame([{"qa": qa.sum(), "qr": qr.sum(), "moved": units.sums(qa - qr)}])
 
 
-def answerable(index: np.ndarray, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
+def answerable(bins: np.ndarray, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
     """Of the turns that the Human question answers, those that the Original question answers alone (Tables 3 and 4).
 
     Once over all turns and, where there are texts, once over those that are known to have been rewritten; equation (1) of the
@@ -239,7 +251,9 @@ def answerable(index: np.ndarray, unchanged: BooleanArray | None, units: Units) 
     """
     import pandas as pd
 
-    original, _, human = (np.array([bin_[place] == "1" for bin_ in BINS])[index] for place in range(3))
+    original, human = (np.array([bin_[place] == "1" for bin_ in bins]) for place in (0, 2))
+    if any(bin_[0] == "-" for bin_ in bins):
+        return pd.DataFrame(columns=["turns", "answered", "answerable", "share", "ci_low", "ci_high", "units", "note"])
     slices = {"all": human}
     if unchanged is not None:
         slices["rewritten"] = human & ~unchanged.to_numpy(bool, na_value=True)
@@ -260,16 +274,15 @@ def _tests(correct: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["first", "second", "only_first", "only_second", "moved"])
 
 
-def _headroom(values: Mapping[str, np.ndarray], index: np.ndarray, units: Units) -> pd.DataFrame:
+def _headroom(values: Mapping[str, np.ndarray], bins: np.ndarray, units: Units) -> pd.DataFrame:
     """What Human's score in place of QR's gains wherever the rewriter is to blame."""
     import pandas as pd
 
-    bins = np.array(BINS)[index]
     difference = values["human"] - values["qr"]
-    better = np.where(np.isin(bins, ("001", "101")), difference, 0.0)
-    worse = np.where(np.isin(bins, ("010", "110")), difference, 0.0)
+    better = np.where([bin_[1:] == "01" for bin_ in bins], difference, 0.0)
+    worse = np.where([bin_[1:] == "10" for bin_ in bins], difference, 0.0)
     gain = _gain(better, values, units)
-    means = {role: float(value.mean()) for role, value in values.items()}
+    means = {"original": math.nan} | {role: float(value.mean()) for role, value in values.items()}
     row = means | {"repaired": means["qr"] + gain.value, "gain": gain.value, "ci_low": gain.low, "ci_high": gain.high}
     # swapped in half of the turns, half of the losses are gains
     row |= {"by_chance": float((better - worse).mean() / 2), "difference": float(difference.mean())}
@@ -316,15 +329,15 @@ def _gain(gain: np.ndarray, values: Mapping[str, np.ndarray], units: Units) -> E
 def _turns(
     turns: pd.Index,
     values: Mapping[str, np.ndarray],
-    index: np.ndarray,
+    bins: np.ndarray,
     unchanged: BooleanArray | None,
     texts: Texts,
     rewriter: str,
 ) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.DataFrame({"turn": turns, **values})
-    frame["bin"] = np.array(BINS)[index]
+    frame = pd.DataFrame({"turn": turns, "original": math.nan} | dict(values))
+    frame["bin"] = bins
     frame["cause"] = [CAUSE_OF_BIN[bin_] for bin_ in frame["bin"]]
     frame["unchanged"] = pd.array([pd.NA] * len(turns) if unchanged is None else unchanged, dtype="boolean")
     for role, column in (("original", "original_text"), (rewriter, "qr_text"), ("human", "human_text")):

@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 
 from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, FULL_WIDTH, INK, style
 from robustcs.documents.text import turn_anchor
+from robustcs.documents.words import marks
 
 # Measures of the page, in inches.
 _LEFT, _RIGHT, _TOP, _EDGE = 2.95, 0.1, 0.2, 0.06
@@ -30,11 +31,11 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Figure:
             figure.text(x / FULL_WIDTH, y / height, text, **where)  # type: ignore[arg-type]
 
         top = height - _TOP
-        for x, title in ((0.05, "Original QR Human"), (_LEFT - 0.12, "turns")):
+        for x, title in ((0.05, "QR Human" if "-00" in turns else "Original QR Human"), (_LEFT - 0.12, "turns")):
             write(x, top + 0.1, title, "left" if x < 1 else "right", "bold")
         for bin_, names in turns.items():
             middle = top - (heights[bin_] - _GAP) / 2 - _GAP / 2
-            write(0.05, middle, " ".join("✓" if bit == "1" else "×" for bit in bin_))
+            write(0.05, middle, marks(bin_))
             write(0.42, middle, BIN_LABELS[bin_])
             write(_LEFT - 0.12, middle, str(len(names)), "right", "bold")
             for place, name in enumerate(names):

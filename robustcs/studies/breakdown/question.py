@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from robustcs.documents.document import Block
 from robustcs.documents.headline import headline_cut
+from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -16,7 +17,7 @@ from robustcs.studies.breakdown.squares import show_squares
 from robustcs.studies.study import Answer, Question
 
 #: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
-BINS_TO_READ = ("001", "101", "010")
+BINS_TO_READ = ("001", "101", "010", "-01", "-10")
 
 _READING = (
     "How to read it: a turn belongs to the bin that says which of its three formulations (Original, QR, Human) get a correct"
@@ -46,7 +47,7 @@ def _answer(workspace: Workspace) -> Answer:
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
     """The turns of the bins worth reading."""
     cut = headline_cut(shown_cuts(result.turns))
-    cards = (show_turns(result, bin_, cut) for bin_ in BINS_TO_READ)
+    cards = (show_turns(result, bin_, cut) for bin_ in BINS_TO_READ if bin_ in bins_of(result.bins))
     return tuple(block for block in cards if block.cards)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from robustcs.documents.bins import BIN_RULES, bin_columns
+from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
 from robustcs.documents.headline import Cut, headline_cut
 from robustcs.documents.tables import Shown, group_columns, result_table
@@ -30,7 +30,7 @@ from robustcs.documents.words import (
     threshold_label,
 )
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import BINS, CAUSES
+from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.result import count, difference, number, text
 from robustcs.result import score as score_field
 from robustcs.statistics.estimate import LEAST_UNITS
@@ -55,7 +55,7 @@ def show(result: Breakdown) -> tuple[Block, ...]:
             _bins(result, tables["bins"], cuts, slug),
             _attribution(result, tables["attribution"], cuts, slug),
             _blame(result, tables["blame"], tables["attribution"], slug),
-            _answerable(result, tables["answerable"], cuts, slug),
+            *([_answerable(result, tables["answerable"], cuts, slug)] if len(tables["answerable"]) else []),
             _tests(result, tables["tests"], slug),
             _headroom(result, tables["headroom"], tables["choice"], slug),
         ]
@@ -90,20 +90,21 @@ def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
 
 def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
     known = not bins["unchanged"].isna().any()
-    (original, mark), *others = bin_columns()
-    columns: list[Shown] = [(original, lambda row: mark(row) or row), *others]
+    names = bins_of(bins)
+    (first, mark), *others = bin_columns(names)
+    columns: list[Shown] = [(first, lambda row: mark(row) or row), *others]
     for metric, threshold in cuts:
         part = _at(bins, (metric, threshold))[["count", "unchanged"]]
         numbers = [*part.itertuples(index=False, name=None), tuple(part.sum())]
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
-        columns.append((head, dict(zip((*BINS, "Total"), cells, strict=True)).__getitem__))
-    note = "Rows 1–4: errors of the QA component; rows 5–6: of the rewriter; rows 7–8: answered."
+        columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
+    note = "The rows between the rules: errors of the QA component, errors of the rewriter, answered."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
     return result_table(
         result, "bins", "Turns per bin: is the answer to each formulation correct?", columns, note,
-        rows=(*BINS, "Total"), rules=(*BIN_RULES, len(BINS)), slug=f"bins{slug}",
+        rows=(*names, "Total"), rules=(*bin_rules(names), len(names)), slug=f"bins{slug}",
     )  # fmt: skip
 
 
@@ -243,8 +244,9 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
 
     Raises :class:`UsageError` for anything that is not a bin.
     """
-    if bin_ not in BINS:
-        raise UsageError("bad-bin", f"bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(BINS)}")
+    names = bins_of(result.bins)
+    if bin_ not in names:
+        raise UsageError("bad-bin", f"bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(names)}")
     turns = result.turns
     first = turns.iloc[0]
     cut = cut or (first["metric"], first["threshold"])
@@ -252,16 +254,15 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
     chosen = chosen[chosen["bin"] == bin_]
     cards = []
     for _, row in chosen.iterrows():
-        scores = " · ".join(f"{FORMULATION_NAMES[role]} {score(row[role])}" for role in FORMULATION_NAMES)
+        known = [role for place, role in enumerate(FORMULATION_NAMES) if bin_[place] != "-"]
+        scores = " · ".join(f"{FORMULATION_NAMES[role]} {score(row[role])}" for role in known)
         texts = tuple(
             (FORMULATION_NAMES[role], row[f"{role}_text"] if isinstance(row[f"{role}_text"], str) else "(no text given)")
             for role in FORMULATION_NAMES
         )
         cards.append(Card(f"{row['turn']} · {scores}", texts))
-    caption = (
-        f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_}"
-        f" (Original {marks(bin_[0])}, QR {marks(bin_[1])}, Human {marks(bin_[2])}), correct if {cut_label(cut)}"
-    )
+    said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
+    caption = f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     return Cards(f"turns-{bin_}", caption, tuple(cards))
 
 

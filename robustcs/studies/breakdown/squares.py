@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Figure
 from robustcs.documents.headline import Cut, headline_cut
-from robustcs.documents.words import marks
-from robustcs.evaluation.bins import BINS
+from robustcs.documents.words import formulations, marks
+from robustcs.evaluation.bins import bins_of
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show import cut_label, shown_cuts
 
@@ -30,12 +30,12 @@ def show_squares(result: Breakdown) -> list[Figure]:
         cut = headline_cut(cuts)
         counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
         several = f", rewriter {rewriter}" if len(rewriters) > 1 else ""
-        words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in BINS)
+        words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
         figures.append(
             Figure(
                 f"every-turn-{rewriter}" if several else "every-turn",
                 f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}{several}.",
-                f"Turns per bin (Original, QR, Human): {words}.",
+                f"Turns per bin ({formulations(result.bins)}): {words}.",
                 lambda rewriter=rewriter, cut=cut: draw_squares(result, rewriter, cut),  # type: ignore[misc]
             )
         )
@@ -49,4 +49,4 @@ def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figur
     turns = result.turns
     chosen = (turns["rewriter"] == rewriter) & (turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])
     part = turns[chosen]
-    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in BINS})
+    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.bins)})

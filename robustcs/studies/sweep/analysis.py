@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import BINS, Formulations, bin_index
+from robustcs.evaluation.bins import Formulations, bin_index
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.result import Evaluated, Result, count, number, share, table, text
 
@@ -75,39 +75,47 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     bins, areas = [], []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
-            triple = [frame[metric].to_numpy() for frame in (scores.original, qr_scores, scores.human)]
-            if min(score.min() for score in triple) < 0 or max(score.max() for score in triple) > 1 + 1e-9:
+            original = None if scores.original is None else scores.original[metric].to_numpy()
+            qr, human = qr_scores[metric].to_numpy(), scores.human[metric].to_numpy()
+            known = [one for one in (original, qr, human) if one is not None]
+            if min(score.min() for score in known) < 0 or max(score.max() for score in known) > 1 + 1e-9:
                 raise UsageError("not-a-share", f"{metric} leaves the range 0 to 1", "sweep a measure such as ndcg_cut_3")
-            marks = np.array([[int(mark) for mark in bin_] for bin_ in BINS])
+            marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in scores.bins]
             for point in grid:
                 threshold = Threshold(">", 0.0) if point == 0 else Threshold(">=", point)
-                index = bin_index(*(threshold.holds(score) for score in triple))
-                part = pd.DataFrame(marks, columns=["original", "qr", "human"])
+                index = bin_index(
+                    None if original is None else threshold.holds(original), threshold.holds(qr), threshold.holds(human)
+                )
+                part = pd.DataFrame(marks, columns=["original", "qr", "human"]).astype({"original": "Int64"})
                 part.insert(0, "threshold", point)
-                part["count"] = np.bincount(index, minlength=len(BINS))
+                part["count"] = np.bincount(index, minlength=len(scores.bins))
                 part["share"] = part["count"] / len(index)
                 bins.append(part.assign(rewriter=rewriter, metric=metric))
-            areas.append(pd.DataFrame({"rewriter": rewriter, "metric": metric, "bin": BINS, "area": bin_areas(*triple)}))
+            area = bin_areas(original, qr, human)
+            areas.append(pd.DataFrame({"rewriter": rewriter, "metric": metric, "bin": scores.bins, "area": area}))
     frame = pd.concat(bins, ignore_index=True)
     columns = ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share"]
     return Sweep(evaluated, frame[columns], pd.concat(areas, ignore_index=True))
 
 
-def bin_areas(original: np.ndarray, qr: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """float64[8], in the order of :data:`BINS`: the mean over turns of the length of thresholds that put the turn there.
+def bin_areas(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """float64[8] in the order of the bins (without Original 4): the mean over turns of the length of thresholds that put the
+    turn there.
 
     With ``score >= t`` and t from 0 to 1 a formulation is correct on a stretch as long as its score, so each turn passes
-    through at most four bins, and the stretches are differences of its sorted scores: no grid is needed.
+    through at most one bin more than there are formulations, and the stretches are differences of its sorted scores: no grid
+    is needed.
     """
-    scores = np.clip(np.stack([original, qr, human], axis=1), 0.0, 1.0)
+    known = [one for one in (original, qr, human) if one is not None]
+    scores = np.clip(np.stack(known, axis=1), 0.0, 1.0)
     order = np.argsort(scores, axis=1, kind="stable")
     levels = np.take_along_axis(scores, order, axis=1)
     edges = np.concatenate([np.zeros((len(scores), 1)), levels, np.ones((len(scores), 1))], axis=1)
     lengths = np.diff(edges, axis=1)
-    areas = np.zeros(len(BINS))
-    state = np.full(len(scores), 7)
-    for step in range(4):
+    areas = np.zeros(2 ** len(known))
+    state = np.full(len(scores), len(areas) - 1)
+    for step in range(len(known) + 1):
         np.add.at(areas, state, lengths[:, step])
-        if step < 3:
+        if step < len(known):
             state = state - 2 ** order[:, step]
     return np.asarray(areas / len(scores))

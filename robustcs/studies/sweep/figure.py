@@ -25,6 +25,8 @@ _REGIONS = (
     (("rewriter error", "rewriter\nerror"), ("001", "101")),
     (("QA error", "QA\nerror"), ("000", "100", "010", "110")),
 )
+#: The same where nothing is known of Original: its bands are empty.
+_REGIONS_WITHOUT_ORIGINAL = ((("answered", "answered"), ("111", "011")), *_REGIONS[2:])
 _LABEL_SIZE = 6.5
 _WORTH_A_LABEL = 0.01  # regions that never reach this share stay without a name
 _DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour wants white letters
@@ -49,12 +51,15 @@ class SweepPanel:
         For each bin of :data:`STACK` its share of the turns at each threshold, 0 to 1, shape [n]; they add up to 1.
     turns
         Their number.
+    original
+        Whether Original is known; without it its bins (1 at the first place) are empty.
     """
 
     title: str
     thresholds: np.ndarray
     shares: Mapping[str, np.ndarray]
     turns: int
+    original: bool = True
 
 
 @dataclass(frozen=True)
@@ -104,16 +109,20 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
             steps = _Steps.of(panel)
             _draw(axes, panel, steps, column == 0, same_turns)
             _title(axes, panel, same_turns, int(panel_width * _TITLE_CHARACTERS))
-            _labels(axes, steps, sizes, panel_width)
-        _legend(figure, width, height, legend)
+            _labels(axes, panel, steps, sizes, panel_width)
+        _legend(figure, width, height, legend, panels[0].original)
     return figure
+
+
+def _regions(panel: SweepPanel) -> Sequence[tuple[tuple[str, str], tuple[str, ...]]]:
+    return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
 def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_turns: bool) -> None:
     for index, name in enumerate(STACK):
         lower, upper = (np.append(edge, edge[-1]) for edge in steps.edges[index : index + 2])
         axes.fill_between(steps.x, lower, upper, step="post", color=BIN_COLOURS[name], linewidth=0)
-    for _, names in _REGIONS[:-1]:  # white lines keep the regions apart where colours are lost
+    for _, names in _regions(panel)[:-1]:  # white lines keep the regions apart where colours are lost
         top = steps.edges[STACK.index(names[-1]) + 1]
         axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
     axes.axvline(steps.x[1], color="white", linewidth=0.6)
@@ -131,7 +140,7 @@ def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
     """Width and height of each label in inches."""
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     sizes = {}
-    for label in (label for labels, _ in _REGIONS for label in labels):
+    for label in (label for labels, _ in (*_REGIONS, *_REGIONS_WITHOUT_ORIGINAL[:1]) for label in labels):
         text = figure.text(0, 0, label, fontsize=_LABEL_SIZE)
         extent = text.get_window_extent(renderer)
         sizes[label] = (extent.width / figure.dpi, extent.height / figure.dpi)
@@ -139,13 +148,13 @@ def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
     return sizes
 
 
-def _labels(axes: Axes, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
+def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
     """Name the regions: inside one of their bands, level or along its slope, else nearby with a line to the region."""
     scale = (steps.x[-1] - steps.x[0]) / panel_width  # threshold per inch
     boxes = {label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()}
     taken: list[_Place] = []
     missing = []
-    for labels, names in _REGIONS:
+    for labels, names in _regions(panel):
         bands = [STACK.index(name) for name in names]
         tries = [(labels[0], False), (labels[1], False), (labels[0], True)]
         for label, sloped in tries:
@@ -247,16 +256,17 @@ def _title(axes: Axes, panel: SweepPanel, same_turns: bool, longest: int) -> Non
     axes.set_title(shortened(panel.title, max(longest - len(turns), 1)) + turns, loc="left", pad=4)
 
 
-def _legend(figure: Figure, width: float, height: float, legend: float) -> None:
-    """The eight colours with their marks in the order Original, QR, Human, from the top of the stack down."""
-    names = STACK[::-1]
+def _legend(figure: Figure, width: float, height: float, legend: float, original: bool) -> None:
+    """The colours with their marks in the order Original (where known), QR, Human, from the top of the stack down."""
+    names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
+    marked = "Original, QR, Human" if original else "QR, Human"
     one_line_legend = legend == _ROW
     top = legend + _EDGE - _ROW / 2
 
     def write(x: float, y: float, text: str) -> None:
         figure.text(x / width, y / height, text, va="center", fontsize=_LABEL_SIZE)
 
-    write(_LEFT, top, "Original, QR, Human:" if one_line_legend else "Original, QR, Human (✓ correct, × not):")
+    write(_LEFT, top, f"{marked}:" if one_line_legend else f"{marked} (✓ correct, × not):")
     for number, name in enumerate(names):
         row, column = (0, number) if one_line_legend else divmod(number, 4)
         x = _LEFT + (1.18 if one_line_legend else 0) + column * 0.66
@@ -265,4 +275,4 @@ def _legend(figure: Figure, width: float, height: float, legend: float) -> None:
             (x / width, (y - 0.045) / height), 0.13 / width, 0.09 / height, facecolor=BIN_COLOURS[name], linewidth=0
         )
         figure.add_artist(swatch)
-        write(x + 0.17, y, "".join("✓" if mark == "1" else "×" for mark in name))
+        write(x + 0.17, y, "".join("✓" if mark == "1" else "×" for mark in name[not original :]))

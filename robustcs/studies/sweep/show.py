@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from robustcs.documents.bins import BIN_RULES, bin_columns
+import numpy as np
+
+from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.tables import result_table
-from robustcs.documents.words import marks, measure_label, percent
-from robustcs.evaluation.bins import BINS
+from robustcs.documents.words import formulations, marks, measure_label, percent
+from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, bins_of
 from robustcs.result import count, share, text
 from robustcs.studies.sweep.analysis import Sweep
 
@@ -21,20 +23,21 @@ def show(result: Sweep) -> tuple[Block, ...]:
     """The figure, one table of areas, and per rewriter and measure the counts at every tenth of the range."""
     panels = list(dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True)))
     labels = panel_labels(result)
+    names = bins_of(result.bins)
     areas = {panel: _part(result, "areas", panel).set_index("bin")["area"] for panel in panels}
     table = result_table(
         result, "areas", "Threshold-free share of every bin",
         [
-            *bin_columns(),
+            *bin_columns(names),
             *((share(labels[panel]), lambda bin_, panel=panel: percent(areas[panel][bin_])) for panel in panels),
         ],
         f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds.",
-        rows=BINS, rules=BIN_RULES,
+        rows=names, rules=bin_rules(names),
     )  # fmt: skip
     figure = Figure(
         "sweep",
-        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered only"
-        " after rewriting; at the bottom what the Original question answers alone.",
+        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered"
+        + (" only after rewriting; at the bottom what the Original question answers alone." if "111" in names else "."),
         _alt(result),
         lambda: draw_sweep(result),
     )
@@ -57,14 +60,18 @@ def draw_sweep(result: Sweep) -> matplotlib.figure.Figure:
     panels = []
     for panel, label in panel_labels(result).items():
         part = _part(result, "bins", panel)
-        names = part["original"].astype(str) + part["qr"].astype(str) + part["human"].astype(str)
-        wide = part.assign(bin=names).pivot(index="threshold", columns="bin", values="share")
+        marked = [part[role].astype("string").fillna("-") for role in ("original", "qr", "human")]
+        known = bool(part["original"].notna().any())
+        wide = part.assign(bin=(marked[0] if known else "0") + marked[1] + marked[2]).pivot(
+            index="threshold", columns="bin", values="share"
+        )
         panels.append(
             SweepPanel(
                 title=label,
                 thresholds=wide.index.to_numpy(),
-                shares={bin_: wide[bin_].to_numpy() for bin_ in BINS},
+                shares={bin_: wide[bin_].to_numpy() if bin_ in wide else np.zeros(len(wide)) for bin_ in BINS},
                 turns=result.evaluated.turns,
+                original=known,
             )
         )
     return sweep_figure(panels)
@@ -82,10 +89,10 @@ def _counts(result: Sweep, panel: tuple[str, str], label: str) -> Table:
     counts = {point: list(part[part["threshold"] == point]["count"]) for point in shown}
     columns = [
         (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(counts[point][place]))
-        for place, bin_ in enumerate(BINS)
+        for place, bin_ in enumerate(bins_of(result.bins))
     ]
     return result_table(
-        result, "bins", f"{label}: turns per bin at a threshold (Original QR Human)",
+        result, "bins", f"{label}: turns per bin at a threshold ({formulations(result.bins)})",
         [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}"), *columns],
         f"Of {result.evaluated.turns} turns. {len(grid)} thresholds were counted; CSV and JSON have all of them.",
         rows=shown, slug=f"bins-{'-'.join(panel)}",
@@ -96,9 +103,9 @@ def _alt(result: Sweep) -> str:
     parts = []
     for panel, label in panel_labels(result).items():
         area = _part(result, "areas", panel).set_index("bin")["area"]
-        parts.append(
-            f"{label}: errors of the QA component {percent(area[['000', '100', '010', '110']].sum())},"
-            f" of the rewriter {percent(area[['001', '101']].sum())},"
-            f" answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
-        )
-    return "Stacked shares of the eight bins over the threshold. Averaged over thresholds, " + "; ".join(parts) + "."
+        cause = {name: percent(area[[CAUSE_OF_BIN[bin_] == name for bin_ in area.index]].sum()) for name in CAUSES}
+        answered = f"answered {cause['correct']}"
+        if "111" in area:
+            answered = f"answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
+        parts.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")
+    return "Stacked shares of the bins over the threshold. Averaged over thresholds, " + "; ".join(parts) + "."

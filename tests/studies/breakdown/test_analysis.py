@@ -33,6 +33,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, answerable, attribution, breakdown, unchanged_turns
+from robustcs.studies.breakdown.show import show
 from tests.published import REAL_RUNS, TABLE_1
 
 #: Table 2, reading comprehension: counts, and in brackets the questions that needed no rewriting.
@@ -55,9 +56,9 @@ def formulations(*triples: tuple[float, float, float], name: str = "qr", metric:
 
 def published_turns(counts: list[int], unchanged: list[int]) -> tuple[np.ndarray, BooleanArray, Units]:
     """Turns with the published counts: the bin of each, whether it needed no rewriting, and single turns as units."""
-    index = np.repeat(np.arange(8), counts)
+    bins = np.repeat(np.array(BINS), counts)
     same = np.concatenate([np.arange(count) < some for count, some in zip(counts, unchanged, strict=True)])
-    return index, pd.array(same, dtype="boolean"), units_of([str(turn) for turn in range(len(index))])
+    return bins, pd.array(same, dtype="boolean"), units_of([str(turn) for turn in range(len(bins))])
 
 
 def counts(result: Breakdown, metric: str, threshold: str, column: str = "count") -> list[int]:
@@ -192,8 +193,8 @@ def test_equation_1_of_the_paper() -> None:
 
 
 def test_attribution_of_the_paper_in_reading_comprehension() -> None:
-    index, _, units = published_turns(*TABLE_2["=1"])
-    table = attribution(index, units).set_index("cause")
+    bins, _, units = published_turns(*TABLE_2["=1"])
+    table = attribution(bins, units).set_index("cause")
     assert table["share"].mul(100).round().to_dict() == {"qa": 55, "qr": 5, "correct": 41}
 
 
@@ -476,3 +477,21 @@ def test_formulations_must_be_scored_alike() -> None:
         Formulations(one.original, one.rewriters, formulations((0, 0, 1), metric="other").human)
     with pytest.raises(UsageError, match="no scores of a rewriter; give them with --qr"):
         Formulations(one.original, {}, one.human)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0])] * 3), min_size=1, max_size=30))
+@settings(max_examples=20, deadline=None)
+def test_without_original_the_bins_are_those_of_qr_and_human(triples: list[tuple[float, float, float]]) -> None:
+    """Every pair of bins that differs in Original alone is one; who is to blame and what QR and Human share stay."""
+    known = formulations(*triples, metric="ndcg_cut_3")
+    unknown = Formulations(None, known.rewriters, known.human)
+    whole, part = breakdown(known, evaluated(len(triples))), breakdown(unknown, evaluated(len(triples)))
+    keys = ["rewriter", "metric", "threshold", "qr", "human"]
+    merged = whole.bins.groupby(keys, sort=False)[["count", "by_chance"]].sum()
+    assert part.bins["original"].isna().all() and len(part.bins) == len(merged)
+    pd.testing.assert_frame_equal(part.bins.set_index(keys)[["count", "by_chance"]].sort_index(), merged.sort_index())
+    for name in ("attribution", "blame", "choice"):
+        pd.testing.assert_frame_equal(part.tables[name], whole.tables[name])
+    assert list(part.turns["bin"].str[1:]) == list(whole.turns["bin"].str[1:]) and set(part.turns["bin"].str[0]) == {"-"}
+    assert part.answerable.empty and set(part.tests["first"]) == {"qr"}
+    assert show(part) and part.headroom["original"].isna().all()

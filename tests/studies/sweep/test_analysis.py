@@ -19,6 +19,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import breakdown
 from robustcs.studies.sweep.analysis import bin_areas, sweep, threshold_grid
+from robustcs.studies.sweep.show import show
 from tests.studies.breakdown.test_analysis import TABLE_1, formulations
 
 
@@ -150,3 +151,17 @@ def test_sweep_passes_through_table_1(shared_data: Path) -> None:
         np.mean(np.all([held == (mark == "1") for held, mark in zip(answered, bin_, strict=True)], axis=0)) for bin_ in BINS
     ])  # fmt: skip
     assert result.areas["area"].tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.2, 0.7, 1.0])] * 3), min_size=1, max_size=20))
+@settings(max_examples=20, deadline=None)
+def test_without_original_every_pair_of_bins_is_one(triples: list[tuple[float, float, float]]) -> None:
+    known = formulations(*triples, metric="ndcg_cut_3")
+    whole = sweep(known, evaluated(len(triples)), [0.0, 0.3, 1.0])
+    part = sweep(Formulations(None, known.rewriters, known.human), evaluated(len(triples)), [0.0, 0.3, 1.0])
+    keys = ["threshold", "qr", "human"]
+    merged = whole.bins.groupby(keys)["count"].sum()
+    pd.testing.assert_series_equal(part.bins.set_index(keys)["count"].sort_index(), merged.sort_index())
+    areas = whole.areas.assign(bin="-" + whole.areas["bin"].str[1:]).groupby("bin")["area"].sum()
+    assert part.areas.set_index("bin")["area"].to_dict() == pytest.approx(areas.to_dict())
+    assert show(part)
