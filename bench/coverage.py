@@ -1,9 +1,10 @@
 """Do 95 % intervals hold the truth in 95 %? Everything in ``robustcs/statistics`` on conversations drawn from public runs.
 
-    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--data FOLDER] [--print]
+    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--data FOLDER] [--only NAME] [--print]
 
 Writes the tables into docs/statistics.md between its markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
-``../shared/data``. :mod:`bench.coverage_cells` says what a trial is.
+``../shared/data``. With ``--only`` (repeatable; see ``MAKERS``) other rows stay as they are. :mod:`bench.coverage_cells` and
+:mod:`bench.coverage_breakdown` say what a trial is.
 """
 
 from __future__ import annotations
@@ -26,19 +27,27 @@ from pathlib import Path
 import numpy as np
 
 from bench import coverage_cells as cells
+from bench.coverage_breakdown import breakdown_trial
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "statistics.md"
 COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
 UNITS = (10, 20, 25)
 ITEMS = (6, 10, 20, 30)
+#: Name → what makes the trials of a collection; ``agreement`` has collections of its own.
+MAKERS = {
+    "means": cells.means_trial, "differences": cells.differences_trial, "correlations": cells.correlations_trial,
+    "families": cells.families_trial, "breakdown": breakdown_trial,
+}  # fmt: skip
+NAMES = (*MAKERS, "agreement")
 #: Trials of a task for one worker.
 CHUNK = 100
 #: Kind of estimate → lowest and highest coverage in % at up to 10 units, and at 20 and more.
 DEMANDS = {
     "mean": ((92, 98), (93, 97)), "share": ((92, 98), (93, 97)), "rare": ((92, 100), (93, 100)),
+    "gain": ((92, 98), (93, 97)), "area": ((92, 98), (93, 97)),
     "difference": ((88, 97), (91, 97)), "drop": ((88, 97), (91, 97)),
-    "Pearson": ((90, 97.5), (92, 97.5)), "Spearman": ((90, 97.5), (92, 97.5)),
+    "Pearson": ((90, 97.5), (92, 97.5)), "Spearman": ((90, 97.5), (92, 97.5)), "Partial": ((90, 97.5), (92, 97.5)),
     "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)),
 }  # fmt: skip
 #: The largest % of equal systems that a test at .05 and at .01 may tell apart.
@@ -46,38 +55,40 @@ LEVELS = (6.5, 1.6)
 
 
 @cache
-def trials_of(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
+def trials_of(data: Path, what: str, only: tuple[str, ...] = NAMES) -> tuple[int, list[cells.Trial]]:
     """The units to draw from and the trials of a collection, or of the judges' agreement ``by topic`` or ``over items``."""
     if what.startswith("LLMJudge"):
         units, trial = cells.agreement_trial(cells.read_judgments(data), what.endswith("topics"))
         return units, [trial]
     some = cells.read_collection(data, what)
-    makers = [cells.means_trial, cells.differences_trial, cells.correlations_trial]
-    if len(some.many) > 3:
-        makers.append(cells.families_trial)
-    return some.units.count, [maker(some) for maker in makers]
+    # a family needs more than three systems
+    names = [name for name in MAKERS if name in only and (name != "families" or len(some.many) > 3)]
+    return some.units.count, [MAKERS[name](some) for name in names]
 
 
-def tasks(trials: int) -> Iterator[tuple[str, int, int, int]]:
+def tasks(trials: int, only: tuple[str, ...] = NAMES) -> Iterator[tuple[str, int, int, int]]:
     """(collection, units drawn, trials, seed) of every piece of work."""
     wanted = [(what, count) for what in (*COLLECTIONS, "LLMJudge topics") for count in UNITS]
     wanted += [("LLMJudge items", count) for count in ITEMS]
+    chosen = [("agreement" in only) if what.startswith("LLMJudge") else bool({*only} & {*MAKERS}) for what, _ in wanted]
     for start in range(0, trials, CHUNK):
         for place, (what, count) in enumerate(wanted):
+            if not chosen[place]:
+                continue
             yield what, count, min(CHUNK, trials - start), 1_000_000 * place + start
 
 
-def work(task: tuple[Path, str, int, int, int]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
+def work(task: tuple[Path, tuple[str, ...], str, int, int, int]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
     """One piece of work, in a worker."""
-    data, what, count, trials, seed = task
-    units, made = trials_of(data, what)
+    data, only, what, count, trials, seed = task
+    units, made = trials_of(data, what, only)
     return what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
 
 
-def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, int], cells.Tally]:
+def simulate(data: Path, trials: int, jobs: int, only: tuple[str, ...] = NAMES) -> dict[tuple[str, int], cells.Tally]:
     """(collection, units) → counts."""
     found: dict[tuple[str, int], cells.Tally] = defaultdict(cells.Tally)
-    todo = [(data, *task) for task in tasks(trials)]
+    todo = [(data, only, *task) for task in tasks(trials, only)]
     with multiprocessing.Pool(jobs) as pool:
         for done, (what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
             found[what, count].add(counts)
@@ -166,8 +177,19 @@ def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None
 
 def _place(key: tuple[str, str]) -> tuple[int, str, str]:
     """Kinds in the order of the documentation."""
-    order = ("mean", "share", "rare", "difference", "drop", "effect", "detectable", "equivalent")
+    order = ("mean", "share", "rare", "gain", "area", "difference", "drop", "effect", "detectable", "equivalent")
     return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
+
+
+def beside(text: str, name: str, lines: list[str], kinds: set[str]) -> list[str]:
+    """``lines`` of some kinds of estimate, and what the page says of all other kinds, in the order of the documentation."""
+    old = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", text, flags=re.DOTALL)[0].splitlines()
+    if name == "misses":
+        kept = [line for line in old if not any(line.startswith(f"- {kind}, ") for kind in kinds)]
+        return [line for line in (*kept, *lines) if line != "- none"] or ["- none"]
+    rows = {tuple(line.split(" | ")[:2]): line for line in (*old[2:], *lines[2:]) if line}
+    kept = {key: row for key, row in rows.items() if row in lines or key[0].removeprefix("| ") not in kinds}
+    return [*lines[:2], *(kept[key] for key in sorted(kept, key=lambda key: _place((key[0].removeprefix("| "), key[1]))))]
 
 
 def page(text: str, name: str, lines: list[str]) -> str:
@@ -183,15 +205,19 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument("--only", action="append", choices=NAMES, help="some of the estimates")
     parser.add_argument("--print", action="store_true", help="do not write docs/statistics.md")
     options = parser.parse_args()
     start = time.monotonic()
-    found = simulate(options.data, options.trials, options.jobs)
+    found = simulate(options.data, options.trials, options.jobs, tuple(options.only or NAMES))
     minutes = (time.monotonic() - start) / 60
     print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     made = {"intervals": interval_table(found), "tests": test_table(found), "misses": misses(found)}
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    text = PAGE.read_text(encoding="utf-8")
+    kinds = {kind for tally in found.values() for kind, _ in tally.counts}
     for name, lines in made.items():
+        if options.only:
+            lines = beside(text, name, lines, kinds)
         print("\n".join(lines), end="\n\n")
         text = page(text, name, lines)
     if not options.print:

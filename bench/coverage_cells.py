@@ -39,7 +39,7 @@ from robustcs.statistics.unit_agreement import (
     fleiss_of,
     fleiss_sums,
 )  # fmt: skip
-from robustcs.statistics.unit_correlation import unit_correlation
+from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
 
 #: Random sign patterns of a trial, others in every trial; the program takes twenty times as many.
@@ -239,25 +239,38 @@ def differences_trial(some: Collection) -> Trial:
 
 
 def correlations_trial(some: Collection) -> Trial:
-    """Correlations over turns: of two systems' NDCG, and of one's NDCG with another's gain over it."""
+    """Correlations over turns: of two systems' NDCG, and of one's NDCG with another's gain over it.
+
+    Without any correlation, on average, are turns where the second value changes its sign with whole conversations. The partial
+    correlation holds a third system's NDCG constant.
+    """
     scores = some.scores["ndcg_cut_3"]
     low, middle, high = some.pairs[0][0], some.pairs[1][0], some.pairs[0][1]
     gain = scores[high] - scores[low]
     couples = {"0": (scores[low], scores[high]), "1": (scores[middle], scores[high]), "2": (scores[low], gain)}
+    third = {"0": scores[middle], "1": scores[low], "2": scores[middle]}
     rows = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     truths = {
-        (method, row): unit_correlation(x, y, some.units, method).value
-        for row, (x, y) in couples.items()
-        for method in ("pearson", "spearman", "kendall")
+        (method, row): unit_correlation(x, y, some.units, method).value for row, (x, y) in couples.items() for method in METHODS
     }
+    partials = {row: unit_partial_correlation(*couples[row], third[row][:, None], some.units).value for row in couples}
 
-    def trial(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
+    def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
         taken = np.concatenate([rows[code] for code in drawn])
+        signs = generator.choice([-1.0, 1.0], size=len(drawn))
         codes = np.repeat(np.arange(len(drawn)), [len(rows[code]) for code in drawn])
         units = Units("conversation", codes, tuple(map(str, range(len(drawn)))))
         for (method, row), truth in truths.items():
             x, y = couples[row]
-            tally.interval(f"{method.capitalize()} over turns", row, unit_correlation(x[taken], y[taken], units, method), truth)
+            kind = f"{method.capitalize()} over turns"
+            found = unit_correlation(x[taken], y[taken], units, method)
+            tally.interval(kind, row, found, truth)
+            tally.power(kind, row, found.p <= 0.05)
+            tally.level(kind, row, unit_correlation(x[taken], (y[taken] - y.mean()) * signs[codes], units, method).p)
+        for row, truth in partials.items():
+            x, y = couples[row]
+            found = unit_partial_correlation(x[taken], y[taken], third[row][taken, None], units)
+            tally.interval("Partial correlation over turns", row, found, truth)
 
     return trial
 

@@ -42,10 +42,10 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
     project
         A ``robustcs.toml``, or a project opened before; without one, the ``robustcs.toml`` of the working folder if any.
     original, qr, human
-        Runs of the three formulations; ``qr`` may be a mapping of rewriters: name → file.
+        Runs of the three formulations; ``qr`` may be a mapping of rewriters, name → file, and so may ``original``.
     scores, answers, rewrites
-        Role (``original``, ``qr``, ``qr:NAME``, ``human``) → per-turn scores, predicted answers, question texts
-        (``FILE`` or ``FILE:COLUMN``, or several).
+        Role (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → per-turn scores, predicted answers, question
+        texts (``FILE`` or ``FILE:COLUMN``, or several).
     qrels, gold, new_judgments, answer_similarity, paraphrases, collection
         Files.
     runs

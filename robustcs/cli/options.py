@@ -23,7 +23,8 @@ FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
 #: Name → option, of what is no file.
 SETTINGS: dict[str, Callable[[], click.Option]] = {
-    "original": lambda: click.Option(["--original"], metavar="FILE", help="Run of the raw turns."),
+    "original": lambda: click.Option(["--original"], multiple=True, metavar="[NAME=]FILE",
+        help="Run of the raw turns; repeat with NAME= for others, such as whole conversations."),
     "qr": lambda: click.Option(["--qr"], multiple=True, metavar="[NAME=]FILE",
                                help="Run of a rewriter; repeat with NAME= for several."),
     "human": lambda: click.Option(["--human"], metavar="FILE", help="Run of the manual rewrites."),
@@ -102,8 +103,8 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
             continue
         if source:
             inputs[source.key] = _parsed(source, value)
-        elif name == "qr":
-            inputs["qr"] = {name or "": path for name, path in map(named, value)}
+        elif name in ("original", "qr"):
+            inputs[name] = {name or "": path for name, path in map(named, value)}
         elif name not in (*RESULT, *ALWAYS, "jobs"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)

@@ -41,12 +41,12 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "") ->
 
 
 def _with(project: Project, key: str, value: Any) -> Project:
-    if key in ("original", "human"):
+    if key == "human":
         return project.with_formulation(key, run=Path(value))
-    if key == "qr":
+    if key in ("original", "qr"):
         named = value if isinstance(value, Mapping) else {"": value}
         for name, path in named.items():
-            project = project.with_formulation(f"qr:{name}" if name else "qr", run=Path(path))
+            project = project.with_formulation(f"{key}:{name}" if name else key, run=Path(path))
         return project
     if key in _POLICY:
         policy: dict[str, Any] = {key: value}

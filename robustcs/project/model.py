@@ -166,7 +166,7 @@ class Project:
     """Everything a command may need; absent parts are None or empty.
 
     formulations
-        Key (``original``, ``qr``, ``qr:NAME``, ``human``) → formulation.
+        Key (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → formulation.
     runs
         Further systems, name → file.
     texts, raw_texts
@@ -232,13 +232,16 @@ class Project:
 
 
 def parse_role(key: str) -> tuple[Role, str]:
-    """Role and name of ``original``, ``human``, ``qr`` or ``qr:NAME``. Raises :class:`UsageError` for anything else."""
+    """Role and name of ``original``, ``original:NAME``, ``qr``, ``qr:NAME`` or ``human``.
+
+    Raises :class:`UsageError` for anything else.
+    """
     role, _, name = key.partition(":")
-    if role in ROLES and (not name or role == "qr") and (name or not key.endswith(":")):
+    if role in ROLES and (not name or role != "human") and (name or not key.endswith(":")):
         if name in ROLES:
-            raise UsageError("bad-role", f"role {key!r} names a rewriter {name!r}", "choose another name")
+            raise UsageError("bad-role", f"role {key!r} has the name {name!r}", "choose another name")
         return role, name or role  # type: ignore[return-value]
-    raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME for one of several rewriters")
+    raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME (original:NAME) for one of several")
 
 
 def parse_text_source(text: str, folder: Path = Path()) -> TextSource:

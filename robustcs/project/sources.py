@@ -71,8 +71,8 @@ SOURCES: tuple[Source, ...] = (
     Source("runs", "", "named", "{name}", readers.run, option="--run", metavar="NAME=FILE", help="A further system's run."),
     Source("run", "formulations", "roles", "{name}", readers.run),
     Source("scores", "formulations", "roles", "{name} scores", readers.scores, _cells, option="--scores", metavar="ROLE=FILE",
-           help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, qr:NAME or human, or answers for how"
-           " alike the answers to QR and Human are."),
+           help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, human, or qr:NAME (original:NAME) for"
+           " one of several, or answers for how alike the answers to QR and Human are."),
     Source("rewrites", "formulations", "role texts", "{name} texts", readers.texts, option="--rewrites",
            metavar="ROLE=FILE[:COLUMN]", help="Question texts; of several files for a ROLE the earlier wins, turn by turn."),
     Source("answers", "formulations", "roles", "{name} answers", readers.predicted_answers, option="--answers",

@@ -104,7 +104,8 @@ class Workspace(Inputs):
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
             original=scores.get(("original", "original")),
-            rewriters={name: frame for (role, name), frame in scores.items() if role == "qr"},
+            # a further Original, such as the whole conversation, is one more question without the human in it
+            rewriters={name: frame for (role, name), frame in scores.items() if role != "human" and name != "original"},
             human=scores["human", "human"],
         )
         return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))

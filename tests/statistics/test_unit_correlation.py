@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.statistics.correlation import partial_correlation
 from robustcs.statistics.unit_correlation import unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units
 
@@ -26,6 +28,18 @@ def sample(random: np.random.Generator, lengths: list[int], digits: int = 2) -> 
     return x.round(digits), y.round(digits)
 
 
+def written_out(function: Callable[[np.ndarray], float], codes: np.ndarray) -> tuple[float, float, float, float]:
+    """Value, limits and p of the jackknife, from ``function``: which turns count → correlation."""
+    count = codes.max() + 1
+    value = function(np.ones(len(codes), dtype=bool))
+    z = np.arctanh([function(codes != g) for g in range(count)])
+    error = math.sqrt((count - 1) / count * ((z - z.mean()) ** 2).sum())
+    half = stats.t.ppf(0.975, count - 1) * error
+    middle = math.atanh(value)
+    p = 2 * stats.t.sf(abs(middle) / error, count - 1)
+    return value, math.tanh(middle - half), math.tanh(middle + half), p
+
+
 @pytest.mark.parametrize("method", SCIPY)
 @pytest.mark.parametrize("digits", [0, 3])  # with and without ties
 def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
@@ -33,26 +47,70 @@ def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
     some = units(lengths)
     x, y = sample(np.random.default_rng(0), lengths, digits)
     found = unit_correlation(x, y, some, method)
-    count = len(lengths)
-    z = np.arctanh([SCIPY[method](x[some.codes != g], y[some.codes != g])[0] for g in range(count)])
-    error = math.sqrt((count - 1) / count * ((z - z.mean()) ** 2).sum())
-    value = SCIPY[method](x, y)[0]
-    half = stats.t.ppf(0.975, count - 1) * error
-    assert found.value == pytest.approx(value)
-    assert (found.low, found.high) == pytest.approx((math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)))
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(math.atanh(value)) / error, count - 1))
+    expected = written_out(lambda rows: SCIPY[method](x[rows], y[rows])[0], some.codes)
+    assert (found.value, found.low, found.high, found.p) == pytest.approx(expected)
     assert (found.low <= 0 <= found.high) == (found.p > 0.05)
+    # the order of turns changes nothing
+    mixed = np.random.default_rng(1).permutation(len(x))
+    again = unit_correlation(x[mixed], y[mixed], Units("conversation", some.codes[mixed], some.labels), method)
+    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
 
 
-def test_partial_correlation_has_the_value_over_turns() -> None:
-    lengths = [6] * 12
-    random = np.random.default_rng(1)
+VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(VALUES, VALUES, st.integers(0, 5)), min_size=14, max_size=30), st.sampled_from(sorted(SCIPY)))
+def test_ties_and_uneven_units(turns: list[tuple[float, float, int]], method: str) -> None:
+    x, y, names = (np.array(column) for column in zip(*turns, strict=True))
+    labels, codes = np.unique(names, return_inverse=True)
+    found = unit_correlation(x, y, Units("conversation", codes, tuple(map(str, labels))), method)
+    subsets = [np.ones(len(x), dtype=bool), *(codes != g for g in range(len(labels)))]
+    if len(labels) < 5 or any(np.ptp(values[rows]) == 0 for values in (x, y) for rows in subsets):
+        assert math.isnan(found.low) and math.isnan(found.p)
+        return
+    each = [SCIPY[method](x[rows], y[rows])[0] for rows in subsets]
+    assert found.value == pytest.approx(each[0], abs=1e-9)
+    if max(np.abs(each)) < 0.999 and np.ptp(each[1:]) > 1e-6:
+        expected = written_out(lambda rows: SCIPY[method](x[rows], y[rows])[0], codes)
+        assert (found.low, found.high, found.p) == pytest.approx(expected[1:], abs=1e-6)
+
+
+def residual_correlation(x: np.ndarray, y: np.ndarray, given_: np.ndarray) -> float:
+    model = np.column_stack([np.ones(len(x)), given_])
+    rest = [values - model @ np.linalg.lstsq(model, values, rcond=None)[0] for values in (x, y)]
+    return float(np.corrcoef(*rest)[0, 1])
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_partial_correlation_is_that_of_the_residuals(columns: int) -> None:
+    lengths = [6, 3, 8, 5, 7, 4, 6, 9, 2, 6, 5, 7]
+    some = units(lengths)
+    random = np.random.default_rng(columns)
     x, y = sample(random, lengths)
-    given = np.column_stack([x + random.normal(size=72), np.ones(72)])
-    found = unit_partial_correlation(x, y, given, units(lengths))
-    assert found.value == pytest.approx(partial_correlation(x, y, given, 0).value)
-    assert found.low < found.value < found.high
-    assert math.isnan(unit_partial_correlation(x, y, x[:, None], units(lengths)).value)
+    constant = random.normal(size=(len(x), columns)) + x[:, None]
+    found = unit_partial_correlation(x, y, constant, some)
+    expected = written_out(lambda rows: residual_correlation(x[rows], y[rows], constant[rows]), some.codes)
+    assert (found.value, found.low, found.high, found.p) == pytest.approx(expected)
+
+
+def test_given_columns_that_explain_everything_or_nothing() -> None:
+    some = units([5] * 6)
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    plain, nothing = unit_correlation(x, y, some, "pearson"), unit_partial_correlation(x, y, np.ones((30, 2)), some)
+    assert (nothing.value, nothing.low, nothing.high) == pytest.approx((plain.value, plain.low, plain.high))
+    assert math.isnan(unit_partial_correlation(x, y, x[:, None], some).value)
+    few = Units("turn", np.arange(3), ("a", "b", "c"))
+    assert math.isnan(unit_partial_correlation(x[:3], y[:3], x[:3, None], few).value)
+    # a column that varies within one unit alone takes no part without it
+    once = np.where(np.arange(30) < 5, np.arange(30.0), 0.0)
+    assert not math.isnan(unit_partial_correlation(x, y, once[:, None], some).low)
+
+
+def test_a_binary_variable_gives_the_point_biserial_correlation() -> None:
+    x, y = np.array([0.1, 0.4, 0.5, 0.9, 0.8, 0.2]), np.array([0, 0, 1, 1, 1, 0])
+    single = Units("turn", np.arange(6), tuple("abcdef"))
+    assert unit_correlation(x, y, single, "pearson").value == pytest.approx(stats.pointbiserialr(y, x).statistic)
 
 
 def test_what_cannot_be_said() -> None:

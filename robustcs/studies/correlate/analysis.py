@@ -15,7 +15,10 @@ from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
-from robustcs.statistics.correlation import METHODS, correlate, partial_correlation
+from robustcs.statistics.correction import holm
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
+from robustcs.statistics.units import Units, units_of
 from robustcs.studies.correlate.differences import KINDS, difference_finder
 
 if TYPE_CHECKING:
@@ -72,7 +75,13 @@ class QuestionPairs:
 
 _MEASURES = (text("x", "similarity of QR and Human text"), text("y", "similarity of the answers"))
 _SUBSET = (text("subset", "all, judged, or correct: Human ✓"), count("turns", "their number"))
-_INTERVAL = (number("ci_low", "bootstrap over turns, 95 %"), number("ci_high"))
+_TESTED = (
+    number("ci_low", "95 %, jackknife over whole units on Fisher's z; null where none can be given: note says why"),
+    number("ci_high"), p_value("p", "of no correlation, two-sided, from the same jackknife"),
+    p_value("p_corrected", "by Holm over all x and y of a rewriter, a subset and a method", "p Holm"),
+    count("comparisons", "how many that are"), count("units", "conversations (or single turns) that have such turns"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
 _TEXTS = (text("original_text"), text("qr_text"), text("human_text"))
 _WORDS = (
     text("kinds", "how QR differs from Human"), text("missing", "content words that QR lacks"),
@@ -90,12 +99,12 @@ TABLES = (
     table(
         "correlations", "How well one similarity predicts another.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
-        number("value", "the correlation", "r"), *_INTERVAL, p_value(),
+        number("value", "the correlation over turns", "r"), *_TESTED,
     ),
     table(
         "partial", "The same with the place in the conversation and the length of the Human question held constant.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
-        number("value"), *_INTERVAL, p_value(),
+        number("value"), *_TESTED,
     ),
     _PAIRS,
     table(
@@ -150,18 +159,19 @@ def correlate_similarity(
     evaluated: Evaluated,
     encoders: Sequence[Encoder] = (),
     corners: Corners | None = None,
-    seed: int = 0,
 ) -> Correlate:
     """Every x against every y for every rewriter, over all turns, the judged ones, and those with Human ✓.
 
-    The outliers are those of the first x and y. ``seed`` drives the bootstrap.
+    The outliers are those of the first x and y. Intervals and tests take the units of ``evaluated.policy`` as independent.
     """
     import pandas as pd
 
     corners = corners or Corners()
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
     find = difference_finder()
+    all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index))
     for pair in pairs:
+        units = units_of(list(pair.similarity.index), evaluated.policy.unit)
         length = np.array([float(len(words(text))) for text in pair.human])
         found = [find(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
         given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
@@ -177,8 +187,8 @@ def correlate_similarity(
             index=pair.similarity.index,
         )
         parts = {
-            "correlations": _correlations(pair, seed),
-            "partial": _partial(pair, given, seed),
+            "correlations": _correlations(pair, units),
+            "partial": _partial(pair, given, units),
             "pairs": _pairs(pair, length, detail),
             "outliers": _outliers(pair, detail, corners),
             "differences": _differences(pair, [one.kinds for one in found]),
@@ -190,7 +200,13 @@ def correlate_similarity(
     used = pd.DataFrame(
         [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders], columns=["x", "model", "fingerprint"]
     )
-    return Correlate(evaluated, **frames, encoders=used, corners=corners, rule=pairs[0].rule)
+    return Correlate(
+        units_of(all_turns, evaluated.policy.unit).stated(evaluated),
+        **frames,
+        encoders=used,
+        corners=corners,
+        rule=pairs[0].rule,
+    )
 
 
 def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:
@@ -200,20 +216,7 @@ def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:
     return {"all": everything, "judged": pair.judged, "correct": pair.correct}
 
 
-def _correlations(pair: QuestionPairs, seed: int) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = []
-    for y in pair.answers:
-        for x in pair.similarity:
-            for subset, chosen in _subsets(pair).items():
-                ours, theirs = _values(pair, x, y, chosen)
-                for method in METHODS:
-                    rows.append((x, y, subset, len(ours), method, *correlate(ours, theirs, method, seed)))
-    return pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "method", "value", "ci_low", "ci_high", "p"])
-
-
-def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], seed: int) -> pd.DataFrame:
+def _correlations(pair: QuestionPairs, units: Units) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
@@ -221,16 +224,43 @@ def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], seed: int) ->
         for x in pair.similarity:
             for subset, chosen in _subsets(pair).items():
                 known = chosen & pair.answers[y].notna().to_numpy()
-                ours, theirs = _values(pair, x, y, chosen)
+                own = units.take(known)
+                for method in METHODS:
+                    found = unit_correlation(pair.similarity[x][known], pair.answers[y][known], own, method)
+                    rows.append((x, y, subset, int(known.sum()), method, *_row(found)))
+    return _corrected(pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "method", *_ROW]))
+
+
+def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for y in pair.answers:
+        for x in pair.similarity:
+            for subset, chosen in _subsets(pair).items():
+                known = chosen & pair.answers[y].notna().to_numpy()
                 constant = np.column_stack([values[known] for values in given.values()])
-                result = partial_correlation(ours, theirs, constant, seed)
-                rows.append((x, y, subset, len(ours), ", ".join(given), *result))
-    return pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "given", "value", "ci_low", "ci_high", "p"])
+                found = unit_partial_correlation(
+                    pair.similarity[x][known], pair.answers[y][known], constant, units.take(known)
+                )  # fmt: skip
+                rows.append((x, y, subset, int(known.sum()), ", ".join(given), *_row(found)))
+    return _corrected(pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "given", *_ROW]))
 
 
-def _values(pair: QuestionPairs, x: str, y: str, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    known = chosen & pair.answers[y].notna().to_numpy()
-    return pair.similarity[x].to_numpy()[known], pair.answers[y].to_numpy()[known]
+_ROW = ("value", "ci_low", "ci_high", "p", "units", "note")
+
+
+def _row(found: Tested) -> tuple[float, float, float, float, int, str]:
+    return found.value, found.low, found.high, found.p, found.units, found.note
+
+
+def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with Holm's p over the rows of a subset and a method, and their number, beside the p of each."""
+    families = frame.groupby(["subset", "method"] if "method" in frame else ["subset"], sort=False)["p"]
+    place = list(frame).index("p") + 1
+    frame.insert(place, "p_corrected", families.transform(lambda p: holm(p.to_numpy())))
+    frame.insert(place + 1, "comparisons", families.transform("size"))
+    return frame
 
 
 def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.DataFrame:

@@ -56,4 +56,4 @@ def ask(
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)
         filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
-    return correlate_similarity(filled, evaluated, encoders, Corners(*corners), workspace.project.seed)
+    return correlate_similarity(filled, evaluated, encoders, Corners(*corners))

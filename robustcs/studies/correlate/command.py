@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from robustcs.studies.encoders import ENCODERS
-from robustcs.studies.study import FORMULATIONS, SCORING, SEED, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Command
 
 COMMAND = Command(
     """Do similar questions get similar answers? Correlations, and the turns that break them.
@@ -21,7 +21,7 @@ COMMAND = Command(
           --scores answers=overlap.txt --output scatter.pdf
       robustcs correlate --use models/use-4 --output correlate.json
     """,
-    uses=(*FORMULATIONS, "threshold", *SCORING, *SEED),
+    uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT),
     parameters=(
         click.Option(["--x", "similarities"], multiple=True, metavar="NAME",
                      help="Similarity of QR and Human text: rouge1_recall (also rouge2, rougeL; precision, f), use,"

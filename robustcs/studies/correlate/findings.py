@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from robustcs.documents.words import with_interval
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, similarity_label
 
@@ -16,7 +17,11 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
         whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
         sentences.append(
             f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
-            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f})."
+            f" is {with_interval(row._asdict(), 'value', 2)}."
             f" {corner_counts(result, row.rewriter)}".strip()
         )
+    # said once, whatever the number of rewriters
+    sentences[-1] += (
+        " This is a correlation of turns: it does not say that question similarity would order systems as judgments do."
+    )
     return tuple(sentences)

@@ -20,14 +20,15 @@ _READING = (
     "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"
     " more of the same answers. Points near the diagonal are what one expects. At the lower right, a small change of words"
     " changed the answers: a sensitive ranker. At the upper left, another question found the same: the words did not matter."
-    " A correlation says how well one predicts the other, not that one causes the other."
+    " A correlation says how well one predicts the other over turns, not that one causes the other; and it is no licence to"
+    " compare systems by their questions: measures that go together over turns may order systems differently."
 )
 
 
 def _part(project: Project) -> Project:
     texts = {part.role for part in project.formulations.values() if part.rewrites}
     needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
-    keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy", "seed")
+    keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
     part = only(project, keys, ("run", "scores", "answers", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=False))
 

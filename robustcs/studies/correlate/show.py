@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import measure_label, number_interval, score, threshold_label
+from robustcs.documents.words import measure_label, noted, number_interval, score, threshold_label
 from robustcs.documents.words import number as written
 from robustcs.errors import UsageError
 from robustcs.result import count, number, text
+from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
-    import pandas as pd
 
 #: Outliers of a corner that are shown; JSON and CSV have all.
 SHOWN = 20
-METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "partial": "partial"}
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
@@ -106,7 +110,8 @@ def _number(value: float) -> str:
 
 
 def _interval(row: Any) -> str:
-    return number_interval(row.ci_low, row.ci_high, 2)
+    few = row.units < LEAST_UNITS and not math.isnan(row.value)
+    return f"K = {row.units}" if few else number_interval(row.ci_low, row.ci_high, 2)
 
 
 _QUESTIONS: Shown = (text("Questions"), similarity_label)
@@ -127,29 +132,48 @@ def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str)
     for subset in shown:
         group, lines = f"{names[subset]} ({turns[subset]})", _by_x(part[part["subset"] == subset])
         columns += group_columns(result, "correlations", group, lines, "value", (number("95 %"), _interval))
-    note = "Pearson's r over turns (their number in brackets). 95 %: bootstrap interval over turns."
+    note = f"Pearson's r over turns (their number in brackets). {_jackknife(result)}"
     if result.rule and "correct" in shown:
         note += f" Human ✓: {_rule_label(result.rule)}."
+    said = noted(
+        (f"{similarity_label(row.x)} ({names[row.subset]})", row.note) for row in part[part["subset"].isin(shown)].itertuples()
+    )
     return result_table(
-        result, "correlations", f"Questions against answers: {answers_label(y)}", columns, note,
+        result, "correlations", f"Questions against answers: {answers_label(y)}", columns, note + said,
         rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
     )  # fmt: skip
 
 
+def _jackknife(result: Correlate) -> str:
+    unit = result.evaluated.unit
+    return (
+        f"95 %: for other {unit}s of this kind, by leaving out one {unit} at a time. A correlation over turns does not say that"
+        " the two order systems alike."
+    )
+
+
 def _by_method(result: Correlate, correlations: pd.DataFrame, partial: pd.DataFrame, y: str, slug: str) -> Table:
-    """All methods over all turns, with p values, and the partial correlation."""
-    part = correlations[(correlations["y"] == y) & (correlations["subset"] == "all")]
-    rest = partial[(partial["y"] == y) & (partial["subset"] == "all")]
-    frames = {name: part[part["method"] == method] for method, name in METHOD_NAMES.items()}
-    columns = [_QUESTIONS]
-    for name, frame in {**frames, "partial": rest}.items():
-        columns += group_columns(result, "partial", name, _by_x(frame), "value", "p")
+    """Every x by all methods over all turns, with p values, and the partial correlation."""
+    rows = pd.concat(
+        [frame[(frame["y"] == y) & (frame["subset"] == "all")] for frame in (correlations, partial.assign(method="partial"))],
+        ignore_index=True,
+    )
+    order = {x: place for place, x in enumerate(dict.fromkeys(rows["x"]))}
+    rows = rows.iloc[rows["x"].map(order).argsort(kind="stable")]
     given = {"depth": "turn depth", "length": "question length"}
-    constant = " and ".join(given[name] for name in str(rest["given"].iloc[0]).split(", "))
+    constant = " and ".join(given[name] for name in str(rows["given"].dropna().iloc[0]).split(", "))
+    columns: list[Shown] = [
+        (text("Questions"), lambda row: similarity_label(row.x)), (text("Method"), lambda row: METHOD_NAMES[row.method]),
+        "value", (number("95 %"), _interval), "p", "p_corrected",
+    ]  # fmt: skip
+    note = (
+        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: of no correlation, from the same; Holm over the"
+        f" {counted(rows['comparisons'].iloc[0], 'correlation')} of each method."
+    )
+    said = noted((f"{similarity_label(row.x)} ({METHOD_NAMES[row.method]})", row.note) for row in rows.itertuples())
     return result_table(
-        result, "partial", f"The same by rank, and with {constant} held constant", columns,
-        f"{part['turns'].iloc[0]} turns; intervals are in JSON and CSV.", rows=list(dict.fromkeys(part["x"])),
-        slug=f"methods-{y}{slug}",
+        result, "partial", f"The same by rank, and with {constant} held constant (partial)", columns, note + said,
+        rows=rows, by="x", slug=f"methods-{y}{slug}",
     )  # fmt: skip
 
 
@@ -170,9 +194,9 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
         if corner == CORNERS[0]
         else f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
     )
-    counted = f"{len(part)}, the first {SHOWN} are shown" if len(part) > SHOWN else f"{len(part)}"
+    many = f"{len(part)}, the first {SHOWN} are shown" if len(part) > SHOWN else f"{len(part)}"
     title = _corner_titles(result)[corner]
-    return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({counted}; {box})", tuple(cards))
+    return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({many}; {box})", tuple(cards))
 
 
 def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,25 +14,29 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations, bin_index
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.result import Evaluated, Result, count, number, share, table, text
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.units import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_TABLES = (
-    table(
-        "bins", "Turns in one of the eight bins at one threshold.",
-        text("rewriter"), text("metric"),
-        number("threshold", "0 means > 0, every other t means >= t"),
-        count("original", "1 where its answer is correct"), count("qr"), count("human"),
-        count("count", "turns in the bin"), share("share", "of all turns"),
-    ),
-    table(
-        "areas", "The threshold-free share of a bin.",
-        text("rewriter"), text("metric"), text("bin", "Original, QR, Human as 0 or 1: 001"),
-        share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add"
-              " up to 1"),
-    ),
+_BINS = table(
+    "bins", "Turns in one of the eight bins at one threshold.",
+    text("rewriter"), text("metric"),
+    number("threshold", "0 means > 0, every other t means >= t"),
+    count("original", "1 where its answer is correct"), count("qr"), count("human"),
+    count("count", "turns in the bin"), share("share", "of all turns"),
+    share("ci_low", "95 %, at this threshold alone: Wilson's interval with whole units; null below five of them"),
+    share("ci_high"),
+)  # fmt: skip
+_AREAS = table(
+    "areas", "The threshold-free share of a bin.",
+    text("rewriter"), text("metric"), text("bin", "Original, QR, Human as 0 or 1: 001"),
+    share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add"
+          " up to 1"),
+    share("ci_low", "95 %, cluster-robust t over whole units; null where none can be given: note says why"), share("ci_high"),
+    text("note", "what must be known beside it"),
 )  # fmt: skip
 
 
@@ -40,7 +45,7 @@ class Sweep(Result):
     """The bins at every threshold."""
 
     study = "sweep"
-    declared = _TABLES
+    declared = (_BINS, _AREAS)
 
     bins: pd.DataFrame
     areas: pd.DataFrame
@@ -67,12 +72,14 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
 def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None) -> Sweep:
     """Count the eight bins at every threshold of ``grid`` (default 0, 0.02, … 1), for every rewriter and measure.
 
+    Intervals take the units of ``evaluated.policy`` as independent.
+
     Raises :class:`UsageError` for a measure whose scores leave [0, 1]: the thresholds would not cover it.
     """
-    import pandas as pd
-
     grid = threshold_grid() if grid is None else grid
-    bins, areas = [], []
+    units = units_of(list(scores.turns), evaluated.policy.unit)
+    bins: list[tuple[object, ...]] = []
+    areas: list[tuple[object, ...]] = []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             original = None if scores.original is None else scores.original[metric].to_numpy()
@@ -80,27 +87,32 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
             known = [one for one in (original, qr, human) if one is not None]
             if min(score.min() for score in known) < 0 or max(score.max() for score in known) > 1 + 1e-9:
                 raise UsageError("not-a-share", f"{metric} leaves the range 0 to 1", "sweep a measure such as ndcg_cut_3")
-            marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in scores.bins]
-            for point in grid:
-                threshold = Threshold(">", 0.0) if point == 0 else Threshold(">=", point)
-                index = bin_index(
-                    None if original is None else threshold.holds(original), threshold.holds(qr), threshold.holds(human)
+            thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in grid]
+            index = np.array([
+                bin_index(None if original is None else threshold.holds(original), threshold.holds(qr), threshold.holds(human))
+                for threshold in thresholds
+            ])  # fmt: skip
+            inside = index[:, None, :] == np.arange(len(scores.bins))[:, None]
+            shares = share_estimates(units.sums(inside.reshape(-1, index.shape[1])), units.sizes, units.kind)
+            bins += [
+                (rewriter, metric, point, *(None if mark == "-" else int(mark) for mark in bin_), counted, one.value, one.low,
+                 one.high)
+                for (point, bin_), counted, one in zip(
+                    product(grid, scores.bins), inside.sum(axis=2).ravel().tolist(), shares, strict=True
                 )
-                part = pd.DataFrame(marks, columns=["original", "qr", "human"]).astype({"original": "Int64"})
-                part.insert(0, "threshold", point)
-                part["count"] = np.bincount(index, minlength=len(scores.bins))
-                part["share"] = part["count"] / len(index)
-                bins.append(part.assign(rewriter=rewriter, metric=metric))
-            area = bin_areas(original, qr, human)
-            areas.append(pd.DataFrame({"rewriter": rewriter, "metric": metric, "bin": scores.bins, "area": area}))
-    frame = pd.concat(bins, ignore_index=True)
-    columns = ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share"]
-    return Sweep(evaluated, frame[columns], pd.concat(areas, ignore_index=True))
+            ]  # fmt: skip
+            lengths = units.sums(bin_lengths(original, qr, human).T)
+            means = mean_estimates(lengths, units.sizes, units.kind, (0.0, 1.0))
+            areas += [
+                (rewriter, metric, bin_, one.value, one.low, one.high, one.note)
+                for bin_, one in zip(scores.bins, means, strict=True)
+            ]
+    frame = _BINS.frame(bins).astype({"original": "Int64"})
+    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas))
 
 
-def bin_areas(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """float64[8] in the order of the bins (without Original 4): the mean over turns of the length of thresholds that put the
-    turn there.
+def bin_lengths(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """float64[turns, 8], in the order of the bins (without Original 4): the length of the thresholds that put a turn into one.
 
     With ``score >= t`` and t from 0 to 1 a formulation is correct on a stretch as long as its score, so each turn passes
     through at most one bin more than there are formulations, and the stretches are differences of its sorted scores: no grid
@@ -112,10 +124,11 @@ def bin_areas(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) ->
     levels = np.take_along_axis(scores, order, axis=1)
     edges = np.concatenate([np.zeros((len(scores), 1)), levels, np.ones((len(scores), 1))], axis=1)
     lengths = np.diff(edges, axis=1)
-    areas = np.zeros(2 ** len(known))
-    state = np.full(len(scores), len(areas) - 1)
+    found = np.zeros((len(scores), 2 ** len(known)))
+    turns = np.arange(len(scores))
+    state = np.full(len(scores), found.shape[1] - 1)
     for step in range(len(known) + 1):
-        np.add.at(areas, state, lengths[:, step])
+        found[turns, state] = lengths[:, step]
         if step < len(known):
             state = state - 2 ** order[:, step]
-    return np.asarray(areas / len(scores))
+    return found

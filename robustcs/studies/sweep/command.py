@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import FORMULATIONS, SCORING, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Command
 
 COMMAND = Command(
     """How do the bins change with the threshold? Counts, areas, and the stacked figure.
@@ -18,7 +18,7 @@ COMMAND = Command(
       robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
       robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg --output sweep.json
     """,
-    uses=(*FORMULATIONS, *SCORING),
+    uses=(*FORMULATIONS, *SCORING, *UNIT),
     parameters=(
         click.Option(["--step"], default="0.02", show_default=True, metavar="T",
                      help="Distance of the thresholds from 0 to 1."),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.tables import result_table
-from robustcs.documents.words import formulations, marks, measure_label, percent
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import formulations, marks, measure_label, noted, percent, percent_interval
 from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, bins_of
 from robustcs.result import count, share, text
+from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.sweep.analysis import Sweep
 
 if TYPE_CHECKING:
@@ -24,14 +26,16 @@ def show(result: Sweep) -> tuple[Block, ...]:
     panels = list(dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True)))
     labels = panel_labels(result)
     names = bins_of(result.bins)
-    areas = {panel: _part(result, "areas", panel).set_index("bin")["area"] for panel in panels}
+    areas = {panel: {row.bin: row for row in _part(result, "areas", panel).itertuples()} for panel in panels}
     table = result_table(
         result, "areas", "Threshold-free share of every bin",
         [
             *bin_columns(names),
-            *((share(labels[panel]), lambda bin_, panel=panel: percent(areas[panel][bin_])) for panel in panels),
+            *(column for panel in panels for column in _area(labels[panel], areas[panel], result.evaluated.units)),
         ],
-        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds.",
+        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds. 95 %: in"
+        f" per cent, for other {result.evaluated.unit}s of this kind, one bin at a time."
+        + noted((f"{marks(row.bin)} {labels[row.rewriter, row.metric]}", row.note) for row in result.areas.itertuples()),
         rows=names, rules=bin_rules(names),
     )  # fmt: skip
     figure = Figure(
@@ -42,6 +46,16 @@ def show(result: Sweep) -> tuple[Block, ...]:
         lambda: draw_sweep(result),
     )
     return (figure, table, *(_counts(result, panel, labels[panel]) for panel in panels))
+
+
+def _area(label: str, rows: Mapping[str, Any], units: int) -> list[Shown]:
+    """The area of a bin and its interval, under the panel's label; ``K = 3`` where units are too few for one."""
+
+    def between(bin_: str) -> str:
+        row = rows[bin_]
+        return f"K = {units}" if units < LEAST_UNITS else percent_interval(row.ci_low, row.ci_high)
+
+    return [(share("area", group=label), lambda bin_: percent(rows[bin_].area)), (share("95 %", group=label), between)]
 
 
 def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.statistics.correlation import correlate
+from robustcs.statistics.unit_correlation import unit_correlation
+from robustcs.statistics.units import units_of
 from robustcs.studies.correlate.analysis import Corners, Correlate, QuestionPairs, correlate_similarity
 
 TURNS = ["1_1", "1_2", "1_3", "2_1", "2_2", "2_3"]
@@ -44,15 +46,67 @@ def result() -> Correlate:
 
 def test_correlations_over_each_subset(result: Correlate) -> None:
     frame = result.correlations
-    assert list(frame) == ["rewriter", "x", "y", "subset", "turns", "method", "value", "ci_low", "ci_high", "p"]
+    assert list(frame) == [
+        "rewriter", "x", "y", "subset", "turns", "method", "value", "ci_low", "ci_high", "p", "p_corrected", "comparisons",
+        "units", "note",
+    ]  # fmt: skip
     assert len(frame) == 2 * 2 * 3 * 3
     rows = frame[(frame["rewriter"] == "qr") & (frame["x"] == "rouge1_f") & (frame["method"] == "pearson")]
     assert rows.set_index("subset")["turns"].to_dict() == {"all": 5, "judged": 3, "correct": 2}
     value = rows.set_index("subset")["value"]
     known = [0, 1, 2, 3, 5]
-    assert value["all"] == correlate([X[i] for i in known], [Y[i] for i in known], "pearson", 0).value
+    single = units_of([TURNS[i] for i in known])
+    assert value["all"] == unit_correlation([X[i] for i in known], [Y[i] for i in known], single, "pearson").value
     assert value["judged"] == pytest.approx(np.corrcoef([1.0, 0.95, 0.5], [1.0, 0.1, 0.3])[0, 1])
     assert np.isnan(value["correct"])  # two turns are too few
+
+
+def conversations(count: int, length: int, seed: int = 0) -> QuestionPairs:
+    """Two similarities against two measures of the answers; the turns of a conversation are alike."""
+    random = np.random.default_rng(seed)
+    index = pd.Index([f"{c}_{turn}" for c in range(1, count + 1) for turn in range(1, length + 1)], name="turn")
+    common = np.repeat(random.normal(size=count), length)
+    columns = {name: common + random.normal(size=len(index)) for name in ("rouge1_f", "use", "overlap_10", "rbo")}
+    texts = ["dog"] * len(index)
+    return replace(
+        pair(judged=False), similarity=pd.DataFrame({name: columns[name] for name in ("rouge1_f", "use")}, index=index),
+        answers=pd.DataFrame({name: columns[name] for name in ("overlap_10", "rbo")}, index=index),
+        cost=pd.DataFrame(index=index), depth=np.tile(np.arange(1.0, length + 1), count), original=texts, qr=texts, human=texts,
+    )  # fmt: skip
+
+
+def test_intervals_and_p_take_the_conversation_as_unit() -> None:
+    one = conversations(12, 6)
+    whole, single = (
+        correlate_similarity([one], Evaluated(EvaluationPolicy(unit=unit), "scores", 72, 0))
+        for unit in ("conversation", "turn")
+    )
+    assert (whole.evaluated.unit, whole.evaluated.units) == ("conversation", 12)
+    assert (single.evaluated.unit, single.evaluated.units) == ("turn", 72)
+    assert set(whole.correlations["units"]) == {12} and set(single.correlations["units"]) == {72}
+    assert whole.correlations["value"].tolist() == single.correlations["value"].tolist()
+    widths = [(result.correlations["ci_high"] - result.correlations["ci_low"]).mean() for result in (whole, single)]
+    assert widths[0] > 1.2 * widths[1]
+    for frame in (whole.correlations, whole.partial):
+        assert ((frame["ci_low"] <= 0) & (frame["ci_high"] >= 0)).tolist() == (frame["p"] > 0.05).tolist()
+
+
+def test_a_family_is_what_one_method_says_of_a_subset() -> None:
+    result = correlate_similarity([conversations(12, 6), replace(conversations(12, 6, 1), rewriter="other")], EVALUATED)
+    assert set(result.correlations["comparisons"]) == set(result.partial["comparisons"]) == {4}
+    for _, rows in result.correlations.groupby(["rewriter", "method"]):
+        assert rows["p_corrected"].tolist() == pytest.approx(multipletests(rows["p"], method="holm")[1])
+
+
+def test_no_interval_below_five_conversations_with_such_turns() -> None:
+    one = conversations(6, 4)
+    judged = np.repeat([True, True, True, False, False, False], 4)
+    result = correlate_similarity([replace(one, judged=judged, correct=judged)], EVALUATED)
+    rows = result.correlations[result.correlations["method"] == "pearson"]
+    few = rows[rows["subset"] == "judged"]
+    assert few["value"].notna().all() and few[["ci_low", "ci_high", "p"]].isna().all(axis=None)
+    assert set(few["note"]) == {"no interval: 3 conversations, 5 are needed"}
+    assert rows[rows["subset"] == "all"]["ci_low"].notna().all()
 
 
 def test_without_scores_there_is_one_subset() -> None:

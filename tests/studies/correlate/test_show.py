@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from robustcs.documents.document import Table
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.show import show
-from tests.studies.correlate.test_analysis import EVALUATED, pair
+from tests.studies.correlate.test_analysis import EVALUATED, conversations, pair
 
 
 def tables(result: Correlate) -> list[Table]:
@@ -27,6 +31,16 @@ def test_too_few_turns_have_no_correlation() -> None:
     assert [column.group for column in first.columns[1::2]] == ["all (5)", "judged (3)", "Human ✓ (2)"]
     assert [row[0] for row in first.rows] == ["ROUGE-1 F", "USE"]
     assert first.rows[0][-2:] == ("–", "–")
+
+
+def test_a_cell_says_where_units_are_too_few() -> None:
+    one = conversations(6, 4)
+    judged = np.repeat([True, True, True, False, False, False], 4)
+    first, second, *_ = tables(correlate_similarity([replace(one, judged=judged, correct=judged)], EVALUATED))
+    assert [row[4] for row in first.rows] == ["K = 3", "K = 3"]
+    assert "ROUGE-1 F (judged)" in first.note and "no interval: 3 conversations, 5 are needed." in first.note
+    assert [row[1] for row in second.rows[:4]] == ["Pearson", "Spearman", "Kendall", "partial"]
+    assert "Holm over the 4 correlations of each method" in second.note
 
 
 def test_costs_are_shown_where_there_are_scores() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
+from robustcs.documents.document import Table
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, Formulations
 from robustcs.evaluation.thresholds import Threshold
@@ -18,7 +21,7 @@ from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import breakdown
-from robustcs.studies.sweep.analysis import bin_areas, sweep, threshold_grid
+from robustcs.studies.sweep.analysis import bin_lengths, sweep, threshold_grid
 from robustcs.studies.sweep.show import show
 from tests.studies.breakdown.test_analysis import TABLE_1, formulations
 
@@ -78,7 +81,7 @@ def test_counts_equal_the_breakdown_at_every_threshold(triples: list[tuple[float
 def test_areas_equal_the_mean_over_a_fine_grid(triples: list[tuple[float, float, float]]) -> None:
     """Scores are hundredths, so the midpoints of a grid of hundredths integrate without error."""
     original, qr, human = np.array(triples).T
-    areas = bin_areas(original, qr, human)
+    areas = bin_lengths(original, qr, human).mean(axis=0)
     expected = np.zeros(8)
     for point in (np.arange(100) + 0.5) / 100:
         for triple in triples:
@@ -90,7 +93,7 @@ def test_areas_equal_the_mean_over_a_fine_grid(triples: list[tuple[float, float,
 @given(triples=st.lists(st.tuples(*[st.floats(0, 1)] * 3), min_size=1, max_size=20))
 def test_areas_add_up(triples: list[tuple[float, float, float]]) -> None:
     original, qr, human = np.array(triples).T
-    areas = dict(zip(BINS, bin_areas(original, qr, human), strict=True))
+    areas = dict(zip(BINS, bin_lengths(original, qr, human).mean(axis=0), strict=True))
     assert sum(areas.values()) == pytest.approx(1)
     assert min(areas.values()) >= 0
     for place, scores in enumerate((original, qr, human)):
@@ -99,7 +102,7 @@ def test_areas_add_up(triples: list[tuple[float, float, float]]) -> None:
 
 
 def test_a_turn_worked_out_by_hand() -> None:
-    areas = dict(zip(BINS, bin_areas(np.array([0.25]), np.array([0.5]), np.array([1.0])), strict=True))
+    areas = dict(zip(BINS, bin_lengths(np.array([0.25]), np.array([0.5]), np.array([1.0]))[0], strict=True))
     assert areas == {"111": 0.25, "011": 0.25, "001": 0.5, "000": 0, "100": 0, "010": 0, "110": 0, "101": 0}
 
 
@@ -109,9 +112,9 @@ def test_rewriters_and_measures_stand_side_by_side() -> None:
     scores = Formulations(one.original.assign(n=0.0), rewriters, one.human.assign(n=1.0))
     result = sweep(scores, evaluated(2), (0.0, 1.0))
     assert list(result.bins.columns) == [
-        "rewriter", "metric", "threshold", "original", "qr", "human", "count", "share",
+        "rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high",
     ]  # fmt: skip
-    assert list(result.areas.columns) == ["rewriter", "metric", "bin", "area"]
+    assert list(result.areas.columns) == ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"]
     keys = list(result.areas[["rewriter", "metric"]].drop_duplicates().itertuples(index=False, name=None))
     assert keys == [("t5", "m"), ("t5", "n"), ("bart", "m"), ("bart", "n")]
     assert len(result.bins) == 4 * 2 * 8 and len(result.areas) == 4 * 8
@@ -165,3 +168,42 @@ def test_without_original_every_pair_of_bins_is_one(triples: list[tuple[float, f
     areas = whole.areas.assign(bin="-" + whole.areas["bin"].str[1:]).groupby("bin")["area"].sum()
     assert part.areas.set_index("bin")["area"].to_dict() == pytest.approx(areas.to_dict())
     assert show(part)
+
+
+def test_intervals_take_the_conversation_as_unit(shared_data: Path) -> None:
+    folder = shared_data / "cast2019" / "qrqa"
+    frames = [
+        read_scores(folder / f"{name}_query_metrics.txt")[["ndcg_cut_3"]]
+        for name in ("original", "Transformer_Plus_Plus_Q", "human")
+    ]
+    scores = Formulations(frames[0], {"qr": frames[1]}, frames[2])
+    result = sweep(scores, evaluated(173), (0.0, 0.5, 1.0))
+    assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 20)
+    # the shares of a threshold are those of the breakdown: of the rewriter's errors 001 alone here, for 101 has next to none
+    rows = result.bins[result.bins["threshold"] == 0.5]
+    same = breakdown(scores, evaluated(173), [Threshold(">=", 0.5)]).attribution.set_index("cause").loc["qr"]
+    row = rows[(rows["original"] == 0) & (rows["qr"] == 0) & (rows["human"] == 1)].iloc[0]
+    assert row["count"] == same["count"] == 25
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((same["ci_low"], same["ci_high"]))
+    # statsmodels: the mean stretch of a turn on a constant, clustered by conversation
+    lengths = bin_lengths(*(frame["ndcg_cut_3"].to_numpy() for frame in frames))
+    conversations = frames[0].index.str.split("_").str[0]
+    for place, area in enumerate(result.areas.itertuples()):
+        model = sm.OLS(lengths[:, place], np.ones(173)).fit(
+            cov_type="cluster", cov_kwds={"groups": pd.factorize(conversations)[0]}
+        )
+        assert area.area == pytest.approx(model.params[0])
+        if not np.isnan(area.ci_low):
+            # of a logit interval, the half width in logits is that of the mean by its slope
+            half = (np.log(area.ci_high / (1 - area.ci_high)) - np.log(area.ci_low / (1 - area.ci_low))) / 2
+            error = half * area.area * (1 - area.area) / stats.t.ppf(0.975, 19)
+            assert error == pytest.approx(model.bse[0], rel=0.06), "CR2 against CR1"
+
+
+def test_cells_say_where_units_are_too_few() -> None:
+    result = sweep(formulations((0, 0.5, 1), (0.25, 0.5, 1), (0, 0, 0.5), metric="map"), evaluated(3), (0.0, 0.5))
+    assert result.areas[["ci_low", "ci_high"]].isna().all(axis=None) and result.bins[["ci_low", "ci_high"]].isna().all(
+        axis=None
+    )
+    table = next(block for block in show(result) if isinstance(block, Table))
+    assert {row[-1] for row in table.rows} == {"K = 3"} and "5 are needed" in table.note

@@ -27,8 +27,8 @@ def result(in_demo: Command) -> dict[str, Any]:
 def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert result["command"] == "sweep"
     assert {name: list(rows[0]) for name, rows in result["tables"].items()} == {
-        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share"],
-        "areas": ["rewriter", "metric", "bin", "area"],
+        "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high"],
+        "areas": ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"],
     }
     rows = result["tables"]["bins"]
     thresholds = list(dict.fromkeys(row["threshold"] for row in rows))
