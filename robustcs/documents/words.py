@@ -127,6 +127,11 @@ def threshold_label(text: str) -> str:
     return parse_threshold(text).label
 
 
+def cut_label(cut: tuple[str, str]) -> str:
+    """A measure and a threshold: ``NDCG@3 ≥ 0.5``."""
+    return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
+
+
 def interval(low: float, high: float) -> str:
     """``0.146–0.216``."""
     return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"

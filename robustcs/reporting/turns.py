@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut
-from robustcs.documents.words import FORMULATION_NAMES, measure_label
+from robustcs.documents.words import FORMULATION_NAMES, cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.thresholds import reachable_thresholds
@@ -44,7 +44,7 @@ from robustcs.project.parts import measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
-from robustcs.studies.breakdown.show import cut_label, shown_cuts
+from robustcs.studies.breakdown.show import shown_cuts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,6 +21,7 @@ from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.comparisons import COMPARED, compared
+from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE, side_by_side
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Breakdown(Result):
             flag("unchanged", "does the Human text equal the Original text? null where that is unknown"),
             text("original_text"), text("qr_text"), text("human_text"),
         ),
+        *SIDE_BY_SIDE,
     )  # fmt: skip
 
     bins: pd.DataFrame
@@ -109,6 +111,11 @@ class Breakdown(Result):
     headroom: pd.DataFrame
     choice: pd.DataFrame
     turns: pd.DataFrame
+    rewriters: pd.DataFrame
+    rewriter_tests: pd.DataFrame
+    rewriter_scores: pd.DataFrame
+    repairs: pd.DataFrame
+    best_of: pd.DataFrame
 
 
 def breakdown(
@@ -130,7 +137,8 @@ def breakdown(
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
-    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name != "choice"}
+    apart = {"choice", *(spec.name for spec in SIDE_BY_SIDE)}
+    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name not in apart}
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             frames_of = {"original": scores.original, "qr": qr_scores, "human": scores.human}
@@ -161,7 +169,8 @@ def breakdown(
         note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
-    return Breakdown(units.stated(evaluated), **frames, choice=_choice(scores, units, seed))
+    beside = side_by_side(scores, thresholds, units, seed)
+    return Breakdown(units.stated(evaluated), **frames, **beside, choice=_choice(scores, units, seed))
 
 
 def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:

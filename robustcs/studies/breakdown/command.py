@@ -7,13 +7,13 @@ import click
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
 
-def _run(call: Call, show: str | None) -> None:
+def _run(call: Call, show: str | None, details: tuple[str, ...]) -> None:
     from robustcs.studies.breakdown import show as shown
     from robustcs.studies.breakdown.ask import ask
 
     workspace = call.answered()
     result = ask(workspace)
-    blocks = shown.show(result)
+    blocks = shown.show(result, details)
     if show is not None:
         blocks += (shown.show_turns(result, show),)
     call.emit(workspace, result, blocks)
@@ -33,6 +33,8 @@ COMMAND = Command(
     """,
     uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT, *SEED),
     parameters=(
+        click.Option(["--details"], multiple=True, metavar="NAME",
+                     help="Of several rewriters, also show all tables of this one."),
         click.Option(["--show"], metavar="BIN",
                      help="Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001."),
     ),

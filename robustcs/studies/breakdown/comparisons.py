@@ -56,8 +56,8 @@ def compared(frame: pd.DataFrame, units: Units, seed: int) -> pd.DataFrame:
 
 def _corrected(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """Holm's p over the different comparisons of every measure, and their number."""
-    own = frame["rewriter"]
-    if "first" in frame:
+    own = frame["rewriter"] if "rewriter" in frame else frame["first"]
+    if "rewriter" in frame and "first" in frame:
         own = own.where((frame["first"] == "qr") | (frame["second"] == "qr"), "")
     different = [own, *(frame[name] for name in ("metric", "threshold", "first", "second") if name in frame)]
     key = frame.groupby(different, sort=False).ngroup()

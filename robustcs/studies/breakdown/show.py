@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
+    cut_label,
     interval,
     marks,
     measure_label,
@@ -35,41 +37,53 @@ from robustcs.result import count, difference, number, text
 from robustcs.result import score as score_field
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.show_rewriters import finding_of_rewriters, rewriter_names, show_rewriters
 from robustcs.wording import counted
 
 #: The level at which two shares are told apart.
 ALPHA = 0.05
 
 
-def show(result: Breakdown) -> tuple[Block, ...]:
-    """All tables of a breakdown, rewriter by rewriter."""
-    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
-    blocks: list[Block] = []
-    for rewriter in rewriters:
-        tables = {name: frame[frame["rewriter"] == rewriter] for name, frame in result.tables.items()}
-        if len(rewriters) > 1:
-            blocks.append(Heading(f"Rewriter {rewriter}", 2))
-        slug = f"-{rewriter}" if len(rewriters) > 1 else ""
-        cuts = shown_cuts(tables["turns"])
-        blocks += [
-            _bins(result, tables["bins"], cuts, slug),
-            _attribution(result, tables["attribution"], cuts, slug),
-            _blame(result, tables["blame"], tables["attribution"], slug),
-            *([_answerable(result, tables["answerable"], cuts, slug)] if len(tables["answerable"]) else []),
-            _tests(result, tables["tests"], slug),
-            _headroom(result, tables["headroom"], tables["choice"], slug),
-        ]
+def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
+    """The tables of a rewriter; of several their comparison, and then those of the rewriters in ``details``.
+
+    Raises :class:`UsageError` for a rewriter that there is not.
+    """
+    names = rewriter_names(result)
+    for name in details:
+        if name not in names:
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(names)}")
+    if len(names) == 1:
+        return _one(result, names[0], "")
+    blocks = [*show_rewriters(result)]
+    if len(result.answerable):
+        first = result.answerable[result.answerable["rewriter"] == names[0]]
+        blocks.append(_answerable(result, first, shown_cuts(result.turns), ""))
+    for name in details:
+        blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
+    return tuple(blocks)
+
+
+def _one(result: Breakdown, rewriter: str, slug: str) -> tuple[Block, ...]:
+    """The tables of one rewriter."""
+    tables = {
+        name: frame[frame["rewriter"] == rewriter] for name, frame in result.tables.items() if "rewriter" in frame.columns
+    }
+    cuts = shown_cuts(tables["turns"])
+    blocks: list[Block] = [
+        _bins(result, tables["bins"], cuts, slug),
+        _attribution(result, tables["attribution"], cuts, slug),
+        _blame(result, tables["blame"], tables["attribution"], slug),
+    ]
+    if len(tables["answerable"]):
+        blocks.append(_answerable(result, tables["answerable"], cuts, slug))
+    blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], tables["choice"], slug)]
     return tuple(blocks)
 
 
 def shown_cuts(turns: pd.DataFrame) -> list[Cut]:
     """The (metric, threshold) pairs of the result, each a column of its tables."""
     return list(dict.fromkeys(zip(turns["metric"], turns["threshold"], strict=True)))
-
-
-def cut_label(cut: Cut) -> str:
-    """``NDCG@3 ≥ 0.5``."""
-    return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
 
 
 def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
@@ -267,9 +281,18 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
 
 
 def finding(result: Breakdown) -> tuple[str, ...]:
-    """Who is to blame, per rewriter, with counts, shares and intervals, and whether that can be told."""
+    """Who is to blame, with counts, shares and intervals, and whether that can be told; of several rewriters the best.
+
+    What is to be said of several is said of all of them in one sentence, and of the best in another.
+    """
+    names = rewriter_names(result)
     sentences = []
-    for rewriter, rows in result.attribution.groupby("rewriter", sort=False):
+    if len(names) > 1:
+        sentences.append(finding_of_rewriters(result))
+        means = result.rewriters.drop_duplicates(["metric", "rewriter"])
+        metric = headline_cut(shown_cuts(result.turns))[0]
+        names = [str(means[means["metric"] == metric].sort_values("mean", kind="stable")["rewriter"].iloc[-1])]
+    for rewriter, rows in result.attribution[result.attribution["rewriter"].isin(names)].groupby("rewriter", sort=False):
         cut = headline_cut(shown_cuts(result.turns[result.turns["rewriter"] == rewriter]))
         part = _at(rows, cut).set_index("cause")
         said = {}

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Figure
 from robustcs.documents.headline import Cut, headline_cut
-from robustcs.documents.words import formulations, marks
+from robustcs.documents.words import cut_label, formulations, marks
 from robustcs.evaluation.bins import bins_of
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.show import cut_label, shown_cuts
+from robustcs.studies.breakdown.show import shown_cuts
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -19,27 +19,21 @@ _MOST_TURNS = 800
 
 
 def show_squares(result: Breakdown) -> list[Figure]:
-    """Per rewriter a figure of its turns at the headline measure and threshold; none for very many turns."""
-    if result.evaluated.turns > _MOST_TURNS:
+    """A figure of the turns at the headline measure and threshold; none for very many turns, nor for several rewriters."""
+    if result.evaluated.turns > _MOST_TURNS or result.bins["rewriter"].nunique() > 1:
         return []
-    figures = []
-    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
-    for rewriter in rewriters:
-        turns = result.turns[result.turns["rewriter"] == rewriter]
-        cuts = shown_cuts(turns)
-        cut = headline_cut(cuts)
-        counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
-        several = f", rewriter {rewriter}" if len(rewriters) > 1 else ""
-        words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
-        figures.append(
-            Figure(
-                f"every-turn-{rewriter}" if several else "every-turn",
-                f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}{several}.",
-                f"Turns per bin ({formulations(result.bins)}): {words}.",
-                lambda rewriter=rewriter, cut=cut: draw_squares(result, rewriter, cut),  # type: ignore[misc]
-            )
+    turns = result.turns
+    cut = headline_cut(shown_cuts(turns))
+    counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
+    words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
+    return [
+        Figure(
+            "every-turn",
+            f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}.",
+            f"Turns per bin ({formulations(result.bins)}): {words}.",
+            lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
         )
-    return figures
+    ]
 
 
 def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figure.Figure:

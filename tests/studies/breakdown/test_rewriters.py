@@ -1,0 +1,126 @@
+"""Several rewriters side by side: against the tables of each alone, scipy, and what can be counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.documents.document import Figure
+from robustcs.errors import UsageError
+from robustcs.evaluation.bins import Formulations
+from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.breakdown.analysis import Breakdown, breakdown
+from robustcs.studies.breakdown.show import finding, show
+
+METRIC = "ndcg_cut_3"
+CUT = [parse_threshold(">=0.5")]
+NAMES = ("t5", "bert", "llm")
+
+
+def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES, length: int = 5) -> Formulations:
+    """``table``: float[rewriters, turns], turns in conversations of ``length``."""
+    index = pd.Index([f"{turn // length + 1}_{turn % length + 1}" for turn in range(len(human))], name="turn")
+    frames = {name: pd.DataFrame({METRIC: row}, index=index) for name, row in zip(names, table, strict=True)}
+    return Formulations(None, frames, pd.DataFrame({METRIC: human}, index=index))
+
+
+def asked(scores: Formulations, seed: int = 0) -> Breakdown:
+    return breakdown(scores, Evaluated(EvaluationPolicy(), "runs", len(scores.turns), 0), CUT, seed=seed)
+
+
+def rewriters_of(generator: np.random.Generator, shifts: tuple[float, ...], turns: int = 100) -> Formulations:
+    topics = np.repeat(generator.normal(0, 0.1, turns // 5), 5)
+    human = np.clip(0.75 + topics + generator.normal(0, 0.1, turns), 0, 1)
+    table = np.clip([human + shift + generator.normal(0, 0.12, turns) for shift in shifts], 0, 1)
+    return scored(np.asarray(table), human)
+
+
+def test_every_row_is_that_of_the_rewriter_alone() -> None:
+    scores = rewriters_of(np.random.default_rng(1), (-0.1, -0.2, -0.4))
+    whole = asked(scores)
+    for name, frame in scores.rewriters.items():
+        alone = asked(Formulations(None, {name: frame}, scores.human))
+        row = whole.rewriters.set_index("rewriter").loc[name]
+        shares = alone.attribution.set_index("cause")
+        for cause in ("qa", "qr", "correct"):
+            expected = shares.loc[cause, ["share", "ci_low", "ci_high"]].tolist()
+            assert [row[cause], row[f"{cause}_low"], row[f"{cause}_high"]] == pytest.approx(expected)
+        choice = alone.choice.iloc[0]
+        assert row["to_human"] == pytest.approx(-choice["difference"])
+        assert (row["to_human_low"], row["to_human_high"]) == pytest.approx((-choice["ci_high"], -choice["ci_low"]))
+    assert (whole.rewriters["to_best"] <= 0).all() and whole.rewriters["to_best"].max() == 0
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_repairs_are_a_partition_of_what_human_answers(data: st.DataObject) -> None:
+    turns = data.draw(st.integers(1, 25))
+    column = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=turns, max_size=turns)
+    table, human = np.array([data.draw(column) for _ in range(3)]), np.array(data.draw(column))
+    result = asked(scored(table, human))
+    right = (table >= 0.5) & (human >= 0.5)
+    rows = result.repairs.set_index("answered_by")
+    assert rows["count"].sum() == (human >= 0.5).sum()
+    assert rows["count"]["none"] == ((human >= 0.5) & ~right.any(axis=0)).sum()
+    assert rows["count"]["all"] == right.all(axis=0).sum()
+    for place, name in enumerate(NAMES):
+        only = right[place] & (right.sum(axis=0) == 1)
+        assert rows["turns"][name].split() == [str(turn) for turn in result.turns["turn"].unique()[only]]
+
+
+def test_tests_count_discordant_turns_and_tell_a_planted_loss() -> None:
+    result = asked(rewriters_of(np.random.default_rng(2), (-0.05, -0.06, -0.5)))
+    turns = result.turns.pivot(index="turn", columns="rewriter", values="qr") >= 0.5
+    for row in result.rewriter_tests.itertuples():
+        assert row.only_first == (turns[row.first] & ~turns[row.second]).sum()
+        assert row.only_second == (turns[row.second] & ~turns[row.first]).sum()
+    corrected = {(row.first, row.second): row.p_corrected for row in result.rewriter_scores.itertuples()}
+    assert corrected["t5", "llm"] < 0.001 and corrected["bert", "llm"] < 0.001 and corrected["t5", "bert"] > 0.05
+    letters = dict(zip(result.rewriters["rewriter"], result.rewriters["letters"], strict=True))
+    assert letters["t5"] == letters["bert"] != letters["llm"]
+    assert all(row.comparisons == 3 for row in result.rewriter_tests.itertuples())
+
+
+def test_a_choice_among_equal_rewriters_gains_what_chance_gains() -> None:
+    """Exchangeable rewriters: the gain of the best of every turn is, on average, its chance level."""
+    generator = np.random.default_rng(3)
+    gains = []
+    for trial in range(60):
+        result = asked(rewriters_of(generator, (-0.2, -0.2, -0.2)), seed=trial)
+        row = result.best_of.iloc[0]
+        assert row["chosen"] == pytest.approx(row["best_mean"] + row["gain"])
+        gains.append(row["gain"] - row["by_chance"])
+    assert abs(np.mean(gains)) < 3 * np.std(gains) / np.sqrt(len(gains)) + 1e-3
+    # one rewriter that is always best: choosing gains nothing, chance would
+    human = np.full(50, 1.0)
+    sure = asked(scored(np.array([human, human - 0.3, human - 0.4]), human)).best_of.iloc[0]
+    assert sure["gain"] == 0 and sure["by_chance"] > 0.2
+
+
+def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
+    scores = rewriters_of(np.random.default_rng(4), (-0.1, -0.2, -0.4))
+    result = asked(Formulations(None, {"t5": scores.rewriters["t5"]}, scores.human))
+    assert len(result.rewriters) == 1 and result.rewriter_tests.empty and result.best_of.empty
+    assert set(result.repairs["answered_by"]) == {"all", "none"}
+
+
+def test_several_are_shown_together_and_details_on_demand() -> None:
+    result = asked(rewriters_of(np.random.default_rng(5), (-0.05, -0.06, -0.5)))
+    blocks = show(result)
+    assert isinstance(blocks[0], Figure) and blocks[0].draw().axes
+    captions = [getattr(block, "caption", "") for block in blocks]
+    assert captions.count("Who is to blame?") == 0 and "What does no rewriter repair?" in captions
+    details = [getattr(block, "caption", "") for block in show(result, ["bert"])]
+    assert details.count("Who is to blame?") == 1
+    with pytest.raises(UsageError, match="no rewriter is named 'x'; there are t5, bert, llm"):
+        show(result, ["x"])
+    first, second = finding(result)
+    assert (
+        "is highest of 3 rewriters" in first and "cannot be told from it; llm is lower (p ≤ 0.05, Holm over 3 pairs)" in first
+    )
+    assert "No rewriter repairs" in first and "The rewriter" in second
