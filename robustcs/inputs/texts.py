@@ -16,13 +16,14 @@ from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.files import read_json
+from robustcs.inputs.json_records import json_records
+from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import (
     ID_NAMES,
     ByTurn,
     StrPath,
     filled_lines,
     is_turn_id,
-    json_lines,
     json_pairs,
     looks_like,
     no_column,
@@ -82,6 +83,8 @@ class TextFile:
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """All texts of one formulation: see :func:`read_samples`."""
+        if column is None:
+            refuse_other_kinds(self.path, "texts")
         kind, entries, problems = self._entries
         if kind is not None:
             return _read_entries(self.path, kind, entries, problems, role, column)
@@ -103,10 +106,12 @@ class TextFile:
             return kind, list(kind.entries(rows, problems)) if kind else [], problems
         if self._shape == "table":
             return None, [], problems
-        records = list(self._json_records(problems))
+        records = list(json_records(self.path, problems))
         kind = format_of(records[0].fields) if records else None
-        if kind is None and self._shape == "jsonl":
-            kind = PLAIN
+        if self._shape == "jsonl":
+            kind = kind or PLAIN
+        elif kind is PLAIN and isinstance(self._value, dict):
+            return None, [], ProblemList(self.path)  # {turn: text}, where a turn may be called as a field is
         return kind, list(kind.entries(records, problems)) if kind else [], problems
 
     def _kind_of_table(self, table: Table) -> TextFormat | None:
@@ -119,20 +124,6 @@ class TextFile:
                 raise no_column(self.path, None, TEXT_NAMES[0], table.columns)
             raise input_error(self.path, table.line, "not a file of texts", _FORMATS, "unknown-format")
         return kind
-
-    def _json_records(self, problems: ProblemList) -> Iterator[Record]:
-        if self._shape == "jsonl":
-            for place, (line, fields) in enumerate(json_lines(self.path, problems, halves=True), 1):
-                yield Record(line, place, fields)
-            return
-        value = self._value
-        if isinstance(value, dict):
-            kind = format_of(value)
-            if kind is not None and kind is not PLAIN:
-                yield Record(None, 1, value)  # one conversation
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            for place, fields in enumerate(value, 1):
-                yield Record(None, place, fields if isinstance(fields, dict) else {})
 
     @cached_property
     def _lines(self) -> list[tuple[int, str]]:

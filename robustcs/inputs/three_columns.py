@@ -24,6 +24,11 @@ _MEASURE = re.compile(
 _MOST_GRADE = 4
 
 
+def measure_columns(names: Sequence[str]) -> list[str]:
+    """Those of the names of columns that are measures."""
+    return [name for name in names if _MEASURE.fullmatch(name)]
+
+
 def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
     """What rows of three cells are; None for other rows and where nothing tells."""
     if not rows or any(len(row) != 3 or decimal_number(row[2]) is None for row in rows):
@@ -48,7 +53,7 @@ def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
         return False
     # every measure has the same turns; passages are seldom those of another turn
     first, *others = turns.values()
-    return len(first) > 1 and all(len(first & other) * 2 > len(other) for other in others)
+    return (len(first) > 1 or bool(others)) and all(len(first & other) * 2 > len(other) for other in others)
 
 
 def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:
