@@ -234,10 +234,12 @@ def _asks(record: Mapping[str, Any]) -> bool:
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
-    if "contents" in record or "passage" in record or ("segment" in record and "docid" in record):
+    if not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
+        return False
+    if any(isinstance(record.get(name), str) for name in ("contents", "passage", "segment")):
         return True
     text = record.get("text")
-    if not isinstance(text, str) or not any(is_turn_id(record.get(name)) for name in ("_id", "id", "docid")):
+    if not isinstance(text, str):
         return False
     return "title" in record or (beir.is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
 
@@ -273,7 +275,8 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
     if texts is not None:
         shown = _plain_formulations(names) if texts is PLAIN else texts.formulations(names)
         return Identified("texts", texts.name, (), shown)
-    return Identified("scores", "a table of per-turn scores") if measure_columns(table.columns) else None
+    measured = table.document is None and measure_columns(table.columns)
+    return Identified("scores", "a table of per-turn scores") if measured else None
 
 
 def _is_trec(table: Table, lines: Sequence[str]) -> bool:

@@ -20,10 +20,12 @@ from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, read_columns
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
-from robustcs.inputs.numbers import finite_number
+from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import decimal_number, is_turn_id
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
+
+_LARGEST_RANK = 10**9
 
 
 def _advise(columns: int) -> str:
@@ -175,16 +177,17 @@ def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> R
             continue
         code = codes.setdefault(turn, len(codes))
         counts[code] = place = counts.get(code, 0) + 1
-        rank = place if row.rank is None else _number(row.rank)
+        # the ranks of real runs are not trusted, nor read where nobody needs them
+        rank = place if row.rank is None or not (ranks or row.score is None) else _whole(row.rank)
         score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
         if score is None or rank is None:
-            what, value = ("rank", row.rank) if rank is None else ("score", row.score)
+            what, value, wanted = ("rank", row.rank, "whole") if rank is None else ("score", row.score, "decimal")
             problems.add(
-                row.line, f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a number",
-                "write a decimal number", "not-a-number",
+                row.line, f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number",
+                f"write a {wanted} number", "not-a-number",
             )  # fmt: skip
             continue
-        rows.append((code, str(row.document).strip(), score, int(rank)))
+        rows.append((code, str(row.document).strip(), score, rank))
     problems.raise_if_any()
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")
@@ -200,6 +203,14 @@ def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> R
 def _number(value: object) -> float | None:
     """A finite number, or the one that a text says."""
     return decimal_number(value.strip()) if isinstance(value, str) else finite_number(value)
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, or the one that a text says; a row's rank fits into a float without loss."""
+    if isinstance(value, str):
+        return whole_number(value.strip(), _LARGEST_RANK)
+    number = finite_number(value)
+    return int(number) if number is not None and number == int(number) and abs(number) <= _LARGEST_RANK else None
 
 
 def _from_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:

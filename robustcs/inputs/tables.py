@@ -77,7 +77,7 @@ class Table:
     @property
     def is_beir(self) -> bool:
         """Are these BEIR's qrels, whose grade is called ``score``?"""
-        return {"query-id", "corpus-id"} <= set(self.names) and self.find(RANK_NAMES) is None
+        return {"query-id", "corpus-id", "score"} <= set(self.names) and self.find(RANK_NAMES) is None
 
     @property
     def is_qrels(self) -> bool:
