@@ -14,16 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import MAX_PROBLEMS, NotInstalledError, ProblemList, UsageError, input_error
+from robustcs.errors import MAX_PROBLEMS, ProblemList, input_error
 from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
+from robustcs.inputs.irds import is_irds, judgments
 from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import is_turn_id
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
 
-#: What ``irds:`` identifiers start with.
-IRDS_PREFIX = "irds:"
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
 
@@ -89,9 +88,8 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     Raises :class:`InputError` for malformed lines and contradictions, :class:`NotInstalledError` for ``irds:`` without
     that package.
     """
-    text = os.fspath(source)
-    if text.startswith(IRDS_PREFIX):
-        return _read_ir_datasets(text.removeprefix(IRDS_PREFIX))
+    if is_irds(source):
+        return _read_ir_datasets(os.fspath(source))
     found = refuse_other_kinds(source, "qrels")
     name = Path(source).name
     if found is not None and found.kind == "qrels" and found.shape == "table":
@@ -209,23 +207,8 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
     )
 
 
-def _read_ir_datasets(identifier: str) -> Qrels:
-    try:
-        import ir_datasets  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise NotInstalledError(
-            "no-ir-datasets", f"{IRDS_PREFIX}{identifier} needs ir_datasets", "pip install ir_datasets"
-        ) from None
-    try:
-        dataset = ir_datasets.load(identifier)
-    except KeyError:
-        raise UsageError(
-            "unknown-dataset", f"ir_datasets knows no {identifier!r}", "see the catalogue of ir_datasets"
-        ) from None
-    if not dataset.has_qrels():
-        raise UsageError("no-qrels", f"{identifier} has no qrels", "name a subset that has, such as …/judged")
-    rows = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+def _read_ir_datasets(name: str) -> Qrels:
+    rows = judgments(name)
     if not rows:
-        raise input_error(f"{IRDS_PREFIX}{identifier}", None, "no judgments", "name another subset", "empty")
-    name = f"{IRDS_PREFIX}{identifier}"
+        raise input_error(name, None, "no judgments", "name another subset", "empty")
     return _from_columns(name, Columns(_arrow(rows), 0, False), name, lambda row: None)

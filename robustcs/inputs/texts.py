@@ -9,12 +9,14 @@ Beside them are read:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs import irds
 from robustcs.inputs.files import read_json
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import refuse_other_kinds
@@ -65,10 +67,11 @@ class TextFile:
 
     def __init__(self, path: StrPath):
         self.path = path
-        table = read_table(path)
+        self._named = irds.is_irds(path)
+        table = None if self._named else read_table(path)
         # a text has spaces
         self._table = table if table is not None and table.separator != " " else None
-        self._shape = "table" if self._table else shape_of(path)
+        self._shape = "table" if self._table else "json" if self._named else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """The texts of one formulation: see :func:`read_texts`."""
@@ -83,7 +86,7 @@ class TextFile:
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """All texts of one formulation: see :func:`read_samples`."""
-        if column is None:
+        if column is None and not self._named:
             refuse_other_kinds(self.path, "texts")
         kind, entries, problems = self._entries
         if kind is not None:
@@ -100,6 +103,8 @@ class TextFile:
     def _entries(self) -> tuple[TextFormat | None, list[Entry], ProblemList]:
         """The kind of file, its turns, and what is wrong with it; no kind for what has no records of one."""
         problems = ProblemList(self.path)
+        if self._named:
+            return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
         if self._table is not None:
             kind = self._kind_of_table(self._table)
             rows = _rows(self._table, problems)
