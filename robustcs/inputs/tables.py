@@ -17,6 +17,8 @@ from robustcs.inputs.rows import csv_rows
 
 #: The usual names of columns; the first that is there counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+#: Columns of conversations, beside whose turns' places there is no column of turn ids.
+_CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
 DOCUMENT_NAMES = (
     "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
 )  # fmt: skip
@@ -103,7 +105,7 @@ def is_parquet(path: StrPath) -> bool:
 
 
 def read_table(path: StrPath) -> Table | None:
-    """The table of a file whose first line that is neither blank nor a comment names a column of turn ids; None without one.
+    """The table of a file whose first line names a column of turn ids or of conversations; None for any other file.
 
     Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
     """
@@ -113,7 +115,7 @@ def read_table(path: StrPath) -> Table | None:
     delimiter = "\t" if "\t" in head else "," if "," in head else None
     columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
     table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, len(columns), delimiter, problems))
-    if len(columns) < 2 or table.turn is None:
+    if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
         return None
     if len(set(table.names)) < len(columns):
         raise input_error(

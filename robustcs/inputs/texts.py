@@ -34,7 +34,7 @@ from robustcs.inputs.records import (
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
-from robustcs.inputs.text_formats import PLAIN, TEXT_NAMES, format_of
+from robustcs.inputs.text_formats import PLAIN, format_of
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 #: The texts of a turn: one, or several samples of a rewriter.
@@ -125,9 +125,7 @@ class TextFile:
         if kind is PLAIN and table.separator == "\t":
             return None
         if kind is None and table.separator != "\t":
-            if not table.line:
-                raise no_column(self.path, None, TEXT_NAMES[0], table.columns)
-            raise input_error(self.path, table.line, "not a file of texts", _FORMATS, "unknown-format")
+            return PLAIN  # whose columns the user may name
         return kind
 
     @cached_property

@@ -14,6 +14,7 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.irds import IRDS_PREFIX, is_irds
+from robustcs.inputs.urls import located
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
 
@@ -251,5 +252,5 @@ def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
         return TextSource(f"{IRDS_PREFIX}{name}", column or None)
     head, colon, column = text.rpartition(":")
     if not colon or not head or os.sep in column or (folder / text).exists():
-        return TextSource(folder / text)
-    return TextSource(folder / head, column)
+        return TextSource(located(text, folder))
+    return TextSource(located(head, folder), column)

@@ -25,6 +25,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, TextFile
+from robustcs.inputs.urls import url_of
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project, TextSource
@@ -60,7 +61,7 @@ class Inputs:
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
         """Note a file that was read, with its checksum; of a file with several roles, or read again, the first rows."""
-        text = os.fspath(path)
+        text = url_of(path) or os.fspath(path)
         known = self._entries.get(text)
         if known is None:
             digest = None
