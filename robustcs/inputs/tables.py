@@ -29,6 +29,8 @@ MEASURE_NAMES = ("measure", "metric")
 VALUE_NAMES = ("value", "score")
 
 _PARQUET = b"PAR1"
+#: The line of names is no longer.
+_HEAD = 1 << 16
 #: Rows of Parquet that are taken at a time.
 _BATCH = 10_000
 
@@ -111,7 +113,7 @@ def read_table(path: StrPath) -> Table | None:
     """
     if is_parquet(path):
         return _parquet(path)
-    number, head = next(((number, line) for number, line in filled_lines(path) if not line.startswith("#")), (0, ""))
+    number, head = _first_line(path)
     delimiter = "\t" if "\t" in head else "," if "," in head else None
     columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
     table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, len(columns), delimiter, problems))
@@ -122,6 +124,13 @@ def read_table(path: StrPath) -> Table | None:
             path, number, "two columns have the same name", "name every column in the first line", "wrong-columns"
         )
     return table
+
+
+def _first_line(path: StrPath) -> tuple[int, str]:
+    """Number and text of the first line that is neither blank nor a comment; of a line without end its beginning."""
+    text = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip() and not line.startswith("#"))
+    return next(lines, (0, ""))
 
 
 def _cells(
