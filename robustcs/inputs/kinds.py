@@ -234,7 +234,8 @@ def _asks(record: Mapping[str, Any]) -> bool:
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
-    if not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
+    asked = "query" in record or "question" in record
+    if asked or not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
         return False
     if any(isinstance(record.get(name), str) for name in ("contents", "passage", "segment")):
         return True
@@ -268,9 +269,10 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
         return known
     if table.separator in (" ", "\t") and _is_trec(table, lines):
         return None
-    for kind, fits, family in _COLUMNS:
-        if fits(table):
-            return Identified(kind, family)
+    fitting = [(kind, family) for kind, fits, family in _COLUMNS if fits(table)]
+    if fitting:
+        (kind, family), *others = fitting
+        return Identified(kind, family, tuple(other for other, _ in others))
     texts = format_of(names) if table.separator != " " else None
     if texts is not None:
         shown = _plain_formulations(names) if texts is PLAIN else texts.formulations(names)

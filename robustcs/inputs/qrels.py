@@ -92,7 +92,7 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
         return _read_ir_datasets(os.fspath(source))
     found = refuse_other_kinds(source, "qrels")
     name = Path(source).name
-    if found is not None and found.kind == "qrels" and found.shape == "table":
+    if found is not None and "qrels" in found.kinds and found.shape == "table":
         columns, lines = _read_table(source)
         return _from_columns(name, columns, source, lines.__getitem__)
     three = found is not None and found.family in (MS_MARCO_QRELS, MS_MARCO_RUN)

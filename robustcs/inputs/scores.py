@@ -37,7 +37,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
     import pandas as pd
 
     kind = refuse_other_kinds(path, "scores")
-    table = kind is not None and kind.kind == "scores" and kind.shape == "table"
+    table = kind is not None and "scores" in kind.kinds and kind.shape == "table"
     if kind is not None and kind.family in (MS_MARCO_RUN, MS_MARCO_QRELS) and _turns_come_first(path):
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}

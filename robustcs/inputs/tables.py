@@ -93,7 +93,7 @@ class Table:
     def is_run(self) -> bool:
         """Does it rank passages for turns?"""
         ranked = self.find(SCORE_NAMES) is not None or self.find(RANK_NAMES) is not None
-        return ranked and not self.is_qrels and None not in (self.turn, self.document)
+        return ranked and not self.is_beir and None not in (self.turn, self.document)
 
     @property
     def is_scores(self) -> bool:

@@ -226,6 +226,12 @@ def test_ranks_of_a_table(tmp_path: Path) -> None:
     assert rows(both) == [("1_1", "a", 0.5), ("1_1", "b", 0.75)]
 
 
+def test_a_table_of_passages_that_are_judged_is_both(tmp_path: Path) -> None:
+    path = written(tmp_path, "qid,docno,rank,score,query,label\n1_1,a,1,2.5,what?,2\n1_1,b,2,1.5,what?,0\n")
+    assert rows(read_run(path)) == [("1_1", "a", 2.5), ("1_1", "b", 1.5)]
+    assert triples(read_qrels(path)) == [("1_1", "a", 2), ("1_1", "b", 0)]
+
+
 def test_beir_judgments(tmp_path: Path) -> None:
     path = written(tmp_path, "query-id\tcorpus-id\tscore\na<::>1\td 1\t2\na<::>1\td2\t0\n")
     assert triples(read_qrels(path)) == [("a<::>1", "d 1", 2), ("a<::>1", "d2", 0)]
