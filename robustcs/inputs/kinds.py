@@ -162,13 +162,14 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
     if is_ratings(list(record)):
         return Identified("ratings", "ratings")
     if rag.is_nuggets(record):
-        return Identified("nuggets", "nuggets")
+        return Identified("nuggets", "nuggets", ("texts",) if format_of(record) is PLAIN and "nuggets" in record else ())
     run = run_format_of(record)
     texts = format_of(record)
     if run is not None:
         also: tuple[Kind, ...] = ("texts", "answers") if texts in (open_domain.DPR, open_domain.QRECC) else ()
-        also = ("answers",) if rag.is_answer(record) else also
-        shown = texts.formulations(record) if texts and "texts" in also else {}
+        if rag.is_answer(record):
+            also = ("answers", "texts") if texts is rag.QUESTIONS else ("answers",)
+        shown = texts.formulations(record) if texts and texts is not rag.QUESTIONS and "texts" in also else {}
         return Identified("run", run.name, also, shown)
     if _asks(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")

@@ -2,7 +2,8 @@
 
 Answers are JSONL: ``run_id``, ``topic_id``, ``references`` (passage ids) and ``answer``, a list of sentences with ``text`` and
 ``citations``, which are ids or places in ``references``. From 2025 on the ids of run and topic stand under ``metadata``. As a
-run, the references are the ranking, or without them the citations in their order.
+run, the references are the ranking, or without them the citations in their order. The question may stand beside them, as
+``topic`` or ``narrative``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.records import ByTurn, StrPath, is_turn_id, json_lines
 from robustcs.inputs.run_format import Retrieved, RunFormat, passages_in
-from robustcs.inputs.text_format import Record
+from robustcs.inputs.text_format import Entry, Record, TextFormat
 
 _TOPIC = ("topic_id", "narrative_id", "turn_id", "qid")
 
@@ -50,6 +51,25 @@ def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Ret
             cited = [one for part in fields["answer"] if isinstance(part, dict) for one in _cited(part)]
             passages = [(passage, None) for passage in dict.fromkeys(cited)]
         yield Retrieved(topic_of(fields), passages, record.line)
+
+
+_QUESTION = ("topic", "narrative", "query", "question", "title")
+
+
+def _is_asked(record: Mapping[str, Any]) -> bool:
+    more = record.get("metadata")
+    return is_answer(record) and any(name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION)
+
+
+def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        more = record.fields.get("metadata")
+        yield Entry(topic_of(record.fields), {**(more if isinstance(more, dict) else {}), **record.fields}, record.line)
+
+
+QUESTIONS = TextFormat(
+    "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}
+)
 
 
 def _cited(part: Mapping[str, Any]) -> list[str]:

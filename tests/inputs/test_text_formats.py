@@ -140,3 +140,17 @@ def test_samples_must_be_texts(tmp_path: Path) -> None:
     path = written(tmp_path, [{"sample_id": "1_1", "predicted_rewrite": []}], lines=True)
     with pytest.raises(InputError, match=r":1: turn 1_1: \[\] is not a text"):
         read_samples(path, "qr")
+
+
+def test_questions_beside_answers_and_nuggets(tmp_path: Path) -> None:
+    said = [{"text": "x", "citations": [0]}]
+    lines = [{"run_id": "r", "topic_id": "2024-1", "topic": "one?", "references": ["a"], "answer": said},
+             {"run_id": "r", "topic_id": "2024-2", "topic": "two?", "references": ["a"], "answer": said}]  # fmt: skip
+    assert read_texts(written(tmp_path, lines, lines=True), "original") == {"2024-1": "one?", "2024-2": "two?"}
+    later = [{"metadata": {"run_id": "r", "narrative_id": 7, "narrative": "one?"}, "references": [], "answer": said}]
+    assert read_texts(written(tmp_path, later, lines=True), "human") == {"7": "one?"}
+    nuggets = [{"qid": "2024-1", "query": "one?", "nuggets": [{"text": "x", "importance": "vital"}]}]
+    assert read_texts(written(tmp_path, nuggets, lines=True), "original") == {"2024-1": "one?"}
+    without = [{"run_id": "r", "topic_id": "2024-1", "references": ["a"], "answer": said}]
+    with pytest.raises(InputError, match="these are TREC RAG answers; --run, --original, --qr or --human takes them"):
+        read_texts(written(tmp_path, without, lines=True), "original")
