@@ -27,4 +27,6 @@ def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
         yield Entry(fields.get("_id"), fields, record.line)
 
 
-QUERIES = TextFormat("BEIR or MTRAG queries", is_query, _entries, {"original": ("text",), "qr": ("text",), "human": ("text",)})
+QUERIES = TextFormat(
+    "BEIR or MTRAG queries", is_query, _entries, {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={}
+)

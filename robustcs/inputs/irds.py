@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from robustcs.errors import NotInstalledError, ProblemList, UsageError
-from robustcs.inputs.text_format import Entry, Record, TextFormat
+from robustcs.inputs.text_format import Entry, Record, Role, TextFormat
 
 #: What identifiers start with.
 IRDS_PREFIX = "irds:"
@@ -67,12 +67,13 @@ def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
 
 #: A data set with one text for each query has it for every role.
 _ONLY = ("text", "query", "title")
+_FORMULATIONS: dict[Role, tuple[str, ...]] = {
+    "original": ("raw_utterance", "utterance"),
+    "qr": ("automatic_rewritten_utterance",),
+    "human": ("manual_rewritten_utterance",),
+}
 QUERIES = TextFormat(
     "queries of ir_datasets", lambda record: "query_id" in record, _entries,
-    {
-        "original": ("raw_utterance", "utterance", *_ONLY),
-        "qr": ("automatic_rewritten_utterance", *_ONLY),
-        "human": ("manual_rewritten_utterance", *_ONLY),
-    },
-    optional=True,
+    {role: (*names, *_ONLY) for role, names in _FORMULATIONS.items()},
+    optional=True, named=_FORMULATIONS,
 )  # fmt: skip

@@ -68,7 +68,7 @@ def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Ent
 
 
 QUESTIONS = TextFormat(
-    "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}
+    "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}, named={}
 )
 
 

@@ -59,7 +59,8 @@ class TextFormat:
     sampled
         Fields that may hold several samples of the text.
     named
-        As ``columns``, where a formulation is asked for by its name and not by its role; as they are without it.
+        As ``columns``, where a formulation is asked for by its name and not by its role: without fields that serve every
+        role. None where that is the same.
     repeats
         May a turn stand several times, with a further sample of its text each?
     """

@@ -112,6 +112,9 @@ def test_speakers_are_no_part_of_a_question(tmp_path: Path) -> None:
     path = written(tmp_path, [{"_id": "a<::>2", "text": said}], lines=True)
     assert read_texts(path, "original") == {"a<::>2": "two\nlines?"}
     assert read_texts(path, "original", "conversation") == {"a<::>2": "one? two\nlines?"}
+    # nothing says whose words they are
+    with pytest.raises(InputError, match=":1: no column 'human'; the columns are: _id, text, conversation; name one of them"):
+        read_texts(path, "original", "human")
 
 
 @pytest.mark.parametrize(
