@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.inputs.files import sha256
+from robustcs.inputs.urls import url_of
 
 
 class Names:
@@ -21,6 +22,9 @@ class Names:
 
     def shown(self, path: str | os.PathLike[str]) -> str:
         """As the project file or the command line names it; of an absolute name only the last part."""
+        url = url_of(path)
+        if url is not None:
+            return url
         path = Path(path)
         if path.is_relative_to(self.folder):
             return path.relative_to(self.folder).as_posix()

@@ -100,5 +100,5 @@ def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch:
     assert run(["init"]) == 0
     parts = tomllib.loads(Path("robustcs.toml").read_text())["formulations"]
     assert {role: part["rewrites"] for role, part in parts.items()} == {
-        "original": "rewrites_t5.jsonl:input", "qr": "rewrites_t5.jsonl:output", "human": "human.tsv",
+        "original": "rewrites_t5.jsonl:raw", "qr": "rewrites_t5.jsonl:automatic", "human": "human.tsv",
     }  # fmt: skip

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from robustcs.inputs.kinds import kind_of
+from robustcs.errors import InputError
+from robustcs.inputs.kinds import Kind, identify, kind_of, refuse_other_kinds
+from tests.fuzz import examples as make
 
 FILES = {
     "run": [
@@ -74,5 +78,79 @@ def test_public_files(shared_data: Path) -> None:
         "canard/dev.json.gz": "texts",
         "ECAsT.csv.gz": "paraphrases",
         "cast2022-regin/question_relevance_all.qrel": "qrels",
+        "cast2022-regin/question_bank.json": "question bank",
+        "cast2022-regin/question_judgments.json.gz": "crowd grades",
+        "cast2022-regin/GPT-3_raw_run.json": "mixed-initiative run",
+        "cast2022-regin/question_pool_depth_1.pool": "question run",
+        "clariq/dev.tsv.gz": "clariq topics",
+        "clariq/dev_bm25": "question run",
+        "clariq/dev_bm25.eval": "clariq evaluation",
+        "clariq/question_bank.tsv.gz": "question bank",
+        "snippets/topic_1-paragraph-expert.csv.gz": "snippets",
+        "llmjudge/human.qrels.gz": "qrels",
+        "dl2021/qrels_gpt4.txt.gz": "qrels",
     }
     assert {path: kind_of(shared_data / path) for path in expected} == expected
+
+
+EXAMPLES: dict[Kind, tuple[Callable[[Random], str], ...]] = {
+    "run": (make.run, make.run_ikat, make.dpr, make.run_table, make.three_columns, make.answers_rag),
+    "qrels": (make.qrels, make.qrels_table),
+    "scores": (make.scores, make.scores_table),
+    "texts": (
+        make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard,
+        make.texts_ikat, make.texts_samples, make.texts_llm4cs, make.texts_qrecc, make.texts_mtrag, make.dpr, make.variations,
+    ),
+    "answers": (make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr, make.answers_rag),
+    "paraphrases": (make.paraphrases,),
+    "collection": (make.passages_beir,),
+    "snippets": (make.snippets_jsonl, make.snippets_csv),
+    "ratings": (make.ratings,),
+    "mixed-initiative run": (make.mixed_initiative,),
+    "nuggets": (make.nuggets,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "example"), [(kind, one) for kind, some in EXAMPLES.items() for one in some],
+    ids=[f"{kind}-{one.__name__}" for kind, some in EXAMPLES.items() for one in some],
+)  # fmt: skip
+def test_what_a_reader_takes_is_told(tmp_path: Path, kind: Kind, example: Callable[[Random], str]) -> None:
+    path, random = tmp_path / "file", Random(7)
+    for _ in range(20):
+        content = example(random)
+        path.write_text(content, encoding="utf-8")
+        found = identify(path)
+        assert found is not None, content
+        assert kind in found.kinds, content
+
+
+def test_formulations_of_texts(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    topic = '[{"number": "1-1", "ptkb": {}, "turns": [{"turn_id": 1, "utterance": "a", "resolved_utterance": "b"}]}]'
+    for content, expected in (
+        (topic, {"original": "utterance", "human": "resolved_utterance"}),
+        ('{"sample_id": "1_1", "predicted_rewrite": ["a"]}\n', {"qr": "predicted_rewrite"}),
+        ("id\tquery\toriginal\n1_1\ta\tb\n", {"original": "original"}),
+        ("1_1\ta\n1_2\tb\n", {}),
+        ('{"_id": "a<::>1", "text": "|user|: b"}\n', {}),
+        ("qid,question,rewrite\n1_1,a,b\n", {"original": "question", "qr": "rewrite", "human": "rewrite"}),
+    ):
+        path.write_text(content)
+        found = identify(path)
+        assert found is not None
+        assert (found.kind, found.formulations) == ("texts", expected), content
+
+
+def test_what_is_said_of_another_kind(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text('{"turn_id": "1_1", "references": {"d1": 1}, "responses": []}\n')
+    assert refuse_other_kinds(path, "run") == identify(path)
+    with pytest.raises(InputError) as caught:
+        refuse_other_kinds(path, "texts")
+    assert str(caught.value) == f"{path}: this is an iKAT run; --run, --original, --qr or --human takes it"
+    # looks alone are left to the reader, who knows the line
+    path.write_text("1_1 0 d1 2\n")
+    found = refuse_other_kinds(path, "texts")
+    assert found is not None
+    assert (found.kind, found.by_fields, found.shape) == ("qrels", False, "lines")

@@ -127,7 +127,6 @@ def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> No
         ("cast2022-regin/question_diversity.qrel", "it looks like qrels, which --qrels takes"),
         ("cast2019/qrqa/human_query_metrics.txt", "it looks like per-turn scores, which --scores takes"),
         ("cast2019/decaf/bm25_raw.evaluation.txt", "it looks like per-turn scores, which --scores takes"),
-        ("ECAsT.csv.gz", FORMATS),
     ],
 )
 def test_other_real_files_are_refused(shared_data: Path, name: str, advice: str) -> None:
@@ -273,7 +272,10 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("empty object", "{}", None, "§: the file has no turns; check the path"),
     ("empty list", "[]", None, f"§: JSON, but a list without texts of turns; {FORMATS}"),
     ("list of texts", '["a"]', None, f"§: JSON, but a list without texts of turns; {FORMATS}"),
-    ("other JSON", {"data": []}, None, f"§: JSON, but an object without texts of turns; {FORMATS}"),
+    ("other JSON", {"turns": {}}, None, f"§: JSON, but an object without texts of turns; {FORMATS}"),
+    ("QuAC's data set", {"data": []}, None, "§: these are answers of SQuAD or QuAC; --answers or --gold takes them"),
+    ("paraphrases", "TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a,b\n", None,
+     "§: these are paraphrases; --paraphrases takes them"),
     ("no tab", "31_1 What?\n", None, f"§:1: not a file of texts; {FORMATS}"),
     ("run", "\n31_1 Q0 D1 1 2.5 tag of mine\n", None,
      "§:2: not a file of texts; it looks like a run, which --run, --original, --qr or --human takes"),
@@ -282,14 +284,14 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("qrels", "31_1 0 D1 -1\n", None, "§:1: not a file of texts; it looks like qrels, which --qrels takes"),
     ("scores", "map\t31_1\t0.5\n", None,
      "§:1: not a file of texts; it looks like per-turn scores, which --scores takes"),
-    ("wrong column", "id\tquery\toriginal\n31_1\ta\tb\n", "raw",
-     "§:1: no column 'raw'; the columns are: id, query, original; name one of them, as FILE:COLUMN"),
+    ("wrong column", "id\tquery\toriginal\n31_1\ta\tb\n", "manual",
+     "§:1: no column 'manual'; the columns are: id, query, original; name one of them, as FILE:COLUMN"),
     ("no default column", "id\tquestion text\n31_1\ta\n", None,
      "§:1: no column 'query'; the columns are: id, question text; name one of them, as FILE:COLUMN"),
     ("column without header", "31_1\ta\n", "query",
      "§:1: no column 'query': the file has no header line (id TAB text); name the file without :COLUMN"),
     ("no header, three columns", "31_1\ta\tb\n31_2\tc\td\n", None,
-     "§:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn;"
+     "§:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn, _id, sample_id, query-id, q_id;"
      " add a header line, or write id TAB text only"),
     ("tab inside a text", "31_1\ta\n31_2\tb\tc\n", None,
      "§:2: 3 columns where a file without a header line has 2 (id, text); is there a tab inside a text?"),
@@ -345,9 +347,9 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
      "§: no column 'passage'; the columns are: participant, utterance, manual_rewritten_utterance,"
      " automatic_rewritten_utterance, parent; name one of them, as FILE:COLUMN"),
     ("topics with holes", [{"turn": []}, {"number": 5, "turn": [{"raw_utterance": "a"}]}, 7], "raw",
+     "§: entry 3 of the list is not an object; complete the entry\n"
      "§: topic 1 of the list has no number or no list of turns; complete the topic\n"
-     "§: topic 5: turn 1 of the list has no number; complete the turn\n"
-     "§: topic 3 of the list has no number or no list of turns; complete the topic"),
+     "§: topic 5: turn 1 of the list has no number; complete the turn"),
     ("topics without turns", [{"number": 5, "turn": []}], "raw", "§: the file has no turns; check the path"),
     ("topic with an empty text", [{"number": 5, "turn": [{"number": 1, "raw_utterance": " "}]}], "raw",
      "§: turn 5_1: empty text; write the text or leave out the turn"),

@@ -20,7 +20,9 @@ from robustcs.statistics.units import unit_of, units_of
         ("dd6b6ffd177f2b311abe676261279d2f<::>4", "dd6b6ffd177f2b311abe676261279d2f"),  # MTRAG
         ("a_b-1<::>12", "a_b-1"),
         ("C_6758fcdffc2a_1_q#2", "C_6758fcdffc2a_1"),  # CANARD
+        ("QReCC-Test_7_2", "QReCC-Test_7"),
         ("2082", "2082"),  # no conversation
+        ("2024-145979", "2024-145979"),  # TREC RAG: a topic
         ("q49", "q49"),
     ],
 )
