@@ -139,8 +139,7 @@ class Workspace(Inputs):
         not have the measures that are asked for.
         """
         measures = measures or self.project.metrics
-        basis = self._basis(measures)
-        parts = self._three_formulations(basis)
+        basis, parts = self.answered_formulations(measures)
         if basis == "runs":
             files = [(_key(part), part.run) for part in parts if part.run]
             asked = averaged(measures or DEFAULT_MEASURES)
@@ -159,6 +158,17 @@ class Workspace(Inputs):
             human=scores["human", "human"],
         )
         return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
+
+    def answered_formulations(self, measures: Sequence[Measure] = ()) -> tuple[Basis, list[Formulation]]:
+        """Where scores of the formulations come from, and these: Original, the rewriters, Human.
+
+        Raises :class:`UsageError` where one of them, or the gold answers, are not given; no file is read.
+        """
+        basis = self._basis(measures or self.project.metrics)
+        parts = self._three_formulations(basis)
+        if basis == "answers" and self.project.gold is None:
+            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+        return basis, parts
 
     def _three_formulations(self, basis: Basis) -> list[Formulation]:
         """Original, the rewriters, Human; all of them have a file for the basis."""
@@ -236,8 +246,7 @@ class Workspace(Inputs):
         return dict(zip(files, frames, strict=True)), evaluated
 
     def _from_answers(self, parts: Sequence[Formulation], measures: Sequence[Measure]) -> Scored:
-        if self.project.gold is None:
-            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+        assert self.project.gold is not None
         gold = read_gold_answers(self.project.gold)
         self.remember("gold answers", self.project.gold, len(gold))
         names = [measure.name for measure in measures]
