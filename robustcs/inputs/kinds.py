@@ -1,93 +1,304 @@
-"""What kind of file is this? Told by its first lines; for ``robustcs init``, which finds a folder's files."""
+"""What kind of file is this? Told by what stands at its beginning, never by its name.
+
+:func:`identify` is what ``robustcs init`` and ``check`` ask, and every reader that was given a file of another kind.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
-from robustcs.errors import InputError
+from robustcs.errors import InputError, input_error
+from robustcs.inputs import beir, cast, ikat, open_domain, rag
 from robustcs.inputs.annotations import is_annotations
-from robustcs.inputs.files import line_chunks, parse_json
+from robustcs.inputs.heads import first_lines, first_record
 from robustcs.inputs.ratings import is_ratings
-from robustcs.inputs.records import ID_NAMES
+from robustcs.inputs.records import ID_NAMES, is_turn_id
+from robustcs.inputs.run_formats import run_format_of
+from robustcs.inputs.tables import Table, read_table
+from robustcs.inputs.text_format import Role
+from robustcs.inputs.text_formats import PLAIN, format_of
+from robustcs.inputs.three_columns import kind_of_rows
 
+#: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
+#: them, nor nuggets.
 Kind = Literal[
-    "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics"
-]
+    "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics",
+    "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "ptkb",
+]  # fmt: skip
 
-#: Enough to see the shape of a file, and of the first record of a JSON file.
-_HEAD = 1 << 16
+#: Which options take a kind, for messages.
+_TAKEN_BY: dict[Kind, str] = {
+    "run": "--run, --original, --qr or --human",
+    "qrels": "--qrels",
+    "scores": "--scores",
+    "texts": "--rewrites",
+    "paraphrases": "--paraphrases",
+    "collection": "--collection",
+    "answers": "--answers or --gold",
+    "snippets": "robustcs agreement",
+    "ratings": "robustcs agreement",
+    "clariq topics": "robustcs clariq --topics",
+    "question run": "robustcs clariq --run",
+    "question bank": "robustcs clariq --questions or robustcs crowd --bank",
+    "clariq evaluation": "robustcs clariq --evaluations",
+    "mixed-initiative run": "robustcs crowd --run",
+    "crowd grades": "robustcs crowd",
+}
+_LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
+#: Turn ids of iKAT: ``9-1_3``, ``0_2``.
+_IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
+#: No persona of iKAT has more statements.
+_MOST_STATEMENTS = 60
+#: Ids of clarifying questions, in ClariQ and CAsT-ReGIn.
+_QUESTION = re.compile(r"Q[0-9]{4,}")
+#: Passages are longer than questions: words of the first text of JSONL with ``_id`` and ``text`` alone.
+_PASSAGE_WORDS = 60
+
+
+@dataclass(frozen=True)
+class Identified:
+    """What a file is.
+
+    kind
+        What it is for.
+    family
+        As messages call it: ``iKAT topics``, ``BEIR qrels``, ``a TREC run``.
+    also
+        Further kinds that it can be read as: TopiOCQA's questions with passages are a run, texts and answers.
+    formulations
+        Of texts: formulation → the column or field that holds it, for ``FILE:COLUMN``. Empty where one text column serves
+        whatever role the file is given.
+    by_fields
+        Was it told by names of fields or columns? Else by the looks of its cells alone.
+    """
+
+    kind: Kind
+    family: str
+    also: tuple[Kind, ...] = ()
+    formulations: Mapping[Role, str] = field(default_factory=dict)
+    by_fields: bool = True
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Everything that it can be read as."""
+        return (self.kind, *self.also)
+
+    @property
+    def says(self) -> str:
+        """``these are iKAT topics``."""
+        return f"this is {self.family}" if self.family.startswith(("a ", "an ")) else f"these are {self.family}"
+
+    @property
+    def advice(self) -> str:
+        """What to do with it."""
+        if self.kind == "ptkb":
+            return "name the judgments of passages"
+        one = self.family.startswith(("a ", "an "))
+        return f"{_TAKEN_BY[self.kind]} takes {'it' if one else 'them'}" if self.kind in _TAKEN_BY else "no command takes them"
+
+
+def identify(path: str | os.PathLike[str]) -> Identified | None:
+    """What ``path`` is, by its content; None for anything that no reader knows, and for what cannot be read.
+
+    Reads the first mebibyte at most. A pipe is kept for its reader; what is no regular file should not be asked about.
+    """
+    lines = first_lines(path)
+    if lines and lines[0].lstrip().startswith(("{", "[")):
+        record = first_record(path)
+        return None if record is None else _of_record(record)
+    try:
+        table = read_table(path)
+    except InputError:
+        table = None
+    found = _of_table(table, lines) if table else None
+    if found is None and lines and (table is None or table.separator):
+        found = _of_header(lines[0]) or _of_lines(lines)
+    return found
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind | None:
     """The kind of ``path``; None for anything else, unreadable files included."""
-    lines = _head(path)
-    if not lines:
-        return None
-    if lines[0].lstrip().startswith(("{", "[")):
-        return _kind_of_json(lines, "\n".join(lines))
-    return _kind_of_table(lines)
+    found = identify(path)
+    return None if found is None else found.kind
+
+
+def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified | None:
+    """What the file is, where it can be read as ``wanted`` or nothing is known of it.
+
+    Raises :class:`InputError` for a file whose fields say that it is something else, with what it is and which option takes it.
+    """
+    found = identify(path)
+    if found is not None and found.by_fields and wanted not in found.kinds:
+        raise input_error(path, None, found.says, found.advice, "other-kind")
+    return found
 
 
 def first_cells(path: str | os.PathLike[str]) -> set[str]:
     """What stands in the first column at the beginning of ``path``: turn ids of a run or of qrels."""
-    return {line.split()[0] for line in _head(path)}
+    return {line.split()[0] for line in first_lines(path)}
 
 
-def _head(path: str | os.PathLike[str]) -> list[str]:
-    """The first lines that are neither blank nor comments; none where the file cannot be read."""
-    try:
-        head = next(line_chunks(path, _HEAD), b"").decode("utf-8", "replace")
-    except InputError:
-        return []
-    return [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
+# ---------------------------------------------------------------- JSON
 
 
-def _kind_of_json(lines: list[str], head: str) -> Kind | None:
-    try:
-        record: Any = parse_json(lines[0])
-    except ValueError:
-        record = None
-    if isinstance(record, dict) and is_annotations(record):
-        return "snippets"
-    if isinstance(record, dict) and is_ratings(list(record)):
-        return "ratings"
-    if isinstance(record, dict) and ("contents" in record or "passage" in record):
-        return "collection"
-    if isinstance(record, dict) and any(name in record for name in (*ID_NAMES, "topic_number")):
-        return "answers" if {"answer", "answers", "best_span_str"} & record.keys() else "texts"
-    if re.search(r'"(raw_utterance|utterance|QuAC_dialog_id)"\s*:', head):
-        return "texts"
-    if re.match(r'\s*\{\s*"(data"\s*:\s*\[|[^"]*"\s*:\s*\[\s*")', head) or '"best_span_str"' in head:
-        return "answers"
-    # {turn: text}
-    return "texts" if re.match(r'\s*\{\s*"[^"]*"\s*:\s*"', head) else None
+def _of_record(record: Mapping[str, Any]) -> Identified | None:
+    if is_annotations(record):
+        return Identified("snippets", "snippet annotations")
+    if is_ratings(list(record)):
+        return Identified("ratings", "ratings")
+    if rag.is_nuggets(record):
+        return Identified("nuggets", "nuggets")
+    run = run_format_of(record)
+    texts = format_of(record)
+    if run is not None:
+        also: tuple[Kind, ...] = ("texts", "answers") if texts is open_domain.DPR else ()
+        also = ("answers",) if rag.is_answer(record) else also
+        shown = texts.formulations(record) if texts and "texts" in also else {}
+        return Identified("run", run.name, also, shown)
+    if _asks(record):
+        return Identified("mixed-initiative run", "a mixed-initiative run")
+    if _is_passage(record):
+        return Identified("collection", "passages")
+    if texts is not None and texts is not PLAIN:
+        answered: tuple[Kind, ...] = ("answers",) if texts in (open_domain.QRECC, open_domain.DPR) else ()
+        # the fields of a topic's turns are not those of the topic
+        inner = _first_turn(record) if texts in (ikat.TOPICS, cast.TOPICS) or "turns" in record else record
+        return Identified("texts", texts.name, answered, {} if texts is beir.QUERIES else texts.formulations(inner))
+    return _of_plain_record(record)
 
 
-def _kind_of_table(lines: list[str]) -> Kind | None:
-    header = lines[0].lower()
-    columns = [cell.strip(' "') for cell in header.split("\t" if "\t" in header else ",")]
-    if is_annotations(columns):
-        return "snippets"
-    if is_ratings(columns):
-        return "ratings"
-    if {"topic_id", "facet_id", "question_id"} <= set(columns):
-        return "clariq topics"
-    if "paraphrase" in header and "," in header:
-        return "paraphrases"
-    if "\t" in lines[0] and ({*ID_NAMES} & set(header.split("\t"))):
-        return "texts"
-    rows = [line.split() for line in islice(lines, 1, 50)] or [lines[0].split()]
-    if all(len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows):
-        return "run"
-    if all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows):
-        return "qrels"
-    if all(len(row) == 3 and _NUMBER.fullmatch(row[2]) for row in rows) and not _WHOLE.fullmatch(rows[0][0]):
-        return "scores"
-    if all(line.count("\t") == 1 for line in lines[:50]):
-        return "texts"
+def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
+    named = any(name in record for name in ID_NAMES)
+    if named and {"answer", "answers", "best_span_str"} & record.keys():
+        return Identified("answers", "answers")
+    if named and format_of(record) is PLAIN:
+        return Identified("texts", PLAIN.name, (), _plain_formulations(record))
+    names, values = (list(islice(some, _LINES)) for some in (record.keys(), record.values()))
+    first = values[0] if values else None
+    if isinstance(first, dict) and "Questions" in first or isinstance(first, dict) and "Responses" in first:
+        return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
+    if isinstance(first, dict) and first and all(isinstance(value, int | float) for value in first.values()):
+        return Identified("clariq evaluation", "scores {measure: {facet: score}}", by_fields=False)
+    if values and all(map(_QUESTION.fullmatch, names)) and all(isinstance(value, str) for value in values):
+        return Identified("question bank", "a bank of questions")
+    if isinstance(record.get("data"), list):
+        return Identified("answers", "answers of SQuAD or QuAC")
+    if values and all(isinstance(value, str | list) for value in values) and not named:
+        if any(isinstance(value, list) and value and isinstance(value[0], str) for value in values):
+            return Identified("answers", "answers {turn: [answer, …]}", by_fields=False)
+        if all(isinstance(value, str) for value in values):
+            # answers of systems look the same
+            return Identified("texts", "texts {turn: text}", ("answers",), by_fields=False)
     return None
+
+
+def _plain_formulations(names: Mapping[str, Any] | Sequence[str]) -> dict[Role, str]:
+    """The formulations that have columns of their own beside each other; none where one column serves every role."""
+    own = PLAIN.named or {}
+    found = {role: next((name for name in own[role] if name in names), "") for role in own}
+    return {role: name for role, name in found.items() if name}
+
+
+def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that the turns of a topic have, those that stand at the beginning of the file."""
+    lists = (value for value in record.values() if isinstance(value, list) and value and isinstance(value[0], dict))
+    fields: dict[str, Any] = {}
+    for turn in next(lists, []):
+        fields |= turn if isinstance(turn, dict) else {}
+    return fields
+
+
+def _asks(record: Mapping[str, Any]) -> bool:
+    """Questions that a system would ask (CAsT 2022)."""
+    turns = record.get("turns")
+    first = turns[0] if isinstance(turns, list) and turns else None
+    return isinstance(first, dict) and "questions" in first
+
+
+def _is_passage(record: Mapping[str, Any]) -> bool:
+    if "contents" in record or "passage" in record or ("segment" in record and "docid" in record):
+        return True
+    text = record.get("text")
+    if not isinstance(text, str) or not any(is_turn_id(record.get(name)) for name in ("_id", "id", "docid")):
+        return False
+    return "title" in record or (beir.is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
+
+
+# ---------------------------------------------------------------- tables and lines
+
+
+def _of_header(line: str) -> Identified | None:
+    """By the names of columns that are no turn ids."""
+    columns = [cell.strip(' "') for cell in line.lower().split("\t" if "\t" in line else ",")]
+    if is_annotations(columns):
+        return Identified("snippets", "snippet annotations")
+    if is_ratings(columns):
+        return Identified("ratings", "ratings")
+    if {"topic_id", "facet_id", "question_id"} <= set(columns):
+        return Identified("clariq topics", "ClariQ topics")
+    if any("paraphrase" in name for name in columns) and "," in line:
+        return Identified("paraphrases", "paraphrases")
+    return Identified("question bank", "a bank of questions") if columns[:2] == ["question_id", "question"] else None
+
+
+def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
+    names = dict.fromkeys((*table.columns, *table.names), "")
+    known = _of_header("\t".join(table.names)) or _of_header(",".join(table.names))
+    if known is not None:
+        return known
+    for kind, fits, family in _COLUMNS:
+        if fits(table):
+            return Identified(kind, family)
+    texts = format_of(names) if table.separator != " " else None
+    if texts is None or (lines and _is_trec_run([line.split() for line in lines[1:_LINES]])):
+        return None
+    return Identified("texts", texts.name, (), _plain_formulations(names) if texts is PLAIN else texts.formulations(names))
+
+
+_COLUMNS: tuple[tuple[Kind, Callable[[Table], bool], str], ...] = (
+    ("qrels", lambda table: table.is_beir, "BEIR qrels"),
+    ("qrels", lambda table: table.is_qrels, "a table of judgments"),
+    ("run", lambda table: table.is_run, "a table of retrieved passages"),
+    ("scores", lambda table: table.is_scores, "a table of per-turn scores"),
+)
+
+
+def _is_trec_run(rows: Sequence[Sequence[str]]) -> bool:
+    return bool(rows) and all(len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows)
+
+
+def _of_lines(lines: Sequence[str]) -> Identified | None:
+    rows = [line.split() for line in islice(lines, 1, _LINES)] or [lines[0].split()]
+    if _is_trec_run(rows):
+        if all(_QUESTION.fullmatch(row[2]) for row in rows):
+            return Identified("question run", "a run of clarifying questions", ("run",), by_fields=False)
+        return Identified("run", "a TREC run", by_fields=False)
+    if all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows):
+        if _are_ptkb([line.split() for line in lines]):
+            return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
+        return Identified("qrels", "TREC qrels", by_fields=False)
+    found = kind_of_rows(rows)
+    if found is not None:
+        family = {"scores": "per-turn scores", "qrels": "MS MARCO qrels", "run": "an MS MARCO run"}[found]
+        return Identified(found, family, by_fields=False)
+    if all(line.count("\t") == 1 for line in lines[:_LINES]):
+        return Identified("texts", "texts (id TAB text)", by_fields=False)
+    return None
+
+
+def _are_ptkb(rows: Sequence[Sequence[str]]) -> bool:
+    """Judged are small numbers for turns of iKAT, relevant or not: the statements of a persona."""
+    turns: dict[str, set[str]] = {}
+    for row in rows:
+        if len(row) != 4 or not _IKAT_TURN.fullmatch(row[0]) or not row[2].isdecimal() or row[3] not in ("0", "1"):
+            return False
+        turns.setdefault(row[0], set()).add(row[2])
+    judged = {int(statement) for statements in turns.values() for statement in statements}
+    return max(map(len, turns.values())) >= 5 and max(judged) <= _MOST_STATEMENTS

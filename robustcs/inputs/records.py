@@ -27,7 +27,7 @@ T = TypeVar("T", str, tuple[str, ...])
 StrPath = str | os.PathLike[str]
 
 #: Names under which a turn id stands, in a JSON object or in the header of a table; the first that is there counts.
-ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn")
+ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

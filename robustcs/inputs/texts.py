@@ -1,22 +1,18 @@
 """The question texts of turns: raw turns, rewrites by a model, rewrites by hand.
 
-The format is told by content, not by the file's name:
+The format is told by content, not by the file's name: :mod:`robustcs.inputs.text_formats` lists those with fields of their own.
+Beside them are read:
 
-- CAsT topic JSON of 2019–2022; columns ``raw_utterance``, ``manual_rewritten_utterance``,
-  ``automatic_rewritten_utterance``, in short ``raw``, ``manual``, ``automatic``; 2022 calls the raw turn ``utterance``
-  and has the system's turns too, which are no questions;
-- CANARD JSON; columns ``Question``, ``Rewrite``; turn ids are QuAC's question ids;
-- JSONL of ConversationQueryRewriter; columns ``input`` (the turns so far, the last is the raw turn), ``target``,
-  ``output``;
-- JSONL with one object a line: an id (:data:`~robustcs.inputs.records.ID_NAMES`) and a text;
 - one JSON object ``{turn: text}``;
 - TSV with a header line, or with two columns ``id TAB text`` and none. TSV has no quoting: quotes belong to the text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.files import read_json
@@ -30,39 +26,34 @@ from robustcs.inputs.records import (
     json_pairs,
     looks_like,
     no_column,
-    record_id,
     shape_of,
 )
+from robustcs.inputs.tables import Table, read_table
+from robustcs.inputs.text_format import Entry, Record, TextFormat
+from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
+from robustcs.inputs.text_formats import PLAIN, TEXT_NAMES, format_of
 
-Role = Literal["original", "qr", "human"]
-
-#: The text column of tables and JSONL where none is named: the first of these that is there.
-TEXT_NAMES = ("query", "text", "question", "rewrite")
-
-_TOPIC_COLUMNS: dict[Role, str] = {"original": "raw", "human": "manual", "qr": "automatic"}
-_CANARD_COLUMNS: dict[Role, str] = {"original": "Question", "human": "Rewrite", "qr": "Rewrite"}
-_REWRITER_COLUMNS: dict[Role, str] = {"original": "input", "human": "target", "qr": "output"}
-_RAW = ("raw_utterance", "utterance")
-_TOPIC_FIELDS = {
-    "raw": _RAW,
-    "raw_utterance": _RAW,
-    "utterance": _RAW,
-    "manual": ("manual_rewritten_utterance",),
-    "automatic": ("automatic_rewritten_utterance",),
-}
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
+#: The texts of a turn: one, or several samples of a rewriter.
+Samples = tuple[str, ...]
 
 
 def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str, str]:
-    """Turn id → text without surrounding white space, in file order.
+    """Turn id → text without surrounding white space, in file order; the first where a turn has several samples.
 
-    ``column`` names the column or field; by default ``role`` chooses it where the format has several formulations, and
-    it is the first of :data:`TEXT_NAMES` elsewhere. A CAsT turn that lacks the field is absent from the result.
+    ``column`` names the column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``, ``manual``) where the file
+    has no column of that name; by default ``role`` chooses it where the format has several formulations, and it is the first of
+    :data:`~robustcs.inputs.text_formats.TEXT_NAMES` elsewhere. A turn of topics that lacks the field is absent from the result.
 
     Raises :class:`InputError` with every problem of the file (bounded): ids or texts that are missing or empty, a turn
     with two different texts, wrong numbers of columns, a column that is not there.
     """
     return TextFile(path).texts(role, column)
+
+
+def read_samples(path: StrPath, role: Role, column: str | None = None) -> dict[str, Samples]:
+    """As :func:`read_texts`, with all samples of every turn in file order: one or more."""
+    return TextFile(path).samples(role, column)
 
 
 class TextFile:
@@ -73,41 +64,130 @@ class TextFile:
 
     def __init__(self, path: StrPath):
         self.path = path
-        self._shape = shape_of(path)
+        table = read_table(path)
+        # a text has spaces
+        self._table = table if table is not None and table.separator != " " else None
+        self._shape = "table" if self._table else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """The texts of one formulation: see :func:`read_texts`."""
-        path = self.path
+        return {turn: samples[0] for turn, samples in self.samples(role, column).items()}
+
+    def notes(self, role: Role, column: str | None = None) -> tuple[str, ...]:
+        """What a reader of :meth:`texts` should know: that a turn has several samples."""
+        most = max(map(len, self.samples(role, column).values()), default=1)
+        if most == 1:
+            return ()
+        return (f"{Path(self.path).name} has up to {most} texts for a turn: the first stands for it",)
+
+    def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
+        """All texts of one formulation: see :func:`read_samples`."""
+        kind, entries, problems = self._entries
+        if kind is not None:
+            return _read_entries(self.path, kind, entries, problems, role, column)
         if self._shape == "table":
-            return _read_table(path, self._lines, column)
-        if self._shape == "jsonl":
-            return _read_jsonl(path, *self._records, role, column)
+            return _read_table(self.path, self._lines, role, column)
         value = self._value
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            if "turn" in value[0]:
-                return _read_topics(path, value, column or _TOPIC_COLUMNS[role])
-            if "QuAC_dialog_id" in value[0]:
-                return _read_canard(path, value, column or _CANARD_COLUMNS[role])
         if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
-            return _read_object(path, column)
+            return _read_object(self.path, column)
         what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
-        raise input_error(path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+        raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+
+    @cached_property
+    def _entries(self) -> tuple[TextFormat | None, list[Entry], ProblemList]:
+        """The kind of file, its turns, and what is wrong with it; no kind for what has no records of one."""
+        problems = ProblemList(self.path)
+        if self._table is not None:
+            kind = self._kind_of_table(self._table)
+            rows = _rows(self._table, problems)
+            return kind, list(kind.entries(rows, problems)) if kind else [], problems
+        if self._shape == "table":
+            return None, [], problems
+        records = list(self._json_records(problems))
+        kind = format_of(records[0].fields) if records else None
+        if kind is None and self._shape == "jsonl":
+            kind = PLAIN
+        return kind, list(kind.entries(records, problems)) if kind else [], problems
+
+    def _kind_of_table(self, table: Table) -> TextFormat | None:
+        """None for the plain TSV, which is read by lines."""
+        kind = format_of(dict.fromkeys((*table.columns, *table.names), ""))
+        if kind is PLAIN and table.separator == "\t":
+            return None
+        if kind is None and table.separator != "\t":
+            if not table.line:
+                raise no_column(self.path, None, TEXT_NAMES[0], table.columns)
+            raise input_error(self.path, table.line, "not a file of texts", _FORMATS, "unknown-format")
+        return kind
+
+    def _json_records(self, problems: ProblemList) -> Iterator[Record]:
+        if self._shape == "jsonl":
+            for place, (line, fields) in enumerate(json_lines(self.path, problems, halves=True), 1):
+                yield Record(line, place, fields)
+            return
+        value = self._value
+        if isinstance(value, dict):
+            kind = format_of(value)
+            if kind is not None and kind is not PLAIN:
+                yield Record(None, 1, value)  # one conversation
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for place, fields in enumerate(value, 1):
+                yield Record(None, place, fields if isinstance(fields, dict) else {})
 
     @cached_property
     def _lines(self) -> list[tuple[int, str]]:
         return list(filled_lines(self.path))
 
     @cached_property
-    def _records(self) -> tuple[list[tuple[int, dict[str, Any]]], ProblemList]:
-        problems = ProblemList(self.path)
-        return list(json_lines(self.path, problems, halves=True)), problems
-
-    @cached_property
     def _value(self) -> Any:
         return read_json(self.path, halves=True)
 
 
-def _read_table(path: StrPath, lines: list[tuple[int, str]], column: str | None) -> dict[str, str]:
+def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
+    for place, (line, fields) in enumerate(table.rows(problems), 1):
+        yield Record(line, place, {name.lower(): value for name, value in fields.items()} | fields)
+
+
+def _read_entries(
+    path: StrPath, kind: TextFormat, entries: list[Entry], problems: ProblemList, role: Role, column: str | None
+) -> dict[str, Samples]:
+    texts: ByTurn[Samples] = ByTurn(path)
+    texts.problems.take(problems)
+    there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
+    names = kind.names(column, role, there)
+    chosen = next((name for name in names if name in there), None)
+    if chosen is None and entries and (not kind.optional or not texts.problems.total):
+        line = None if kind.optional else entries[0].line
+        raise no_column(path, line, column or next(iter(names), role), (name for name in there if name != "number"))
+    several = kind.repeats and chosen not in kind.columns.get("original", ())
+    repeated: dict[object, tuple[list[str], int | None]] = {}
+    for turn, fields, line in entries:
+        name = next((name for name in (names if kind.optional else (chosen,)) if name in fields), None)
+        if kind.optional and (name is None or fields[name] is None):
+            continue
+        if name is None:
+            texts.problems.add(line, f"no field {chosen!r}", "complete the line or leave it out", "no-such-column")
+            continue
+        found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
+        if several and found and is_turn_id(turn):
+            repeated.setdefault(turn, ([], line))[0].extend(found)
+        elif found:
+            texts.add(turn, found, line)
+    for turn, (samples, line) in repeated.items():
+        texts.add(turn, tuple(samples), line)
+    return texts.result()
+
+
+def _samples(texts: ByTurn[Samples], turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
+    """The texts of a turn; empty, and a problem, where there is none."""
+    if last and isinstance(value, list) and value:
+        value = value[-1]
+    values = value if several and isinstance(value, list) and value else [value]
+    found = [texts.text(turn, one, line) for one in values]
+    return tuple(text for text in found if text is not None)
+
+
+def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column: str | None) -> dict[str, Samples]:
     rows = iter(lines)
     number, first = next(rows)
     advice = looks_like(first)
@@ -117,10 +197,11 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], column: str | None)
     names = [cell.lower() for cell in header]
     id_name = next((name for name in ID_NAMES if name in names), None)
     if id_name:
-        column = column or next((name for name in TEXT_NAMES if name in header), TEXT_NAMES[0])
-        if column not in header:
-            raise no_column(path, number, column, header)
-        id_position, text_position = names.index(id_name), header.index(column)
+        wanted = PLAIN.names(column, role, header)
+        chosen = next((name for name in wanted if name in header), None)
+        if chosen is None:
+            raise no_column(path, number, column or wanted[0], header)
+        id_position, text_position = names.index(id_name), header.index(chosen)
         expected = f"the header has {len(header)}"
     else:
         if column:
@@ -132,7 +213,7 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], column: str | None)
         id_position, text_position = 0, 1
         expected = "a file without a header line has 2 (id, text)"
     width = len(header) if id_name else 2
-    texts: ByTurn[str] = ByTurn(path)
+    texts: ByTurn[Samples] = ByTurn(path)
     for number, line in rows:
         cells = line.split("\t")
         if len(cells) != width:
@@ -144,91 +225,19 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], column: str | None)
     return texts.result()
 
 
-def _read_jsonl(
-    path: StrPath, records: list[tuple[int, dict[str, Any]]], problems: ProblemList, role: Role, column: str | None
-) -> dict[str, str]:
-    texts: ByTurn[str] = ByTurn(path)
-    texts.problems.take(problems)
-    chosen = column
-    for number, record in records:
-        from_rewriter = is_turn_id(record.get("topic_number")) and is_turn_id(record.get("query_number"))
-        if chosen is None:
-            names = (_REWRITER_COLUMNS[role],) if from_rewriter else TEXT_NAMES
-            chosen = next((name for name in names if name in record), names[0])
-        if chosen not in record:
-            if not texts.values:
-                raise no_column(path, number, chosen, list(record))
-            texts.problems.add(number, f"no field {chosen!r}", "complete the line or leave it out", "no-such-column")
-            continue
-        text = record[chosen]
-        if from_rewriter:
-            turn: object = f"{record['topic_number']}_{record['query_number']}"
-            if isinstance(text, list) and text:
-                text = text[-1]
-        else:
-            turn = record_id(record)
-        _add(texts, turn, text, number)
-    return texts.result()
-
-
-def _read_object(path: StrPath, column: str | None) -> dict[str, str]:
+def _read_object(path: StrPath, column: str | None) -> dict[str, Samples]:
     if column:
         raise _no_columns(path, None, column, "the file is one JSON object {turn: text}")
-    texts: ByTurn[str] = ByTurn(path)
+    texts: ByTurn[Samples] = ByTurn(path)
     for turn, text in json_pairs(path):
         _add(texts, turn, text, None)
     return texts.result()
 
 
-def _read_topics(path: StrPath, topics: list[Any], column: str) -> dict[str, str]:
-    names = _TOPIC_FIELDS.get(column, (column,))
-    texts: ByTurn[str] = ByTurn(path)
-    fields: dict[str, None] = {}
-    for place, topic in enumerate(topics, 1):
-        if not _numbered(topic) or not isinstance(topic.get("turn"), list):
-            found = f"topic {place} of the list has no number or no list of turns"
-            texts.problems.add(None, found, "complete the topic", "no-turn-id")
-            continue
-        for turn_place, turn in enumerate(topic["turn"], 1):
-            if not _numbered(turn):
-                found = f"topic {topic['number']}: turn {turn_place} of the list has no number"
-                texts.problems.add(None, found, "complete the turn", "no-turn-id")
-                continue
-            if turn.get("participant", "User") != "User":
-                continue
-            fields.update(dict.fromkeys(turn))
-            name = next((name for name in names if name in turn), None)
-            if name:
-                _add(texts, f"{topic['number']}_{turn['number']}", turn[name], None)
-    if not texts.values and not texts.problems.total and fields:
-        raise no_column(path, None, names[0], [field for field in fields if field != "number"])
-    return texts.result()
-
-
-def _numbered(entry: object) -> bool:
-    return isinstance(entry, dict) and is_turn_id(entry.get("number"))
-
-
-def _read_canard(path: StrPath, entries: list[Any], column: str) -> dict[str, str]:
-    if column not in entries[0]:
-        raise no_column(path, None, column, list(entries[0]))
-    texts: ByTurn[str] = ByTurn(path)
-    for place, entry in enumerate(entries, 1):
-        try:
-            turn = f"{entry['QuAC_dialog_id']}_q#{entry['Question_no'] - 1}"
-            text = entry[column]
-        except (KeyError, TypeError, ValueError) as error:
-            found = f"entry {place} of the list is not a CANARD question ({error})"
-            texts.problems.add(None, found, "complete the entry", "no-turn-id")
-            continue
-        _add(texts, turn, text, None)
-    return texts.result()
-
-
-def _add(texts: ByTurn[str], turn: object, value: object, line: int | None) -> None:
+def _add(texts: ByTurn[Samples], turn: object, value: object, line: int | None) -> None:
     text = texts.text(turn, value, line)
     if text is not None:
-        texts.add(turn, text, line)
+        texts.add(turn, (text,), line)
 
 
 def _no_columns(path: StrPath, line: int | None, column: str, found: str) -> InputError:

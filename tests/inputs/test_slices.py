@@ -31,7 +31,8 @@ def test_a_real_file(shared_data: Path) -> None:
 
 def test_messages(tmp_path: Path) -> None:
     assert problem(tmp_path, "topic\tx\n") == (
-        "S:1: no column of turn ids; the columns are: topic, x; name one of them id, qid, query_id, turn_id, turn"
+        "S:1: no column of turn ids; the columns are: topic, x; name one of them id, qid, query_id, turn_id, turn,"
+        " _id, sample_id, query-id, q_id"
     )
     assert problem(tmp_path, "turn\n1_1\n") == (
         "S:1: no column beside the turn ids; name every column in the first line, with tabs between"

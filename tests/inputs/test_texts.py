@@ -286,14 +286,14 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("qrels", "31_1 0 D1 -1\n", None, "§:1: not a file of texts; it looks like qrels, which --qrels takes"),
     ("scores", "map\t31_1\t0.5\n", None,
      "§:1: not a file of texts; it looks like per-turn scores, which --scores takes"),
-    ("wrong column", "id\tquery\toriginal\n31_1\ta\tb\n", "raw",
-     "§:1: no column 'raw'; the columns are: id, query, original; name one of them, as FILE:COLUMN"),
+    ("wrong column", "id\tquery\toriginal\n31_1\ta\tb\n", "manual",
+     "§:1: no column 'manual'; the columns are: id, query, original; name one of them, as FILE:COLUMN"),
     ("no default column", "id\tquestion text\n31_1\ta\n", None,
      "§:1: no column 'query'; the columns are: id, question text; name one of them, as FILE:COLUMN"),
     ("column without header", "31_1\ta\n", "query",
      "§:1: no column 'query': the file has no header line (id TAB text); name the file without :COLUMN"),
     ("no header, three columns", "31_1\ta\tb\n31_2\tc\td\n", None,
-     "§:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn;"
+     "§:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn, _id, sample_id, query-id, q_id;"
      " add a header line, or write id TAB text only"),
     ("tab inside a text", "31_1\ta\n31_2\tb\tc\n", None,
      "§:2: 3 columns where a file without a header line has 2 (id, text); is there a tab inside a text?"),

@@ -138,8 +138,8 @@ def test_texts_are_taken_only_where_they_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "Human.tsv").write_text("id\tquery\toriginal\n1_1\tIs the bridge old?\tIs it old?\n")
     (tmp_path / "T5.tsv").write_text("id\tquery\n1_1\tIs the bridge old?\n")
     paths = ["Human.tsv", "T5.tsv", "topics.json"]
-    assert find_texts(tmp_path, paths) == {"original": "topics.json:raw", "human": "Human.tsv", "qr": "T5.tsv"}
-    assert find_texts(tmp_path, ["Human.tsv"]) == {"original": "Human.tsv:original", "human": "Human.tsv"}
+    assert find_texts(tmp_path, paths) == {"original": "Human.tsv:raw", "human": "Human.tsv", "qr": "T5.tsv"}
+    assert find_texts(tmp_path, ["Human.tsv"]) == {"original": "Human.tsv:raw", "human": "Human.tsv"}
     text = write_config({"texts": [*paths, "spare.tsv"]}, "x", find_texts(tmp_path, paths))
     assert "# spare.tsv\n" in text
     assert "# T5.tsv" not in text
@@ -149,5 +149,5 @@ def test_the_formulations_of_a_rewriters_file(tmp_path: Path) -> None:
     line = '{"topic_number": "1", "query_number": "2", "input": ["a", "b"], "target": "c", "output": "d"}'
     (tmp_path / "rewrites_cv.jsonl").write_text(line + "\n")
     expected = {role: f"rewrites_cv.jsonl:{column}" for role, column in
-                (("original", "input"), ("qr", "output"), ("human", "target"))}
+                (("original", "raw"), ("qr", "automatic"), ("human", "manual"))}
     assert find_texts(tmp_path, ["rewrites_cv.jsonl"]) == expected

@@ -1,0 +1,67 @@
+"""The beginning of a file, for telling its kind: its first lines, or the first record of its JSON, however long that is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from robustcs.errors import InputError
+from robustcs.inputs.files import line_chunks, parse_json
+from robustcs.inputs.records import StrPath
+
+#: Enough to see the shape of a table,
+_HEAD = 1 << 16
+#: and the first fields of a record of JSON, which may list hundreds of passages.
+_JSON_HEAD = 1 << 20
+#: What matters to nesting: strings, brackets, commas.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},]', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def first_lines(path: StrPath) -> list[str]:
+    """The first lines that are neither blank nor comments; none where the file cannot be read."""
+    return [line for line in _text(path, _HEAD).splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _text(path: StrPath, size: int) -> str:
+    try:
+        return next(line_chunks(path, size), b"").decode("utf-8", "replace")
+    except InputError:
+        return ""
+
+
+def first_record(path: StrPath) -> dict[str, Any] | None:
+    """The first object of a JSON list or of JSONL, or the one object that a file is; None where it begins with neither.
+
+    An object that does not end within the first mebibyte has the fields that stand there.
+    """
+    text = _text(path, _JSON_HEAD).lstrip()
+    if text.startswith("["):
+        text = text[1:].lstrip()
+    if not text.startswith("{"):
+        return None
+    try:
+        value = parse_json(_whole(text))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _whole(text: str) -> str:
+    """The object that ``text`` begins with; one that does not end is cut after its last whole value, and closed."""
+    stack: list[str] = []
+    cut = depth = 1
+    for token in _TOKEN.finditer(text):
+        found = token[0]
+        if found in _CLOSING:
+            stack.append(found)
+            continue
+        if found in ("}", "]"):
+            stack.pop()
+            if not stack:
+                return text[: token.end()]
+        elif found != ",":
+            continue
+        # what is opened after this is dropped, so these brackets are still the first of the stack at the end
+        cut, depth = token.end() if found != "," else token.start(), len(stack)
+    return text[:cut] + "".join(_CLOSING[bracket] for bracket in reversed(stack[:depth]))

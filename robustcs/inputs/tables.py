@@ -1,0 +1,173 @@
+"""Tables with a line of column names: CSV, TSV, columns separated by spaces, and Parquet.
+
+Which column is which is told by the usual names, whatever their letter case. CSV is quoted as in RFC 4180; TSV has no quoting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.files import first_bytes, open_binary
+from robustcs.inputs.records import StrPath, filled_lines
+from robustcs.inputs.rows import csv_rows
+
+#: The usual names of columns; the first that is there counts.
+TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+DOCUMENT_NAMES = (
+    "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
+)  # fmt: skip
+GRADE_NAMES = ("relevance", "rel", "grade", "label", "judgment", "judgement")
+SCORE_NAMES = ("score", "similarity", "sim")
+RANK_NAMES = ("rank", "position")
+MEASURE_NAMES = ("measure", "metric")
+VALUE_NAMES = ("value", "score")
+
+_PARQUET = b"PAR1"
+#: Rows of Parquet that are taken at a time.
+_BATCH = 10_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first line names its columns.
+
+    columns
+        The names as they stand there.
+    separator
+        What separates cells: a comma, a tab, or a space for any white space; empty in Parquet.
+    line
+        The number of the line of names; 0 in Parquet, which has no lines: its rows count from 1.
+    cells
+        (line number, cells) of every row, read as they are asked for; rows of another width go to the problems.
+    """
+
+    columns: tuple[str, ...]
+    separator: str
+    line: int
+    cells: Callable[[ProblemList], Iterator[tuple[int, Sequence[Any]]]]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names in lower case."""
+        return tuple(name.lower() for name in self.columns)
+
+    def find(self, names: Sequence[str]) -> int | None:
+        """The position of the first of ``names`` that is a column."""
+        return next((self.names.index(name) for name in names if name in self.names), None)
+
+    def rows(self, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(line number, value by column name) of every row."""
+        for line, cells in self.cells(problems):
+            yield line, dict(zip(self.columns, cells, strict=True))
+
+    @property
+    def turn(self) -> int | None:
+        """The column of turn ids."""
+        return self.find(TURN_NAMES)
+
+    @property
+    def document(self) -> int | None:
+        """The column of passage ids."""
+        return self.find(DOCUMENT_NAMES)
+
+    @property
+    def is_beir(self) -> bool:
+        """Are these BEIR's qrels, whose grade is called ``score``?"""
+        return {"query-id", "corpus-id"} <= set(self.names) and self.find(RANK_NAMES) is None
+
+    @property
+    def is_qrels(self) -> bool:
+        """Does it grade the passages of turns?"""
+        graded = self.find(GRADE_NAMES) is not None or self.is_beir
+        return graded and None not in (self.turn, self.document)
+
+    @property
+    def is_run(self) -> bool:
+        """Does it rank passages for turns?"""
+        ranked = self.find(SCORE_NAMES) is not None or self.find(RANK_NAMES) is not None
+        return ranked and not self.is_qrels and None not in (self.turn, self.document)
+
+    @property
+    def is_scores(self) -> bool:
+        """Has it values of measures by turn, one a row?"""
+        return None not in (self.turn, self.find(MEASURE_NAMES), self.find(VALUE_NAMES)) and self.document is None
+
+
+def is_parquet(path: StrPath) -> bool:
+    """Whether the file is Parquet, by its first bytes."""
+    return first_bytes(path, len(_PARQUET)) == _PARQUET
+
+
+def read_table(path: StrPath) -> Table | None:
+    """The table of a file whose first line that is neither blank nor a comment names a column of turn ids; None without one.
+
+    Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
+    """
+    if is_parquet(path):
+        return _parquet(path)
+    number, head = next(((number, line) for number, line in filled_lines(path) if not line.startswith("#")), (0, ""))
+    delimiter = "\t" if "\t" in head else "," if "," in head else None
+    columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
+    table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, len(columns), delimiter, problems))
+    if len(columns) < 2 or table.turn is None:
+        return None
+    if len(set(table.names)) < len(columns):
+        raise input_error(
+            path, number, "two columns have the same name", "name every column in the first line", "wrong-columns"
+        )
+    return table
+
+
+def _cells(
+    path: StrPath, header: int, width: int, delimiter: str | None, problems: ProblemList
+) -> Iterator[tuple[int, Sequence[str]]]:
+    for number, cells in csv_rows(path, ",", problems) if delimiter == "," else _split(path, delimiter):
+        if number <= header:
+            continue
+        if len(cells) == width:
+            yield number, cells
+            continue
+        problems.add(
+            number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
+            "put a text with commas in quotes" if len(cells) > width and delimiter == ","
+            else "is there a separator inside a cell?" if len(cells) > width else "complete the row or leave it out",
+            "wrong-columns",
+        )  # fmt: skip
+
+
+def _split(path: StrPath, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    for number, line in filled_lines(path):
+        if not line.startswith("#"):
+            yield number, line.split(delimiter)
+
+
+def _parquet(path: StrPath) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def refuse(error: Exception) -> NoReturn:
+        found = f"not Parquet that can be read ({str(error).splitlines()[0][:100]})"
+        raise input_error(path, None, found, "write the file again", "bad-parquet") from None
+
+    def open_file() -> Any:
+        return pq.ParquetFile(pa.PythonFile(open_binary(path), "r"))
+
+    def cells(problems: ProblemList) -> Iterator[tuple[int, Sequence[Any]]]:
+        row = 0
+        try:
+            for batch in open_file().iter_batches(_BATCH):
+                for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    row += 1
+                    yield row, values
+        except (pa.ArrowException, OSError) as error:
+            refuse(error)
+
+    try:
+        columns = tuple(open_file().schema_arrow.names)
+    except (pa.ArrowException, OSError) as error:
+        refuse(error)
+    return Table(columns, "", 0, cells)

@@ -1,0 +1,177 @@
+"""What a kind of file with question texts is: how it is told by its fields, its turns, and which field holds which formulation.
+
+A file is a list of records: the objects of a JSON list or of JSONL lines, or the rows of a table by their column names. A
+format makes turns of them. The formats themselves stand in one module for each family (``cast``, ``ikat``, ``rewriters``,
+``open_domain``, ``beir``); :mod:`robustcs.inputs.text_formats` lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from robustcs.errors import ProblemList
+from robustcs.inputs.records import is_turn_id
+
+Role = Literal["original", "qr", "human"]
+ROLES: tuple[Role, ...] = ("original", "qr", "human")
+
+#: What a user may write after ``FILE:`` in place of a field's name.
+ROLE_NAMES: dict[str, Role] = {
+    "original": "original", "raw": "original", "qr": "qr", "automatic": "qr", "human": "human", "manual": "human",
+}  # fmt: skip
+
+
+class Record(NamedTuple):
+    """One record of a file; ``line`` is None where it stands in a JSON list, ``place`` counts from 1."""
+
+    line: int | None
+    place: int
+    fields: dict[str, Any]
+
+
+class Entry(NamedTuple):
+    """One turn: its id, unchecked, and its fields."""
+
+    turn: object
+    fields: Mapping[str, Any]
+    line: int | None
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """One kind of file.
+
+    name
+        As messages call it, such as ``iKAT topics``.
+    fits
+        Whether a record is of this kind, by its fields.
+    entries
+        The turns of the records; records that are broken go to the problems.
+    columns
+        Formulation → the fields that hold it, of which the first that a turn has counts; without those that the kind never has.
+    optional
+        May a turn lack its text? Then it is absent from what is read; otherwise it is a problem.
+    last
+        Fields that hold the turns so far, of which the last is the question.
+    sampled
+        Fields that may hold several samples of the text.
+    named
+        As ``columns``, where a formulation is asked for by its name and not by its role; as they are without it.
+    repeats
+        May a turn stand several times, with a further sample of its text each?
+    """
+
+    name: str
+    fits: Callable[[Mapping[str, Any]], bool]
+    entries: Callable[[Iterable[Record], ProblemList], Iterator[Entry]]
+    columns: Mapping[Role, tuple[str, ...]]
+    optional: bool = False
+    last: tuple[str, ...] = ()
+    sampled: tuple[str, ...] = ()
+    named: Mapping[Role, tuple[str, ...]] | None = None
+    repeats: bool = False
+
+    def names(self, column: str | None, role: Role, there: Container[str]) -> tuple[str, ...]:
+        """The fields to look into for ``column``, or for ``role`` where no column is named; ``there`` are those of the file.
+
+        A field of its own comes before the name of a formulation. Several names of one formulation are the same column.
+        """
+        if column is None:
+            return self.columns.get(role, ())
+        if self.optional:
+            alike = next((names for names in self.columns.values() if column in names), ())
+            if alike:
+                return alike
+        asked = ROLE_NAMES.get(column.lower())
+        if column in there or asked is None:
+            return (column,)
+        return (self.columns if self.named is None else self.named).get(asked, ())
+
+    def formulations(self, there: Container[str]) -> dict[Role, str]:
+        """Formulation → the field that holds it, of those that a file with the fields ``there`` has."""
+        found = {role: next((name for name in names if name in there), "") for role, names in self.columns.items()}
+        return {role: name for role, name in found.items() if name}
+
+
+def has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
+    """A test of whether a record has all these fields."""
+    return lambda record: all(name in record for name in names)
+
+
+def turn_of(conversation: object, turn: object) -> object:
+    """``CONVERSATION_TURN``; the turn's own id where it says its conversation already, None where one of them is no id."""
+    if not is_turn_id(conversation) or not is_turn_id(turn):
+        return None
+    first, second = str(conversation).strip(), str(turn).strip()
+    return second if second.startswith(f"{first}_") else f"{first}_{second}"
+
+
+def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
+    """Turns that are a record each, with their conversation and their place in it in two fields."""
+
+    def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+        for record in records:
+            name = turn_of(record.fields.get(conversation), record.fields.get(turn))
+            if name is None:
+                found = f"{_entry(record)}no {conversation} or no {turn}"
+                problems.add(record.line, found, "complete the entry", "no-turn-id")
+                continue
+            yield Entry(name, record.fields, record.line)
+
+    return entries
+
+
+def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
+    """Turns in a list of their conversation, which has its id in the field ``topic`` and the list in one of ``lists``."""
+
+    def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+        for record in records:
+            number = record.fields.get(topic)
+            turns = next((record.fields[name] for name in lists if name in record.fields), None)
+            if not is_turn_id(number) or not isinstance(turns, list):
+                found = f"topic {record.place} of the list has no {topic} or no list of {lists[0]}"
+                problems.add(record.line, found, "complete the topic", "no-turn-id")
+                continue
+            for place, entry in enumerate(turns, 1):
+                name = turn_of(number, entry.get(turn)) if isinstance(entry, dict) else None
+                if name is None:
+                    found = f"topic {number}: turn {place} of the list has no {turn}"
+                    problems.add(record.line, found, "complete the turn", "no-turn-id")
+                else:
+                    yield Entry(name, entry, record.line)
+
+    return entries
+
+
+def _entry(record: Record) -> str:
+    return f"entry {record.place} of the list: " if record.line is None else ""
+
+
+# ---------------------------------------------------------------- texts of whole conversations
+
+#: ``|user|: …`` as MTRAG marks who speaks.
+_SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
+_USER = "user"
+_SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
+
+
+def spoken(text: str) -> list[str]:
+    """What the user says in a text with speaker marks, in order; the whole text as it is where it has none."""
+    pieces = _SPEAKER.split(text)
+    if len(pieces) == 1:
+        return [text]
+    said = [words.strip() for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True) if speaker.lower() == _USER]
+    return said or [pieces[-1].strip()]
+
+
+def last_said(text: str) -> str:
+    """The question of a text that may be a whole conversation, marked ``|user|:``: what the user says last."""
+    return spoken(text)[-1]
+
+
+def after_separator(text: str) -> str:
+    """The question of a text that may have the turns before it, separated by ``[SEP]``: the last of them."""
+    return _SEPARATOR.split(text.strip())[-1]
