@@ -19,6 +19,8 @@ from robustcs.wording import verb
 _MEASURE = parse_measure("ndcg_cut_3")
 #: Of turns with different texts, this share with equal rankings is more than chance and small differences.
 _ALIKE = 0.4
+#: Of turns with equal texts, so many may be ranked otherwise: scores are rounded.
+_CHANCE = 0.02
 #: Fewer turns prove nothing.
 _FEW = 5
 #: Rewriting by hand makes questions longer; these are odd the other way round.
@@ -114,7 +116,7 @@ def _apart(survey: Survey, part: Formulation, other: Formulation) -> list[str]:
     if len(common) >= _FEW and all(orders[turn] == theirs[turn] for turn in common):
         return [f"{name} and {other.name} rank alike on every turn: is one run in both roles?"]
     found = fit(survey.texts.get(part.name, {}), orders, survey.texts.get(other.name, {}), theirs)
-    if found.equal_apart:
+    if len(found.equal_apart) > _CHANCE * len(found.equal):
         sure = len(found.equal_apart) >= max(_FEW, len(found.equal) / 2)
         said = "its run did not answer these texts" if sure else "did its run answer these texts?"
         return [

@@ -11,6 +11,7 @@ from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
@@ -178,7 +179,7 @@ class Readiness:
         return not of_answers and set(self._paired) <= self.project.systems.keys()
 
     def _pairs(self) -> None:
-        """Without runs, files are small: the study itself says whether they fit together."""
+        """Without runs, files are small: the study itself joins them."""
         answered = self._answered
         if answered._pairs_have_runs and not self.project.answer_similarity:
             human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
@@ -188,7 +189,8 @@ class Readiness:
                     found = "no turn has texts of a rewriter and of Human and something about their answers"
                     raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
         else:
-            study("correlate").part("ask").ask(answered.workspace.of(answered.project))
+            correct = reachable_thresholds(self.project.thresholds, self.project.metrics)[0]
+            study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), (), correct)
 
     def _by_all_judgments(self, run: Answered) -> Answered:
         """As a run of unjudged passages is once the new judgments have joined the qrels."""
