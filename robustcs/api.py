@@ -85,7 +85,8 @@ def _function(one: Study) -> Callable[..., Any]:
         from robustcs.project.workspace import Workspace
 
         mine = {name: keywords.pop(name) for name in own if name in keywords}
-        return ask(Workspace(_opened(project, keywords, table)), **mine)
+        workspace = Workspace(_opened(project, keywords, table))
+        return ask(workspace, **mine).with_notes(workspace.notes)
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"

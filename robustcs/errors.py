@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ MAX_PROBLEMS = 20
 #: Characters of a message's part that are shown; ids, cells and keys of input files stand in them, however long those are.
 _LONGEST = 600
 
+#: A path made of a URL has lost a slash.
+_URL = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
 FULL_ADVICE = "make room, or write elsewhere"
 #: No space on the disk, in the user's share of it, or under the limit of a file's size.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -103,7 +106,8 @@ class Problem:
     slug: str
 
     def __str__(self) -> str:
-        place = os.fspath(self.path) if self.line is None else f"{os.fspath(self.path)}:{self.line}"
+        path = _URL.sub(r"\1://", os.fspath(self.path))
+        place = path if self.line is None else f"{path}:{self.line}"
         return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 

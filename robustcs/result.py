@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from robustcs.policy import EvaluationPolicy
 from robustcs.wording import counted
@@ -196,6 +196,12 @@ class Result:
     def __post_init__(self) -> None:
         for spec in self.declared:
             spec.check(self.tables[spec.name])
+
+    def with_notes(self, notes: Sequence[str]) -> Self:
+        """The same with further notes after its own."""
+        more = tuple(note for note in notes if note not in self.evaluated.notes)
+        evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more))
+        return replace(self, evaluated=evaluated) if more else self
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:

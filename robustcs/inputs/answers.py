@@ -18,7 +18,9 @@ not count. A turn may stand twice only with the same answers. Other fields of a 
 
 Read as well: gold answers from QuAC's or SQuAD's data set JSON (``data`` → ``paragraphs`` → ``qas``, each with ``id``
 and ``answers``, every one with its ``text``; QuAC's ``orig_answer`` is not read), and predictions in QuAC's form, JSONL
-with the parallel lists ``qid`` and ``best_span_str`` of one dialog a line.
+with the parallel lists ``qid`` and ``best_span_str`` of one dialog a line. QReCC, TopiOCQA and their form of DPR give gold
+answers (a turn without one is left out), and predictions where they have one each; TREC RAG answers are predictions, their
+sentences joined.
 """
 
 from __future__ import annotations
@@ -27,7 +29,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs import rag
 from robustcs.inputs.files import read_json
+from robustcs.inputs.heads import first_record
+from robustcs.inputs.json_records import json_records
+from robustcs.inputs.kinds import refuse_other_kinds
+from robustcs.inputs.open_domain import DPR, QRECC, gold_answers, predicted_answer
 from robustcs.inputs.records import (
     ByTurn,
     StrPath,
@@ -51,10 +58,12 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     Raises :class:`InputError` with every problem of the file (bounded).
     """
     gold: ByTurn[tuple[str, ...]] = ByTurn(path)
-    value = _json_value(path)
-    entries = (
-        _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
-    )
+    entries = _questions(path, gold.problems, gold=True)
+    if entries is None:
+        value = _json_value(path)
+        entries = (
+            _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
+        )
     for turn, answers, line in entries:
         if not answers:
             advice = f"write {CANNOT_ANSWER} where the passage does not answer"
@@ -73,10 +82,13 @@ def read_predicted_answers(path: StrPath) -> dict[str, str]:
     Raises :class:`InputError` with every problem of the file (bounded), such as a turn with several answers.
     """
     predicted: ByTurn[str] = ByTurn(path)
-    value = _json_value(path)
-    if _is_data_set(value):
-        raise input_error(path, None, "a data set with gold answers", "name a file of predictions here", "gold-answers")
-    for turn, answers, line in _plain_answers(path, value, predicted.problems):
+    entries = _questions(path, predicted.problems, gold=False)
+    if entries is None:
+        value = _json_value(path)
+        if _is_data_set(value):
+            raise input_error(path, None, "a data set with gold answers", "name a file of predictions here", "gold-answers")
+        entries = _plain_answers(path, value, predicted.problems)
+    for turn, answers, line in entries:
         if len(answers) != 1:
             found = f"turn {turn}: {len(answers)} answers where a prediction has one"
             predicted.problems.add(line, found, "keep the answer that the system gives", "not-one-answer")
@@ -85,6 +97,40 @@ def read_predicted_answers(path: StrPath) -> dict[str, str]:
         if text is not None:
             predicted.add(turn, text, line)
     return predicted.result()
+
+
+#: (turn, answers, line) of every turn, unchecked.
+_Entries = Iterator[tuple[object, list[Any], int | None]]
+
+
+def _questions(path: StrPath, problems: ProblemList, gold: bool) -> _Entries | None:
+    """The answers beside questions of QReCC and TopiOCQA, or those of TREC RAG; None for files of other kinds.
+
+    Raises :class:`InputError` for a file whose fields say that it has no answers.
+    """
+    refuse_other_kinds(path, "answers")
+    if shape_of(path) == "table":
+        return None
+    record = first_record(path) or {}
+    if rag.is_answer(record) and not gold:
+        return _cited_answers(path, problems)
+    kind = next((kind for kind in (QRECC, DPR) if kind.fits(record)), None)
+    if kind is None:
+        return None
+    entries = kind.entries(list(json_records(path, problems)), problems)
+    if gold:
+        return ((turn, gold_answers(fields), line) for turn, fields, line in entries if gold_answers(fields))
+    return ((turn, [predicted_answer(fields)], line) for turn, fields, line in entries)
+
+
+def _cited_answers(path: StrPath, problems: ProblemList) -> _Entries:
+    for line, record in json_lines(path, problems):
+        if not isinstance(record.get("answer"), list):
+            problems.add(line, "no list 'answer'", "complete the line or leave it out", "no-such-column")
+            continue
+        said = rag.sentences(record)
+        texts = [text for text in said if isinstance(text, str)]
+        yield rag.topic_of(record), [" ".join(texts) if len(texts) == len(said) else None], line
 
 
 def _json_value(path: StrPath) -> Any:

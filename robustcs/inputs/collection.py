@@ -1,17 +1,24 @@
-"""The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``."""
+"""The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``.
+
+BEIR and MS MARCO call them ``_id`` or ``docid`` and ``text`` or ``segment``, with a ``title`` that stands before the text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
 from itertools import chain
+from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import parse_json
+from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import StrPath, add_not_json, filled_lines, looks_like
 
 #: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
-_LEADING_ID = re.compile(r'\s*\{\s*"id"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
+_LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
+_ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
+_TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
 #: What a user is told to write.
 FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
 
@@ -21,6 +28,7 @@ def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
 
     Raises :class:`InputError` for an empty file and for one of another kind.
     """
+    refuse_other_kinds(path, "collection")
     lines = filled_lines(path)
     first = next(lines, None)
     if first is None:
@@ -29,6 +37,24 @@ def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
     if not jsonl and "\t" not in first[1]:
         raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or FORMATS, "unknown-format")
     return chain((first,), lines), jsonl
+
+
+def passage_of(record: Any) -> tuple[str, str | None]:
+    """The id and the text of a record of JSONL; an id that is none is empty, a text that is none is None."""
+    if not isinstance(record, dict):
+        return "", None
+    name = next((name for name in _ID_NAMES if name in record), "")
+    passage = record.get(name)
+    if isinstance(passage, bool) or not isinstance(passage, str | int):
+        passage = ""
+    field = next((name for name in _TEXT_NAMES if name in record), "")
+    text, title = record.get(field), record.get("title")
+    if not isinstance(text, str):
+        return str(passage), None
+    if field != "contents" and isinstance(title, str) and title.strip():
+        text = f"{title.strip()} {text}"
+    # half a character becomes a question mark, as in an index
+    return str(passage), text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
@@ -66,14 +92,13 @@ def _json_passages(
         except ValueError as error:
             add_not_json(problems, number, error)
             continue
-        passage = record.get("id") if isinstance(record, dict) else None
-        if isinstance(passage, bool) or not isinstance(passage, str | int) or passage == "":
+        passage, text = passage_of(record)
+        if not passage:
             problems.add(number, "no passage id", FORMATS, "no-passage-id")
-        elif not isinstance(record.get("contents"), str):
+        elif text is None:
             problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
-        elif str(passage) in wanted:
-            # half a character becomes a question mark, as in an index
-            yield number, str(passage), record["contents"].encode("utf-8", "replace").decode().strip()
+        elif passage in wanted:
+            yield number, passage, text.strip()
 
 
 def _table_passages(

@@ -2,7 +2,7 @@
 
 Nothing else in robustcs opens an input file for reading. Files are read more than once: to tell their kind, for their rows and
 for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named pipe) is kept in a temporary file by the first
-reading, for the life of the process.
+reading, for the life of the process; so is what stands at a URL.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from threading import Lock
 from typing import Any, BinaryIO, cast
 
 from robustcs.errors import InputError, input_error
+from robustcs.inputs.urls import opened, url_of
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOM = b"\xef\xbb\xbf"
@@ -121,10 +122,17 @@ _SPOOLING = Lock()
 
 
 def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
-    """The spool of what cannot be read twice, filled by the first call; None for a regular file.
+    """The spool of what cannot be read twice, or stands elsewhere, filled by the first call; None for a regular file.
 
     Raises :class:`InputError` for a device, whose bytes may never end, and where there is no room for a spool.
     """
+    url = url_of(path)
+    if url is not None:
+        with _SPOOLING:
+            if (url, 0, 0) not in _SPOOLS:
+                with opened(url) as source:
+                    _SPOOLS[url, 0, 0] = _Spool(source)
+        return _SPOOLS[url, 0, 0]
     found = os.stat(path)
     # not every system opens a redirected file anew under such a name
     descriptor = os.fspath(path).startswith(("/dev/stdin", "/dev/fd/"))

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from robustcs.errors import InputError
-from robustcs.inputs.files import line_chunks, parse_json
+from robustcs.inputs.files import first_bytes, parse_json
 from robustcs.inputs.records import StrPath
 
 #: Enough to see the shape of a table,
@@ -19,15 +19,24 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def first_lines(path: StrPath) -> list[str]:
-    """The first lines that are neither blank nor comments; none where the file cannot be read."""
-    return [line for line in _text(path, _HEAD).splitlines() if line.strip() and not line.startswith("#")]
+    """The first lines that are neither blank nor comments; none where the file cannot be read.
+
+    A line that goes on is cut; it is left out where there are others.
+    """
+    text = _text(path, _HEAD)
+    if len(text) >= _HEAD // 4 and "\n" in text:  # four bytes make a character at most
+        text = text[: text.rindex("\n")]
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _text(path: StrPath, size: int) -> str:
     try:
-        return next(line_chunks(path, size), b"").decode("utf-8", "replace")
+        data = first_bytes(path, size)
     except InputError:
         return ""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
 def first_record(path: StrPath) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Role
 from robustcs.inputs.text_formats import PLAIN, format_of
-from robustcs.inputs.three_columns import kind_of_rows
+from robustcs.inputs.three_columns import kind_of_rows, measure_columns
 
 #: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
 #: them, nor nuggets.
@@ -49,6 +49,8 @@ _TAKEN_BY: dict[Kind, str] = {
     "mixed-initiative run": "robustcs crowd --run",
     "crowd grades": "robustcs crowd",
 }
+#: Three columns without a line of names.
+MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
 _LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -77,6 +79,8 @@ class Identified:
         whatever role the file is given.
     by_fields
         Was it told by names of fields or columns? Else by the looks of its cells alone.
+    shape
+        JSON, a table with a line of column names, or lines without one.
     """
 
     kind: Kind
@@ -84,6 +88,7 @@ class Identified:
     also: tuple[Kind, ...] = ()
     formulations: Mapping[Role, str] = field(default_factory=dict)
     by_fields: bool = True
+    shape: Literal["json", "table", "lines"] = "lines"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -112,15 +117,18 @@ def identify(path: str | os.PathLike[str]) -> Identified | None:
     lines = first_lines(path)
     if lines and lines[0].lstrip().startswith(("{", "[")):
         record = first_record(path)
-        return None if record is None else _of_record(record)
+        found = None if record is None else _of_record(record)
+        return None if found is None else replace(found, shape="json")
     try:
         table = read_table(path)
     except InputError:
         table = None
     found = _of_table(table, lines) if table else None
-    if found is None and lines and (table is None or table.separator):
-        found = _of_header(lines[0]) or _of_lines(lines)
-    return found
+    if found is not None:
+        return replace(found, shape="table")
+    if lines and (table is None or table.separator):
+        return _of_header(lines[0]) or _of_lines(lines)
+    return None
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind | None:
@@ -158,7 +166,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
     run = run_format_of(record)
     texts = format_of(record)
     if run is not None:
-        also: tuple[Kind, ...] = ("texts", "answers") if texts is open_domain.DPR else ()
+        also: tuple[Kind, ...] = ("texts", "answers") if texts in (open_domain.DPR, open_domain.QRECC) else ()
         also = ("answers",) if rag.is_answer(record) else also
         shown = texts.formulations(record) if texts and "texts" in also else {}
         return Identified("run", run.name, also, shown)
@@ -170,16 +178,19 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
         answered: tuple[Kind, ...] = ("answers",) if texts in (open_domain.QRECC, open_domain.DPR) else ()
         # the fields of a topic's turns are not those of the topic
         inner = _first_turn(record) if texts in (ikat.TOPICS, cast.TOPICS) or "turns" in record else record
-        return Identified("texts", texts.name, answered, {} if texts is beir.QUERIES else texts.formulations(inner))
+        if texts is beir.QUERIES:
+            return Identified("texts", texts.name, ("collection",))
+        return Identified("texts", texts.name, answered, texts.formulations(inner))
     return _of_plain_record(record)
 
 
 def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
     named = any(name in record for name in ID_NAMES)
+    asked = named and format_of(record) is PLAIN
     if named and {"answer", "answers", "best_span_str"} & record.keys():
-        return Identified("answers", "answers")
-    if named and format_of(record) is PLAIN:
-        return Identified("texts", PLAIN.name, (), _plain_formulations(record))
+        return Identified("answers", "answers", ("texts",) if asked else ())
+    if asked:
+        return Identified("texts", PLAIN.name, ("collection",) if "text" in record else (), _plain_formulations(record))
     names, values = (list(islice(some, _LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
     if isinstance(first, dict) and "Questions" in first or isinstance(first, dict) and "Responses" in first:
@@ -223,10 +234,12 @@ def _asks(record: Mapping[str, Any]) -> bool:
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
-    if "contents" in record or "passage" in record or ("segment" in record and "docid" in record):
+    if not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
+        return False
+    if any(isinstance(record.get(name), str) for name in ("contents", "passage", "segment")):
         return True
     text = record.get("text")
-    if not isinstance(text, str) or not any(is_turn_id(record.get(name)) for name in ("_id", "id", "docid")):
+    if not isinstance(text, str):
         return False
     return "title" in record or (beir.is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
 
@@ -253,13 +266,24 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
     known = _of_header("\t".join(table.names)) or _of_header(",".join(table.names))
     if known is not None:
         return known
+    if table.separator in (" ", "\t") and _is_trec(table, lines):
+        return None
     for kind, fits, family in _COLUMNS:
         if fits(table):
             return Identified(kind, family)
     texts = format_of(names) if table.separator != " " else None
-    if texts is None or (lines and _is_trec_run([line.split() for line in lines[1:_LINES]])):
-        return None
-    return Identified("texts", texts.name, (), _plain_formulations(names) if texts is PLAIN else texts.formulations(names))
+    if texts is not None:
+        shown = _plain_formulations(names) if texts is PLAIN else texts.formulations(names)
+        return Identified("texts", texts.name, (), shown)
+    measured = table.document is None and measure_columns(table.columns)
+    return Identified("scores", "a table of per-turn scores") if measured else None
+
+
+def _is_trec(table: Table, lines: Sequence[str]) -> bool:
+    """A run or qrels of TREC whose first line names the columns in their usual order."""
+    rows = [line.split() for line in lines[1:_LINES]]
+    graded = bool(rows) and all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows)
+    return (_is_trec_run(rows) or graded) and table.document in (None, 2) and table.turn == 0
 
 
 _COLUMNS: tuple[tuple[Kind, Callable[[Table], bool], str], ...] = (
@@ -284,9 +308,10 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
         if _are_ptkb([line.split() for line in lines]):
             return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
         return Identified("qrels", "TREC qrels", by_fields=False)
-    found = kind_of_rows(rows)
+    whole = [line.split() for line in islice(lines, _LINES)]
+    found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
-        family = {"scores": "per-turn scores", "qrels": "MS MARCO qrels", "run": "an MS MARCO run"}[found]
+        family = {"scores": "per-turn scores", "qrels": MS_MARCO_QRELS, "run": MS_MARCO_RUN}[found]
         return Identified(found, family, by_fields=False)
     if all(line.count("\t") == 1 for line in lines[:_LINES]):
         return Identified("texts", "texts (id TAB text)", by_fields=False)

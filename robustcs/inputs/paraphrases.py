@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import LONGEST_OF_TURN
 from robustcs.inputs.rows import csv_rows
 from robustcs.inputs.turns import turn_depth, turn_sort_key
@@ -34,6 +35,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase
     Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or one that does not say
     its place in the conversation, an empty paraphrase, a quote that is not closed; or when columns or rows are missing.
     """
+    refuse_other_kinds(path, "paraphrases")
     problems = ProblemList(path)
     rows = csv_rows(path, ",", problems)
     first = next(rows, None)

@@ -1,21 +1,28 @@
-"""Relevance judgments (qrels): ``turn iteration document grade``, one judged passage a line."""
+"""Relevance judgments (qrels): ``turn iteration document grade``, one judged passage a line.
+
+Read as well: tables by their column names, BEIR's among them, and three columns, ``turn document grade``, as of MS MARCO.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import MAX_PROBLEMS, NotInstalledError, ProblemList, UsageError, input_error
+from robustcs.errors import MAX_PROBLEMS, ProblemList, input_error
 from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
+from robustcs.inputs.irds import is_irds, judgments
+from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
+from robustcs.inputs.numbers import finite_number, whole_number
+from robustcs.inputs.records import is_turn_id
+from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
 
-#: What ``irds:`` identifiers start with.
-IRDS_PREFIX = "irds:"
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
 
@@ -35,6 +42,15 @@ _LAYOUT = Layout(
     more=False,
     advise=_advise,
 )
+_THREE_COLUMNS = Layout(
+    what="qrels file",
+    columns=("turn", "document", "grade"),
+    fields=(Field("turn", 0, "label"), Field("document", 1, "label"), Field("grade", 2, "integer")),
+    more=False,
+    advise=_advise,
+)
+#: No scale has more grades; numbers above it are ranks.
+_MOST_IN_THREE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +88,83 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     Raises :class:`InputError` for malformed lines and contradictions, :class:`NotInstalledError` for ``irds:`` without
     that package.
     """
-    text = os.fspath(source)
-    if text.startswith(IRDS_PREFIX):
-        return _read_ir_datasets(text.removeprefix(IRDS_PREFIX))
-    columns = read_columns(source, _LAYOUT)
-    return _from_columns(Path(source).name, columns, source)
+    if is_irds(source):
+        return _read_ir_datasets(os.fspath(source))
+    found = refuse_other_kinds(source, "qrels")
+    name = Path(source).name
+    if found is not None and found.kind == "qrels" and found.shape == "table":
+        columns, lines = _read_table(source)
+        return _from_columns(name, columns, source, lines.__getitem__)
+    three = found is not None and found.family in (MS_MARCO_QRELS, MS_MARCO_RUN)
+    columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)
+    if three and as_numpy(columns.table["grade"].chunk(0)).max() > _MOST_IN_THREE:
+        raise input_error(
+            source, None, "three columns, and the numbers are no grades",
+            "it looks like a run, which --run, --original, --qr or --human takes", "other-kind",
+        )  # fmt: skip
+    qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
+    if not three:
+        return qrels
+    return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
 
 
-def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str]) -> Qrels:
+def _read_table(path: str | os.PathLike[str]) -> tuple[Columns, list[int]]:
+    """The columns of a table that names them, and the line of every row."""
+    table = read_table(path)
+    assert isinstance(table, Table)
+    turn, document, grade = table.turn, table.document, table.find(GRADE_NAMES)
+    if grade is None:
+        grade = table.find(SCORE_NAMES)
+    assert turn is not None and document is not None and grade is not None
+    problems = ProblemList(path)
+    rows: list[tuple[str, str, int]] = []
+    lines = []
+    for line, cells in table.cells(problems):
+        ids = cells[turn], cells[document]
+        if not all(map(is_turn_id, ids)):
+            problems.add(line, "no turn id or no passage id", "complete the row or leave it out", "no-turn-id")
+            continue
+        value = _whole(cells[grade])
+        if value is None:
+            found = f"{table.columns[grade]} {str(cells[grade])[:40]!r} is not a whole number"
+            problems.add(line, found, "write a whole number", "not-an-integer")
+            continue
+        rows.append((str(ids[0]).strip(), str(ids[1]).strip(), value))
+        lines.append(line)
+    problems.raise_if_any()
+    if not rows:
+        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+    return Columns(_arrow(rows), 0, False), lines
+
+
+def _whole(cell: object) -> int | None:
+    """A whole number, also where it is written ``1.0``."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        whole, _, rest = text.partition(".")
+        return whole_number(whole if rest.strip("0") == "" else text, 10**9)
+    number = finite_number(cell)
+    return int(number) if number is not None and number == int(number) else None
+
+
+def _arrow(rows: list[tuple[str, str, int]]) -> pa.Table:
+    turns, documents, grades = zip(*rows, strict=True)
+    return pa.table(
+        {
+            "turn": pa.array(turns, pa.string()).dictionary_encode(),
+            "document": pa.array(documents, pa.string()).dictionary_encode(),
+            "grade": pa.array(grades, pa.int64()),
+        }
+    )
+
+
+def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], line: Callable[[int], int | None]) -> Qrels:
+    """The judgments of columns; ``line`` gives the line of a row, for messages."""
     table = columns.table
     turns, documents = (table[column].chunk(0) for column in ("turn", "document"))
     turn_codes, document_codes = as_numpy(turns.indices), as_numpy(documents.indices)
     grades = as_numpy(table["grade"].chunk(0))
     problems = ProblemList(path)
-
-    def line(row: int) -> int | None:
-        return None if os.fspath(path).startswith(IRDS_PREFIX) else line_of_row(path, row)
-
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
     for row in extreme[:MAX_PROBLEMS]:
         problems.add(
@@ -131,30 +207,8 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str]) -> 
     )
 
 
-def _read_ir_datasets(identifier: str) -> Qrels:
-    try:
-        import ir_datasets  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise NotInstalledError(
-            "no-ir-datasets", f"{IRDS_PREFIX}{identifier} needs ir_datasets", "pip install ir_datasets"
-        ) from None
-    try:
-        dataset = ir_datasets.load(identifier)
-    except KeyError:
-        raise UsageError(
-            "unknown-dataset", f"ir_datasets knows no {identifier!r}", "see the catalogue of ir_datasets"
-        ) from None
-    if not dataset.has_qrels():
-        raise UsageError("no-qrels", f"{identifier} has no qrels", "name a subset that has, such as …/judged")
-    rows = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+def _read_ir_datasets(name: str) -> Qrels:
+    rows = judgments(name)
     if not rows:
-        raise input_error(f"{IRDS_PREFIX}{identifier}", None, "no judgments", "name another subset", "empty")
-    turns, documents, grades = zip(*rows, strict=True)
-    table = pa.table(
-        {
-            "turn": pa.array(turns, pa.string()).dictionary_encode(),
-            "document": pa.array(documents, pa.string()).dictionary_encode(),
-            "grade": pa.array(grades, pa.int64()),
-        }
-    )
-    return _from_columns(f"{IRDS_PREFIX}{identifier}", Columns(table, 0, False), f"{IRDS_PREFIX}{identifier}")
+        raise input_error(name, None, "no judgments", "name another subset", "empty")
+    return _from_columns(name, Columns(_arrow(rows), 0, False), name, lambda row: None)

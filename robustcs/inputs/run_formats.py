@@ -9,7 +9,7 @@ from robustcs.inputs import ikat, open_domain, rag
 from robustcs.inputs.run_format import RunFormat
 
 #: All kinds; the first that fits a record counts.
-FORMATS: tuple[RunFormat, ...] = (ikat.RUN, open_domain.DPR_RUN, rag.RUN)
+FORMATS: tuple[RunFormat, ...] = (ikat.RUN, open_domain.DPR_RUN, open_domain.SCAI_RUN, rag.RUN)
 
 
 def run_format_of(record: Mapping[str, Any]) -> RunFormat | None:

@@ -1,17 +1,31 @@
-"""TREC runs: ``turn Q0 document rank score tag``, one retrieved passage a line."""
+"""Runs: lines of TREC, ``turn Q0 document rank score tag``, tables by their column names, and the JSON of today's collections.
+
+:mod:`robustcs.inputs.run_formats` lists the kinds of JSON. Three columns, ``turn document rank``, are MS MARCO's.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.arrays import as_numpy
-from robustcs.inputs.columns import Field, Layout, read_columns
+from robustcs.inputs.columns import Columns, Field, Layout, read_columns
+from robustcs.inputs.json_records import json_records
+from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
+from robustcs.inputs.numbers import finite_number, whole_number
+from robustcs.inputs.records import decimal_number, is_turn_id
+from robustcs.inputs.run_formats import run_format_of
+from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
+
+_LARGEST_RANK = 10**9
 
 
 def _advise(columns: int) -> str:
@@ -30,6 +44,13 @@ _LAYOUT = Layout(
 )
 _LAYOUT_WITH_RANK = Layout(
     _LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise
+)
+_THREE_COLUMNS = Layout(
+    what="run",
+    columns=("turn", "document", "rank"),
+    fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("score", 2, "real")),
+    more=False,
+    advise=_advise,
 )
 
 
@@ -67,29 +88,162 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     """Read a run, plain or compressed. ``name`` defaults to the file's name; ``ranks`` keeps the rank column.
 
     Column 2 and the tag are not read; the rank column only with ``ranks`` (real runs start at 0, at 1, or repeat it).
-    Scores are compared as 32-bit floats later, so a score beyond their range becomes infinite.
+    Scores are compared as 32-bit floats later, so a score beyond their range becomes infinite. Where the file has ranks or an
+    order and no scores, the score of a passage is its rank, negative.
 
-    Raises :class:`InputError` for malformed lines, with all of them (bounded).
+    Raises :class:`InputError` for malformed lines, with all of them (bounded), and for a file of another kind.
     """
+    name = Path(path).name if name is None else name
+    found = refuse_other_kinds(path, "run")
+    if found is not None and "run" in found.kinds:
+        if found.shape == "json":
+            return _built(path, name, _from_json, ranks)
+        if found.shape == "table":
+            return _built(path, name, _from_table, ranks)
+    if found is not None and found.family in (MS_MARCO_RUN, MS_MARCO_QRELS):
+        return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
     columns = read_columns(path, _LAYOUT_WITH_RANK if ranks else _LAYOUT)
     table = columns.table
-    turns = table["turn"].chunk(0)
-    name = Path(path).name if name is None else name
     with np.errstate(over="ignore"):
         scores = as_numpy(table["score"].chunk(0)).astype(np.float32)
+    return _run(name, columns, scores, as_numpy(table["rank"].chunk(0)) if ranks else None)
+
+
+def _run(
+    name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str
+) -> Run:
+    turns = columns.table["turn"].chunk(0)
+    told = [f"{name}: the first line is a header and was left out"] if columns.header else []
+    told += [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []
     return Run(
-        name=name,
-        turns=tuple(turns.dictionary.to_pylist()),
-        turn_codes=as_numpy(turns.indices),
-        documents=table["document"].chunk(0),
-        scores=scores,
-        ranks=as_numpy(table["rank"].chunk(0)) if ranks else None,
-        notes=tuple(
-            note
-            for note, there in (
-                (f"{name}: the first line is a header and was left out", columns.header),
-                (f"{name}: {columns.comments} comment lines were left out", columns.comments),
-            )
-            if there
-        ),
-    )
+        name, tuple(turns.dictionary.to_pylist()), as_numpy(turns.indices), columns.table["document"].chunk(0), scores, ranks,
+        (*told, *notes),
+    )  # fmt: skip
+
+
+def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks: bool) -> Run:
+    """``turn document rank``; numbers that are not whole are scores."""
+    turns, numbers = columns.table["turn"].chunk(0), as_numpy(columns.table["score"].chunk(0))
+    if not bool((numbers == np.floor(numbers)).all()):
+        with np.errstate(over="ignore"):
+            scores = numbers.astype(np.float32)
+        return _run(name, columns, scores, _places(as_numpy(turns.indices)) if ranks else None,
+                    f"{name}: three columns, read as turn, document and score")  # fmt: skip
+    pairs = np.stack([as_numpy(turns.indices).astype(np.float64), numbers])
+    if np.unique(pairs, axis=1).shape[1] < len(numbers):
+        raise input_error(
+            path, None, "three columns, and numbers that repeat within a turn are no ranks",
+            "it looks like qrels, which --qrels takes", "other-kind",
+        )  # fmt: skip
+    return _run(name, columns, (-numbers).astype(np.float32), numbers.astype(np.int64) if ranks else None,
+                f"{name}: three columns, read as turn, document and rank")  # fmt: skip
+
+
+def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """int64[n]: the place of every row among those of its turn, from 1, in file order."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], codes[order])
+    places = np.empty(len(codes), np.int64)
+    places[order] = np.arange(len(codes)) - starts + 1
+    return places
+
+
+# ---------------------------------------------------------------- tables and JSON
+
+
+class _Row(NamedTuple):
+    """One passage, unchecked; a score or a rank of None is not given."""
+
+    turn: object
+    document: object
+    score: object
+    rank: object
+    line: int | None
+
+
+def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> Run:
+    """The run of checked rows, in file order."""
+    problems = ProblemList(path)
+    codes: dict[str, int] = {}
+    rows: list[tuple[int, str, float, int]] = []
+    counts: dict[int, int] = {}
+    for row in read(path, problems):
+        if not is_turn_id(row.turn):
+            problems.add(row.line, "no turn id", "give every passage its turn, such as 31_4", "no-turn-id")
+            continue
+        turn = str(row.turn).strip()
+        if not is_turn_id(row.document):
+            problems.add(row.line, f"turn {turn}: a passage without an id", "give every passage its id", "no-passage-id")
+            continue
+        code = codes.setdefault(turn, len(codes))
+        counts[code] = place = counts.get(code, 0) + 1
+        # the ranks of real runs are not trusted, nor read where nobody needs them
+        rank = place if row.rank is None or not (ranks or row.score is None) else _whole(row.rank)
+        score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
+        if score is None or rank is None:
+            what, value, wanted = ("rank", row.rank, "whole") if rank is None else ("score", row.score, "decimal")
+            problems.add(
+                row.line, f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number",
+                f"write a {wanted} number", "not-a-number",
+            )  # fmt: skip
+            continue
+        rows.append((code, str(row.document).strip(), score, rank))
+    problems.raise_if_any()
+    if not rows:
+        raise input_error(path, None, "the file has no passages", "check the path", "empty")
+    turn_codes, documents, scores, places = zip(*rows, strict=True)
+    with np.errstate(over="ignore"):
+        as_singles = np.array(scores).astype(np.float32)
+    return Run(
+        name, tuple(codes), np.array(turn_codes, np.int32), pa.array(documents, pa.string()), as_singles,
+        np.array(places, np.int64) if ranks else None,
+    )  # fmt: skip
+
+
+def _number(value: object) -> float | None:
+    """A finite number, or the one that a text says."""
+    return decimal_number(value.strip()) if isinstance(value, str) else finite_number(value)
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, or the one that a text says; a row's rank fits into a float without loss."""
+    if isinstance(value, str):
+        return whole_number(value.strip(), _LARGEST_RANK)
+    number = finite_number(value)
+    return int(number) if number is not None and number == int(number) and abs(number) <= _LARGEST_RANK else None
+
+
+def _from_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
+    table = read_table(path)
+    assert isinstance(table, Table)
+    turn, document, score, rank = table.turn, table.document, table.find(SCORE_NAMES), table.find(RANK_NAMES)
+    assert turn is not None and document is not None
+    for line, cells in table.cells(problems):
+        yield _Row(
+            cells[turn], cells[document], None if score is None else _given(cells[score]),
+            None if rank is None else _given(cells[rank]), line,
+        )  # fmt: skip
+
+
+def _given(cell: object) -> object:
+    """The cell; an empty one is a text, and no number."""
+    return "" if cell is None else cell
+
+
+def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
+    """The passages of every turn; where one of them has no score, the order of the file counts for the turn."""
+    records = list(json_records(path, problems))
+    kind = run_format_of(records[0].fields) if records else None
+    for turn, passages, line in kind.turns(records, problems) if kind else ():
+        ordered = any(score is None for _, score in passages)
+        for document, score in _distinct(passages) if ordered else passages:
+            yield _Row(turn, document, None if ordered else score, None, line)
+
+
+def _distinct(passages: Iterable[tuple[object, object]]) -> Iterator[tuple[object, object]]:
+    """Each passage where it stands first."""
+    seen: set[str] = set()
+    for document, score in passages:
+        if repr(document) not in seen:
+            seen.add(repr(document))
+            yield document, score

@@ -17,6 +17,8 @@ from robustcs.inputs.rows import csv_rows
 
 #: The usual names of columns; the first that is there counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+#: Columns of conversations, beside whose turns' places there is no column of turn ids.
+_CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
 DOCUMENT_NAMES = (
     "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
 )  # fmt: skip
@@ -27,6 +29,8 @@ MEASURE_NAMES = ("measure", "metric")
 VALUE_NAMES = ("value", "score")
 
 _PARQUET = b"PAR1"
+#: The line of names is no longer.
+_HEAD = 1 << 16
 #: Rows of Parquet that are taken at a time.
 _BATCH = 10_000
 
@@ -77,7 +81,7 @@ class Table:
     @property
     def is_beir(self) -> bool:
         """Are these BEIR's qrels, whose grade is called ``score``?"""
-        return {"query-id", "corpus-id"} <= set(self.names) and self.find(RANK_NAMES) is None
+        return {"query-id", "corpus-id", "score"} <= set(self.names) and self.find(RANK_NAMES) is None
 
     @property
     def is_qrels(self) -> bool:
@@ -103,23 +107,30 @@ def is_parquet(path: StrPath) -> bool:
 
 
 def read_table(path: StrPath) -> Table | None:
-    """The table of a file whose first line that is neither blank nor a comment names a column of turn ids; None without one.
+    """The table of a file whose first line names a column of turn ids or of conversations; None for any other file.
 
     Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
     """
     if is_parquet(path):
         return _parquet(path)
-    number, head = next(((number, line) for number, line in filled_lines(path) if not line.startswith("#")), (0, ""))
+    number, head = _first_line(path)
     delimiter = "\t" if "\t" in head else "," if "," in head else None
     columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
     table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, len(columns), delimiter, problems))
-    if len(columns) < 2 or table.turn is None:
+    if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
         return None
     if len(set(table.names)) < len(columns):
         raise input_error(
             path, number, "two columns have the same name", "name every column in the first line", "wrong-columns"
         )
     return table
+
+
+def _first_line(path: StrPath) -> tuple[int, str]:
+    """Number and text of the first line that is neither blank nor a comment; of a line without end its beginning."""
+    text = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip() and not line.startswith("#"))
+    return next(lines, (0, ""))
 
 
 def _cells(

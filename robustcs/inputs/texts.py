@@ -9,20 +9,23 @@ Beside them are read:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs import irds
 from robustcs.inputs.files import read_json
+from robustcs.inputs.json_records import json_records
+from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import (
     ID_NAMES,
     ByTurn,
     StrPath,
     filled_lines,
     is_turn_id,
-    json_lines,
     json_pairs,
     looks_like,
     no_column,
@@ -31,7 +34,7 @@ from robustcs.inputs.records import (
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
-from robustcs.inputs.text_formats import PLAIN, TEXT_NAMES, format_of
+from robustcs.inputs.text_formats import PLAIN, format_of
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 #: The texts of a turn: one, or several samples of a rewriter.
@@ -64,10 +67,11 @@ class TextFile:
 
     def __init__(self, path: StrPath):
         self.path = path
-        table = read_table(path)
+        self._named = irds.is_irds(path)
+        table = None if self._named else read_table(path)
         # a text has spaces
         self._table = table if table is not None and table.separator != " " else None
-        self._shape = "table" if self._table else shape_of(path)
+        self._shape = "table" if self._table else "json" if self._named else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """The texts of one formulation: see :func:`read_texts`."""
@@ -82,6 +86,8 @@ class TextFile:
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """All texts of one formulation: see :func:`read_samples`."""
+        if column is None and not self._named:
+            refuse_other_kinds(self.path, "texts")
         kind, entries, problems = self._entries
         if kind is not None:
             return _read_entries(self.path, kind, entries, problems, role, column)
@@ -97,16 +103,20 @@ class TextFile:
     def _entries(self) -> tuple[TextFormat | None, list[Entry], ProblemList]:
         """The kind of file, its turns, and what is wrong with it; no kind for what has no records of one."""
         problems = ProblemList(self.path)
+        if self._named:
+            return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
         if self._table is not None:
             kind = self._kind_of_table(self._table)
             rows = _rows(self._table, problems)
             return kind, list(kind.entries(rows, problems)) if kind else [], problems
         if self._shape == "table":
             return None, [], problems
-        records = list(self._json_records(problems))
+        records = list(json_records(self.path, problems))
         kind = format_of(records[0].fields) if records else None
-        if kind is None and self._shape == "jsonl":
-            kind = PLAIN
+        if self._shape == "jsonl":
+            kind = kind or PLAIN
+        elif kind is PLAIN and isinstance(self._value, dict):
+            return None, [], ProblemList(self.path)  # {turn: text}, where a turn may be called as a field is
         return kind, list(kind.entries(records, problems)) if kind else [], problems
 
     def _kind_of_table(self, table: Table) -> TextFormat | None:
@@ -115,24 +125,8 @@ class TextFile:
         if kind is PLAIN and table.separator == "\t":
             return None
         if kind is None and table.separator != "\t":
-            if not table.line:
-                raise no_column(self.path, None, TEXT_NAMES[0], table.columns)
-            raise input_error(self.path, table.line, "not a file of texts", _FORMATS, "unknown-format")
+            return PLAIN  # whose columns the user may name
         return kind
-
-    def _json_records(self, problems: ProblemList) -> Iterator[Record]:
-        if self._shape == "jsonl":
-            for place, (line, fields) in enumerate(json_lines(self.path, problems, halves=True), 1):
-                yield Record(line, place, fields)
-            return
-        value = self._value
-        if isinstance(value, dict):
-            kind = format_of(value)
-            if kind is not None and kind is not PLAIN:
-                yield Record(None, 1, value)  # one conversation
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            for place, fields in enumerate(value, 1):
-                yield Record(None, place, fields if isinstance(fields, dict) else {})
 
     @cached_property
     def _lines(self) -> list[tuple[int, str]]:

@@ -24,23 +24,28 @@ _MEASURE = re.compile(
 _MOST_GRADE = 4
 
 
+def measure_columns(names: Sequence[str]) -> list[str]:
+    """Those of the names of columns that are measures."""
+    return [name for name in names if _MEASURE.fullmatch(name)]
+
+
 def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
     """What rows of three cells are; None for other rows and where nothing tells."""
     if not rows or any(len(row) != 3 or decimal_number(row[2]) is None for row in rows):
         return None
+    if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
+        return "scores"
+    whole = all(_WHOLE.fullmatch(row[2]) for row in rows)
+    if whole and are_ranks([row[0] for row in rows], [int(row[2]) for row in rows]):
+        return "run"
     if _are_scores(rows):
         return "scores"
-    if not all(_WHOLE.fullmatch(row[2]) for row in rows):
+    if not whole:
         return "run"
-    numbers = [int(row[2]) for row in rows]
-    if are_ranks([row[0] for row in rows], numbers):
-        return "run"
-    return "qrels" if all(-2 <= number <= _MOST_GRADE for number in numbers) else None
+    return "qrels" if all(-2 <= int(row[2]) <= _MOST_GRADE for row in rows) else None
 
 
 def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
-    if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
-        return True
     turns: dict[str, set[str]] = {}
     for measure, turn, _ in rows:
         turns.setdefault(measure, set()).add(turn)
@@ -48,7 +53,7 @@ def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
         return False
     # every measure has the same turns; passages are seldom those of another turn
     first, *others = turns.values()
-    return len(first) > 1 and all(len(first & other) * 2 > len(other) for other in others)
+    return (len(first) > 1 or bool(others)) and all(len(first & other) * 2 > len(other) for other in others)
 
 
 def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:

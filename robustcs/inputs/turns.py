@@ -1,6 +1,7 @@
 """What a turn id says: its conversation, its depth, and the natural order of ids.
 
-Three forms are known: ``31_4`` (CAsT 2019–2021), ``132_1-3`` (CAsT 2022) and ``C_…_1_q#2`` (QuAC and CANARD).
+These forms are known: ``31_4`` (CAsT 2019–2021, iKAT, QReCC, TopiOCQA), ``132_1-3`` (CAsT 2022), ``C_…_1_q#2`` (QuAC and
+CANARD) and ``hash<::>4`` (MTRAG). After a hyphen a long number is no place in a conversation: ``2024-145979`` is a topic.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import re
 from robustcs.inputs.numbers import whole_number
 
 _QUAC = re.compile(r"(.+)_q#([0-9]+)")
-_CAST = re.compile(r"(.+)[_-]([0-9]+)")
+_MARKED = re.compile(r"(.+)<::>([^<>]*)")
+_CAST = re.compile(r"(.+)(?:_([0-9]+)|-([0-9]{1,3}))")
 _DIGITS = re.compile(r"([0-9]+)")
 #: No conversation is longer; greater numbers are ids, and would not fit into an array.
 _LAST = 10**18 - 1
@@ -21,8 +23,10 @@ def turn_depth(turn_id: str) -> int | None:
     if found := _QUAC.fullmatch(turn_id):
         place = whole_number(found[2], _LAST)
         return None if place is None else place + 1
+    if found := _MARKED.fullmatch(turn_id):
+        return whole_number(found[2], _LAST)
     found = _CAST.fullmatch(turn_id)
-    return whole_number(found[2], _LAST) if found else None
+    return whole_number(found[2] or found[3], _LAST) if found else None
 
 
 def conversation(turn_id: str) -> str:
@@ -30,7 +34,7 @@ def conversation(turn_id: str) -> str:
 
     For CAsT 2022 this is one branch of the topic's tree: ``132_1`` of ``132_1-3``.
     """
-    found = _QUAC.fullmatch(turn_id) or _CAST.fullmatch(turn_id)
+    found = _QUAC.fullmatch(turn_id) or _MARKED.fullmatch(turn_id) or _CAST.fullmatch(turn_id)
     return found[1] if found else turn_id
 
 

@@ -13,6 +13,8 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.thresholds import Threshold
+from robustcs.inputs.irds import IRDS_PREFIX, is_irds
+from robustcs.inputs.urls import located
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
 
@@ -24,9 +26,9 @@ FORMULATION_FILES = ("run", "scores", "answers", "rewrites")
 
 @dataclass(frozen=True)
 class TextSource:
-    """A file of question texts and the column to read; None lets the role choose."""
+    """A file of question texts, or ``irds:NAME``, and the column to read; None lets the role choose."""
 
-    path: Path
+    path: Path | str
     column: str | None = None
 
 
@@ -241,8 +243,14 @@ def parse_role(key: str) -> tuple[Role, str]:
 
 
 def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
-    """``FILE`` or ``FILE:COLUMN``; a colon belongs to the file name where a file of the whole name exists."""
+    """``FILE`` or ``FILE:COLUMN``; a colon belongs to the file name where a file of the whole name exists.
+
+    ``irds:NAME`` and ``irds:NAME:COLUMN`` are a data set of ir_datasets.
+    """
+    if is_irds(text):
+        name, _, column = text.removeprefix(IRDS_PREFIX).partition(":")
+        return TextSource(f"{IRDS_PREFIX}{name}", column or None)
     head, colon, column = text.rpartition(":")
     if not colon or not head or os.sep in column or (folder / text).exists():
-        return TextSource(folder / text)
-    return TextSource(folder / head, column)
+        return TextSource(located(text, folder))
+    return TextSource(located(head, folder), column)

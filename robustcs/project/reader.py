@@ -19,11 +19,13 @@ from robustcs.evaluation.turns import (
     strangers,
 )
 from robustcs.inputs.files import sha256
+from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
-from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
+from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, TextFile
+from robustcs.inputs.urls import url_of
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project, TextSource
@@ -37,15 +39,19 @@ Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 
 class Inputs:
-    """The inputs of one command, each read when it is needed and once; none of them is written to from now on."""
+    """The inputs of one command, each read when it is needed and once; none of them is written to from now on.
+
+    ``notes``: what was passed over while reading texts.
+    """
 
     def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
         self.project = project
         self.jobs = jobs
         self.track = track
         self._entries: dict[str, dict[str, Any]] = {}
-        self._opened: dict[Path, TextFile] = {}
-        self._text_files: list[tuple[Path, dict[str, str]]] = []
+        self._opened: dict[Path | str, TextFile] = {}
+        self._text_files: list[tuple[Path | str, dict[str, str]]] = []
+        self.notes: list[str] = []
         protect_inputs(project)
 
     @property
@@ -55,7 +61,7 @@ class Inputs:
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
         """Note a file that was read, with its checksum; of a file with several roles, or read again, the first rows."""
-        text = os.fspath(path)
+        text = url_of(path) or os.fspath(path)
         known = self._entries.get(text)
         if known is None:
             digest = None
@@ -121,7 +127,9 @@ class Inputs:
         """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
         if source.path not in self._opened:
             self._opened[source.path] = TextFile(source.path)
-        texts = self._opened[source.path].texts(role, source.column)
+        file = self._opened[source.path]
+        texts = file.texts(role, source.column)
+        self.notes += [note for note in file.notes(role, source.column) if note not in self.notes]
         self.remember(f"{who} texts", source.path, len(texts))
         return texts
 

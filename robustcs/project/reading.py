@@ -17,7 +17,8 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
-from robustcs.inputs.qrels import IRDS_PREFIX
+from robustcs.inputs.irds import IRDS_PREFIX
+from robustcs.inputs.urls import located
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import (
@@ -135,7 +136,7 @@ class _Reader:
         if source.shape == "several":
             return self._paths(table, source)
         if source.shape == "named":
-            return {name: self.folder / path for name, path in self._texts(self._table(table, source.key)).items()}
+            return {name: located(path, self.folder) for name, path in self._texts(self._table(table, source.key)).items()}
         if source.shape == "texts":
             named = self._texts(self._table(table, source.key))
             return {name: parse_text_source(text, self.folder) for name, text in named.items()}
@@ -145,7 +146,7 @@ class _Reader:
         return None if text is None else self._place(source, text)
 
     def _place(self, source: Source, text: str) -> Path | str:
-        return text if source.irds and text.startswith(IRDS_PREFIX) else self.folder / text
+        return text if source.irds and text.startswith(IRDS_PREFIX) else located(text, self.folder)
 
     def _study(self, name: str, table: _Table) -> Any:
         """The table of a study: its files, and its settings."""

@@ -74,7 +74,9 @@ SOURCES: tuple[Source, ...] = (
            help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, qr:NAME or human, or answers for how"
            " alike the answers to QR and Human are."),
     Source("rewrites", "formulations", "role texts", "{name} texts", readers.texts, option="--rewrites",
-           metavar="ROLE=FILE[:COLUMN]", help="Question texts; of several files for a ROLE the earlier wins, turn by turn."),
+           metavar="ROLE=FILE[:COLUMN]", irds=True,
+           help="Question texts; of several files for a ROLE the earlier wins, turn by turn. COLUMN may be original, qr or"
+           " human where a file has several formulations."),
     Source("answers", "formulations", "roles", "{name} answers", readers.predicted_answers, option="--answers",
            metavar="ROLE=FILE", help="Predicted answers (reading comprehension)."),
     Source("gold", "", "one", "gold answers", readers.gold_answers, option="--gold",

@@ -131,7 +131,7 @@ def _ask(section: Sequence[Question], part: Project, names: Names, jobs: int, tr
         "places": [_place(block, tables) for block, (_, tables) in zip(shown, found, strict=True)],
         "policy": first.evaluated.policy_line,
         "scored": first.evaluated.basis != "texts",
-        "notes": [note for answer in answers for note in answer.evaluated.notes],
+        "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
         "inputs": inputs,
         "files": files,
     }

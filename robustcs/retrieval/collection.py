@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import ProblemList
-from robustcs.inputs.collection import FORMATS, passage_lines
+from robustcs.inputs.collection import FORMATS, passage_lines, passage_of
 from robustcs.inputs.files import parse_json
 from robustcs.inputs.records import add_not_json, is_whole
 
@@ -91,13 +91,11 @@ def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str]
     if not isinstance(record, dict):
         problems.add(number, "not a JSON object", FORMATS, "not-json")
         return None
-    passage, text = record.get("id"), record.get("contents")
-    if isinstance(passage, bool) or not isinstance(passage, str | int):
-        passage = ""
-    if not isinstance(text, str):
+    passage, text = passage_of(record)
+    if text is None:
         problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
         return None
-    return str(passage), text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return passage, text
 
 
 def _from_table(number: int, line: str, problems: ProblemList) -> tuple[str, str] | None:

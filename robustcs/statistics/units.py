@@ -23,8 +23,6 @@ Unit = Literal["conversation", "turn"]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
-#: MTRAG: ``hash<::>4``.
-_MARKED = re.compile(r"(.+)<::>[^<>]*")
 #: Conversations that share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
 _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
 
@@ -34,7 +32,7 @@ def unit_of(turn_id: str) -> str:
 
     Conversations on one topic are one unit, for they share what is asked: ``132`` of ``132_1-3``, ``1`` of ``1-2_3``.
     """
-    found = _MARKED.fullmatch(turn_id) or _SHARED_TOPIC.fullmatch(turn_id)
+    found = _SHARED_TOPIC.fullmatch(turn_id)
     return found[1] if found else conversation(turn_id)
 
 

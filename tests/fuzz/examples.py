@@ -267,10 +267,101 @@ def project(random: Random) -> str:
     return parts[0] + "\n".join(part for part in parts[1:] if random.random() < 0.7)
 
 
+# ---------------------------------------------------------------- today's collections
+
+
+def texts_ikat(random: Random) -> str:
+    of_2025 = random.random() < 0.5
+    raw, list_name = ("user_utterance", "responses") if of_2025 else ("utterance", "turns")
+    asked = [{"turn_id": place, raw: text(random), "resolved_utterance": text(random), "response": "x"} for place in (1, 2)]
+    ptkb: Any = ["a"] if of_2025 else {"1": "a"}
+    return as_json([{"number": random.choice((0, "1-1")), "title": "x", "ptkb": ptkb, list_name: asked}])
+
+
+def texts_samples(random: Random) -> str:
+    if random.random() < 0.3:
+        return jsonl([{"sample_id": turn, "cur_utt_text": text(random), "oracle_utt_text": text(random), "t5_rewrite": "x"}
+                      for turn in turns(random)])  # fmt: skip
+    return jsonl([{"sample_id": turn, "predicted_rewrite": [text(random) for _ in range(3)]} for turn in turns(random)])
+
+
+def texts_llm4cs(random: Random) -> str:
+    asked = [{"turn_id": place, "question": text(random), "manual_rewrite": text(random), "rewrite": "x"} for place in (1, 2)]
+    return as_json([{"conv_id": 31, "turns": asked}])
+
+
+def texts_qrecc(random: Random) -> str:
+    return as_json([{"Conversation_no": 1, "Turn_no": place, "Question": text(random), "Rewrite": text(random), "Answer": "yes"}
+                    for place in range(1, 4)])  # fmt: skip
+
+
+def dpr(random: Random) -> str:
+    found = [{"id": f"w:{place}", "score": random.choice((2.5, "1.5")), "has_answer": False} for place in range(2)]
+    records = [{"conv_id": 1, "turn_id": place, "question": f"{text(random)} [SEP] {text(random)}", "answers": ["x"],
+                "ctxs": found} for place in (1, 2)]  # fmt: skip
+    return random.choice((as_json, jsonl))(records)
+
+
+def texts_mtrag(random: Random) -> str:
+    said = [f"|user|: {text(random)}" for _ in range(2)]
+    return jsonl([{"_id": f"abc<::>{place}", "text": "\n".join(said[:place])} for place in (1, 2)])
+
+
+def variations(random: Random) -> str:
+    rows: list[list[object]] = [[7, "typo", "what is it", text(random), True] for _ in range(2)]
+    return table(random, ",", ["q_id", "method", "original_query", "variation", "valid"], rows)
+
+
+def run_ikat(random: Random) -> str:
+    if random.random() < 0.5:
+        found = {"references": {"d1": 2.5, "d2": 1}, "responses": [], "metadata": {"run_id": "x"}}
+        return jsonl([{"turn_id": f"1-1_{place}", **found} for place in (1, 2)])
+    passages = [{"id": f"d{place}", "score": random.random(), "used": True} for place in range(3)]
+    return as_json({"run_name": "x", "turns": [{"turn_id": turn, "responses": [{"rank": 1, "passage_provenance": passages}]}
+                                               for turn in turns(random)]})  # fmt: skip
+
+
+def answers_rag(random: Random) -> str:
+    said = [{"text": text(random), "citations": [0]}]
+    return jsonl([{"run_id": "x", "topic_id": f"2024-{place}", "references": ["d1", "d2"], "answer": said} for place in (1, 2)])
+
+
+def nuggets(random: Random) -> str:
+    return jsonl([{"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]} for place in (1, 2)])
+
+
+def run_table(random: Random) -> str:
+    rows: list[list[object]] = [[turn, f"d{place}", place, random.random()] for turn in turns(random) for place in (1, 2)]
+    return table(random, random.choice((",", "\t")), ["query_id", "doc_id", "rank", "score"], rows)
+
+
+def qrels_table(random: Random) -> str:
+    names = random.choice((["query-id", "corpus-id", "score"], ["qid", "docno", "relevance"]))
+    rows: list[list[object]] = [[turn, f"d{place}", random.randint(0, 3)] for turn in turns(random) for place in (1, 2)]
+    return table(random, random.choice((",", "\t")), names, rows)
+
+
+def scores_table(random: Random) -> str:
+    if random.random() < 0.5:
+        rows: list[list[object]] = [[turn, "map", random.random()] for turn in turns(random)]
+        return table(random, ",", ["query_id", "measure", "value"], rows)
+    return table(random, "\t", ["qid", "map", "P_1"], [[turn, random.random(), 1.0] for turn in turns(random)])
+
+
+def three_columns(random: Random) -> str:
+    return lines([[turn, f"{turn}-d{place}", place] for turn in turns(random) for place in (1, 2)], "\t")
+
+
+def passages_beir(random: Random) -> str:
+    return jsonl([{"_id": f"d{place}", "title": "A title", "text": text(random)} for place in range(4)])
+
+
 #: The names of the examples above.
 EXAMPLES = (
     "run", "qrels", "scores", "texts_tsv", "texts_jsonl", "texts_rewriter", "texts_object", "texts_cast", "texts_canard",
     "answers", "answers_jsonl", "answers_squad", "paraphrases", "collection", "slices", "snippets_jsonl", "snippets_csv",
     "ratings", "grades", "judgments_regin", "gold_checks", "bank", "turn_list", "mixed_initiative", "topics", "question_bank",
     "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "judgments", "project",
+    "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag",
+    "nuggets", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip

@@ -26,12 +26,14 @@ from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_ini
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.rag import read_nuggets
 from robustcs.inputs.ratings import read_ratings
 from robustcs.inputs.rows import columns_of, read_rows
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.slices import read_slices
-from robustcs.inputs.texts import read_texts
+from robustcs.inputs.tables import read_table
+from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.project.reading import read_project
 from robustcs.studies.judge.session import Scale, read_judgments
 from robustcs.studies.judge.sheet import read_sheet
@@ -76,12 +78,23 @@ def _rows(path: Path) -> Any:
     return read
 
 
+def _table(path: Path) -> Any:
+    table = read_table(path)
+    if table is None:
+        return None
+    problems = ProblemList(path)
+    read = list(table.rows(problems))
+    problems.raise_if_any()
+    return read
+
+
 def _told_apart(path: Path) -> Any:
     return kind_of(path), first_cells(path)
 
 
 _TABLES = (make.ratings, make.grades, make.gold_checks, make.snippets_csv, make.snippets_jsonl)
 _TEXTS = (make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard)
+_TODAY = (make.texts_llm4cs, make.texts_qrecc, make.texts_samples, make.texts_mtrag, make.variations)
 _ALL = tuple(example for name, example in vars(make).items() if name in make.EXAMPLES)
 
 FORMATS: dict[str, Format] = {
@@ -93,10 +106,18 @@ FORMATS: dict[str, Format] = {
     "texts": _format(read_texts, *_TEXTS, role="qr", expected=oracle.texts),
     "texts-human": _format(read_texts, *_TEXTS, role="human"),
     "texts-column": _format(read_texts, make.texts_cast, role="original", column="raw_utterance"),
-    "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad),
-    "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl),
+    "texts-today": _format(read_texts, *_TODAY, role="qr"),
+    "texts-original-today": _format(read_texts, make.texts_ikat, make.dpr, make.texts_qrecc, make.texts_mtrag, role="original"),
+    "samples": _format(read_samples, make.texts_samples, make.variations, role="qr"),
+    "run-today": _format(read_run, make.run_ikat, make.dpr, make.answers_rag, make.run_table, make.three_columns, ranks=True),
+    "qrels-today": _format(read_qrels, make.qrels_table, make.three_columns),
+    "scores-today": _format(read_scores, make.scores_table),
+    "table": Format(_table, (make.run_table, make.qrels_table, make.variations), (read_table,)),
+    "nuggets": _format(read_nuggets, make.nuggets),
+    "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr),
+    "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl, make.answers_rag),
     "paraphrases": _format(read_paraphrases, make.paraphrases),
-    "collection": _format(read_passages, make.collection, wanted=_WANTED),
+    "collection": _format(read_passages, make.collection, make.passages_beir, wanted=_WANTED),
     "slices": _format(read_slices, make.slices),
     "annotations": _format(read_annotations, make.snippets_jsonl, make.snippets_csv),
     "ratings": _format(read_ratings, make.ratings),

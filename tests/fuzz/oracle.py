@@ -7,6 +7,7 @@ must be what these read. ``of_…`` says the same of a reader's value.
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -22,7 +23,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.A
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _HEADS = ("query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure")
-_IDS = ("id", "qid", "query_id", "turn_id", "turn")
+_IDS = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 _TEXT_NAMES = ("query", "text", "question", "rewrite")
 _QUOTED = re.compile(r'(\S+)\s+\S+\s+["“](.*)["”]\s+(\S+)\s+(\S+)(\s+.*)?')
 
@@ -101,9 +102,37 @@ def run_by_rank(data: bytes) -> Any:
     return _run(data, True)
 
 
-def _run(data: bytes, ranks: bool) -> list[tuple[Any, ...]]:
+def _names_documents(data: bytes) -> bool:
+    """Whether the first line names columns, one of them of passages: tables are left to their own tests."""
+    first = next((line for line in lines(data) if line.strip() and not line.startswith(b"#")), b"")
+    names = {name.strip(b' "').lower() for name in re.split(rb"[\t, ]+", first)}
+    return bool(names & {b"docno", b"doc_id", b"doc", b"docid", b"document"})
+
+
+def _three(data: bytes) -> list[tuple[str, str, str]] | None:
+    """The rows of a file that has three columns throughout."""
+    rows = list(cells(data))
+    if not rows or any(len(row) != 3 for row in rows):
+        return None
+    return [(row[0].decode(), row[1].decode(), row[2].decode()) for row in rows]
+
+
+def _run(data: bytes, ranks: bool) -> Any:
+    if three := _three(data):
+        numbers = [real(number) for *_, number in three]
+        if all(number == int(number) for number in numbers):
+            return [(turn, document, single(-number), *((int(number),) if ranks else ()))
+                    for (turn, document, _), number in zip(three, numbers, strict=True)]  # fmt: skip
+        places: dict[str, int] = {}
+        found = []
+        for (turn, document, _), number in zip(three, numbers, strict=True):
+            places[turn] = places.get(turn, 0) + 1
+            found.append((turn, document, single(number), *((places[turn],) if ranks else ())))
+        return found
     rows: list[tuple[Any, ...]] = []
     for row in cells(data):
+        if len(row) < 6 and _names_documents(data):
+            return UNKNOWN
         if len(row) < 6:
             raise ValueError("columns")
         rank = (whole(row[3].decode()),) if ranks else ()
@@ -119,7 +148,14 @@ def of_run(read: Any) -> list[tuple[Any, ...]]:
 
 def qrels(data: bytes) -> Any:
     grades: dict[tuple[str, str], int] = {}
+    for turn, document, number in _three(data) or ():
+        if grades.setdefault((turn, document), whole(number)) != whole(number):
+            raise ValueError("two grades")
+    if grades:
+        return grades
     for row in cells(data):
+        if len(row) != 4 and _names_documents(data):
+            return UNKNOWN
         if len(row) != 4:
             raise ValueError("columns")
         grade = whole(row[3].decode())
@@ -190,8 +226,10 @@ def texts(data: bytes) -> Any:
     filled = [line for line in text.split("\n") if line.strip()]
     if not filled:
         raise ValueError("empty")
-    if not filled[0].lstrip().startswith(("{", "[")):
-        pairs = _texts_of_table([line.split("\t") for line in filled])
+    head = filled[0].lower()
+    if not head.lstrip().startswith(("{", "[")):
+        quoted = "\t" not in head and {cell.strip(' "') for cell in head.split(",")} & set(_IDS)
+        pairs = _texts_of_table(list(csv.reader(filled)) if quoted else [line.split("\t") for line in filled])
     else:
         try:
             value = json.loads(text, object_pairs_hook=_Pairs)

@@ -151,7 +151,7 @@ def test_bad_input(tmp_path: Path, reader: Reader, content: Any, message: str) -
 
 
 def test_nothing_of_the_public_data_is_an_answer_file(shared_data: Path) -> None:
-    with pytest.raises(InputError, match="is not a text"):
+    with pytest.raises(InputError, match="this is a mixed-initiative run; robustcs crowd --run takes it"):
         read_gold_answers(shared_data / "cast2022-regin/GPT-3_raw_run.json")
-    with pytest.raises(InputError, match="JSON, but not an object"):
+    with pytest.raises(InputError, match="these are CANARD questions; --rewrites takes them"):
         read_gold_answers(shared_data / "canard/dev.json.gz")

@@ -129,7 +129,6 @@ def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> No
         ("cast2022-regin/question_diversity.qrel", "it looks like qrels, which --qrels takes"),
         ("cast2019/qrqa/human_query_metrics.txt", "it looks like per-turn scores, which --scores takes"),
         ("cast2019/decaf/bm25_raw.evaluation.txt", "it looks like per-turn scores, which --scores takes"),
-        ("ECAsT.csv.gz", FORMATS),
     ],
 )
 def test_other_real_files_are_refused(shared_data: Path, name: str, advice: str) -> None:
@@ -277,7 +276,10 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("empty object", "{}", None, "§: the file has no turns; check the path"),
     ("empty list", "[]", None, f"§: JSON, but a list without texts of turns; {FORMATS}"),
     ("list of texts", '["a"]', None, f"§: JSON, but a list without texts of turns; {FORMATS}"),
-    ("other JSON", {"data": []}, None, f"§: JSON, but an object without texts of turns; {FORMATS}"),
+    ("other JSON", {"turns": {}}, None, f"§: JSON, but an object without texts of turns; {FORMATS}"),
+    ("QuAC's data set", {"data": []}, None, "§: these are answers of SQuAD or QuAC; --answers or --gold takes them"),
+    ("paraphrases", "TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a,b\n", None,
+     "§: these are paraphrases; --paraphrases takes them"),
     ("no tab", "31_1 What?\n", None, f"§:1: not a file of texts; {FORMATS}"),
     ("run", "\n31_1 Q0 D1 1 2.5 tag of mine\n", None,
      "§:2: not a file of texts; it looks like a run, which --run, --original, --qr or --human takes"),
@@ -349,9 +351,9 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
      "§: no column 'passage'; the columns are: participant, utterance, manual_rewritten_utterance,"
      " automatic_rewritten_utterance, parent; name one of them, as FILE:COLUMN"),
     ("topics with holes", [{"turn": []}, {"number": 5, "turn": [{"raw_utterance": "a"}]}, 7], "raw",
+     "§: entry 3 of the list is not an object; complete the entry\n"
      "§: topic 1 of the list has no number or no list of turns; complete the topic\n"
-     "§: topic 5: turn 1 of the list has no number; complete the turn\n"
-     "§: topic 3 of the list has no number or no list of turns; complete the topic"),
+     "§: topic 5: turn 1 of the list has no number; complete the turn"),
     ("topics without turns", [{"number": 5, "turn": []}], "raw", "§: the file has no turns; check the path"),
     ("topic with an empty text", [{"number": 5, "turn": [{"number": 1, "raw_utterance": " "}]}], "raw",
      "§: turn 5_1: empty text; write the text or leave out the turn"),

@@ -18,7 +18,7 @@ from robustcs.evaluation.run_pool import PoolBuilder, RunPool
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
-from robustcs.inputs.qrels import IRDS_PREFIX
+from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.project.requirements import new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated

@@ -1,0 +1,78 @@
+"""Judgments and questions by name from ir_datasets: ``irds:trec-cast/v1/2020/judged``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from robustcs.errors import NotInstalledError, ProblemList, UsageError
+from robustcs.inputs.text_format import Entry, Record, TextFormat
+
+#: What identifiers start with.
+IRDS_PREFIX = "irds:"
+
+
+def is_irds(source: str | os.PathLike[str]) -> bool:
+    """Whether a name is one of ir_datasets, and no file."""
+    return os.fspath(source).startswith(IRDS_PREFIX)
+
+
+def judgments(name: str) -> list[tuple[str, str, int]]:
+    """(turn, document, grade) of every judgment of the data set.
+
+    Raises :class:`NotInstalledError` without ir_datasets, and :class:`UsageError` for a name that it does not know and for a
+    data set without judgments.
+    """
+    dataset = _load(name)
+    if not dataset.has_qrels():
+        raise UsageError("no-qrels", f"{_identifier(name)} has no qrels", "name a subset that has, such as …/judged")
+    return [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+
+
+def queries(name: str) -> list[Record]:
+    """The queries of the data set, each with its fields; turns of the system, which are no questions, are left out.
+
+    Raises as :func:`judgments` does.
+    """
+    dataset = _load(name)
+    if not dataset.has_queries():
+        raise UsageError("no-queries", f"{_identifier(name)} has no queries", "name a subset that has")
+    fields = (query._asdict() for query in dataset.queries_iter())
+    asked = [query for query in fields if str(query.get("participant") or "User").lower() == "user"]
+    return [Record(None, place, query) for place, query in enumerate(asked, 1)]
+
+
+def _identifier(name: str) -> str:
+    return name.removeprefix(IRDS_PREFIX)
+
+
+def _load(name: str) -> Any:
+    try:
+        import ir_datasets  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        raise NotInstalledError("no-ir-datasets", f"{name} needs ir_datasets", "pip install ir_datasets") from None
+    try:
+        return ir_datasets.load(_identifier(name))
+    except KeyError:
+        raise UsageError(
+            "unknown-dataset", f"ir_datasets knows no {_identifier(name)!r}", "see the catalogue of ir_datasets"
+        ) from None
+
+
+def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        yield Entry(record.fields.get("query_id"), record.fields, None)
+
+
+#: A data set with one text for each query has it for every role.
+_ONLY = ("text", "query", "title")
+QUERIES = TextFormat(
+    "queries of ir_datasets", lambda record: "query_id" in record, _entries,
+    {
+        "original": ("raw_utterance", "utterance", *_ONLY),
+        "qr": ("automatic_rewritten_utterance", *_ONLY),
+        "human": ("manual_rewritten_utterance", *_ONLY),
+    },
+    optional=True,
+)  # fmt: skip
