@@ -68,8 +68,8 @@ def explanation(made: Guess) -> str:
 def _level(made: Guess) -> str:
     level, collection = made.level
     if collection:
-        return f"binary measures: relevant from this grade, as in {collection}, by its passage ids; nDCG uses all grades"
-    return "binary measures: relevant from this grade; CAsT and iKAT use 2"
+        return f"of binary measures, as in {collection} (told by the passage ids)"
+    return "of binary measures; CAsT and iKAT use 2"
 
 
 def _order(key: str) -> tuple[int, str]:

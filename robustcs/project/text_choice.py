@@ -13,8 +13,10 @@ from robustcs.project.fit import Fit, fit
 from robustcs.project.found import Folder, Found, role_of, telling_words, words_of
 from robustcs.project.model import Role
 
-#: What texts and rankings say alike, as a share of the turns: enough by itself, enough beside a name, and too little.
-_SURE, _LIKELY = 0.9, 0.7
+#: The share of turns on which texts and rankings must say the same where no name tells whose the texts are.
+_SURE = 0.9
+#: Beside a name, so many different texts with equal rankings prove that others were run.
+_OTHERS = 0.5
 #: Fewer turns prove nothing.
 _FEW = 10
 #: Words of names of rewrites that tell no rewriter from another, and words that mean the same.
@@ -129,6 +131,11 @@ class Chooser:
         found = fit(texts.texts, ours, other.texts, theirs)
         return found if len(found.equal) + len(found.other) >= _FEW else None
 
+    @staticmethod
+    def _told(found: Fit) -> bool:
+        """Do the rankings alone tell whose texts these are? Any other texts would be ranked otherwise, too."""
+        return found.share >= _SURE and len(found.equal) >= _FEW // 2
+
     def for_rewriters(
         self, rewriters: Mapping[str, System], other: Texts | None, other_system: System | None, used: Collection[str]
     ) -> dict[str, Chosen]:
@@ -144,7 +151,7 @@ class Chooser:
                     if called or alone:
                         why = "by its name" if called else "the only texts of a rewriter"
                         pairs.append((0.8, called, len(one.texts), name, one, why))
-                elif found.share >= (_LIKELY if called else _SURE):
+                elif self._told(found) or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
                     why = ("by its name, and " if called else "") + in_words(found, other)
                     pairs.append((round(found.share, 1), called, len(one.texts), name, one, why))
         chosen: dict[str, Chosen] = {}

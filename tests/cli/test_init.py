@@ -12,6 +12,7 @@ import pytest
 
 from robustcs.cli.main import run
 from tests.conftest import Command
+from tests.small_project import BROKEN, FILES
 
 
 def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) -> None:
@@ -141,4 +142,23 @@ def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch:
     parts = tomllib.loads(Path("robustcs.toml").read_text())["formulations"]
     assert {role: part["rewrites"] for role, part in parts.items()} == {
         "original": "rewrites_t5.jsonl:original", "qr": "rewrites_t5.jsonl:qr", "human": "human.tsv",
+    }  # fmt: skip
+
+
+def test_broken_files_of_every_kind_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every file of the small project in every broken form, in one folder with the sound ones."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+        for number, break_it in enumerate(BROKEN.values()):
+            Path(f"{Path(name).stem}_{number}{Path(name).suffix}").write_bytes(break_it(text.encode()))
+    assert run(["init"]) == 0
+    assert run(["check", "--format", "json"]) in (0, 3)
+    out, err = capfd.readouterr()
+    assert "error of the program" not in err
+    made = tomllib.loads(Path("robustcs.toml").read_text())
+    assert {role: part["run"] for role, part in made["formulations"].items()} == {
+        "original": "raw.trec", "qr": "qr.trec", "human": "human.trec",
     }  # fmt: skip

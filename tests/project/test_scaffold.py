@@ -136,7 +136,7 @@ def test_all_rewriters_are_taken_with_their_texts(tmp_path: Path, flat: bool, mo
     assert parts(made, "rewrites") == {key: f"texts/{name}.tsv" for key, name in texts.items()}
     assert "runs" not in made and not aside(tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert run(["init"]) == run(["breakdown"]) == run(["correlate"]) == 0
+    assert run(["init"]) == run(["sweep"]) == 0
 
 
 def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_path: Path) -> None:
