@@ -13,7 +13,7 @@ from robustcs.project.fit import fit
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words
 from robustcs.studies.check.survey import Survey
-from robustcs.wording import verb
+from robustcs.wording import counted, verb
 
 #: What tells Human from Original where the project names no measure.
 _MEASURE = parse_measure("ndcg_cut_3")
@@ -116,16 +116,17 @@ def _apart(survey: Survey, part: Formulation, other: Formulation) -> list[str]:
     if len(common) >= _FEW and all(orders[turn] == theirs[turn] for turn in common):
         return [f"{name} and {other.name} rank alike on every turn: is one run in both roles?"]
     found = fit(survey.texts.get(part.name, {}), orders, survey.texts.get(other.name, {}), theirs)
+    notes = []
     if len(found.equal_apart) > _CHANCE * len(found.equal):
         sure = len(found.equal_apart) >= max(_FEW, len(found.equal) / 2)
         said = "its run did not answer these texts" if sure else "did its run answer these texts?"
-        return [
-            f"{name} has the text of {than} for {len(found.equal)} turn{'s' * (len(found.equal) != 1)}, but another ranking for"
+        notes.append(
+            f"{name} has the text of {than} for {counted(len(found.equal), 'turn')}, but another ranking for"
             f" {turns_in_words(found.equal_apart)}: {said}"
-        ]
+        )
     if len(found.other) >= _FEW and len(found.other_alike) > _ALIKE * len(found.other):
-        return [
-            f"{name} has another text than {than} for {len(found.other)} turns, but the same ranking for"
+        notes.append(
+            f"{name} has another text than {than} for {counted(len(found.other), 'turn')}, but the same ranking for"
             f" {turns_in_words(found.other_alike)}: did its run answer these texts?"
-        ]
-    return []
+        )
+    return notes
