@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 from tests.small_project import BROKEN, FILES
 
 
@@ -110,6 +110,16 @@ def test_folders_of_public_data(
     for row in rows[:-1]:
         if row["command"] != "passages":  # k-means takes its time
             assert (run(row["command"].split()) == 0) == row["runs"], row
+
+
+def test_the_page_shows_what_init_writes_for_cast_2019(shared_data: Path, tmp_path: Path) -> None:
+    folder = linked(shared_data / "cast2019" / "runs", tmp_path / "cast2019" / "runs").parent
+    for name in ("qrels.txt.gz", "topics.json", "topics_resolved.tsv"):
+        (folder / name).symlink_to(shared_data / "cast2019" / name)
+    assert run(["init", str(folder)]) == 0
+    page = (ROOT / "docs" / "check-and-init.md").read_text("utf-8")
+    shown = page.partition("```toml\n")[2].partition("```")[0]
+    assert (folder / "robustcs.toml").read_text().endswith(f"\n\n{shown}")
 
 
 def test_pipes_sockets_and_endless_brackets_in_the_folder(

@@ -71,8 +71,8 @@ def test_texts_that_were_not_what_was_run(notes: Notes) -> None:
     assert alike.startswith(f"qr has another text than Human for {len(TURNS) - equal} turns, but the same ranking for ")
     Path("t5.trec").write_text(ranked({turn: f"{text}!" for turn, text in HUMAN.items()}))
     assert notes(f"{runs} --rewrites qr=human.tsv") == [
-        f"qr has the text of Human for {len(TURNS)} turns, but another ranking for {len(TURNS)} turns (1_1, 1_2, 1_3, 1_4, 2_1 …):"
-        " its run did not answer these texts"
+        f"qr has the text of Human for {len(TURNS)} turns, but another ranking for {len(TURNS)} turns (1_1, 1_2, 1_3, 1_4,"
+        " 2_1 …): its run did not answer these texts"
     ]
     assert "qr and human rank alike on every turn: is one run in both roles?" in notes(
         "--qrels qrels.txt --qr human.trec --human human.trec --relevance-level 2"
