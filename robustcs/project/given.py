@@ -107,9 +107,7 @@ def _thresholds(value: Any) -> tuple[Threshold, ...]:
 
 
 def _groups(value: Mapping[str, Any]) -> dict[str, Group]:
-    return {
-        name: group if isinstance(group, Group) else Group(group[0], tuple(group[1])) for name, group in value.items()
-    }
+    return {name: group if isinstance(group, Group) else Group(group[0], tuple(group[1])) for name, group in value.items()}
 
 
 #: What is no file: key → how it is placed.

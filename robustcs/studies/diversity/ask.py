@@ -113,9 +113,7 @@ def _of_project(workspace: Workspace) -> list[Pair]:
     """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
     compared_texts(workspace)
     sets = {
-        name: TextSet(name, {turn: (text,) for turn, text in texts.items()})
-        for name, texts in workspace.texts.items()
-        if texts
+        name: TextSet(name, {turn: (text,) for turn, text in texts.items()}) for name, texts in workspace.texts.items() if texts
     }
     rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
     pairs = [("original", "human"), *(("human", name) for name in rewriters)]
