@@ -42,9 +42,7 @@ _LAYOUT = Layout(
     more=True,
     advise=_advise,
 )
-_LAYOUT_WITH_RANK = Layout(
-    _LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise
-)
+_LAYOUT_WITH_RANK = Layout(_LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise)
 _THREE_COLUMNS = Layout(
     what="run",
     columns=("turn", "document", "rank"),
@@ -109,9 +107,7 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     return _run(name, columns, scores, as_numpy(table["rank"].chunk(0)) if ranks else None)
 
 
-def _run(
-    name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str
-) -> Run:
+def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
     turns = columns.table["turn"].chunk(0)
     told = [f"{name}: the first line is a header and was left out"] if columns.header else []
     told += [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []

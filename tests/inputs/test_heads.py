@@ -20,7 +20,7 @@ VALUE = st.recursive(
 
 @pytest.mark.parametrize("form", ["[{}, 5]", "{}\n{{}}\n", "{}", " \n[\n{}]"])
 def test_the_first_record(tmp_path: Path, form: str) -> None:
-    record = {"a": [1, {"b": "}]\\\""}], "c": "x"}
+    record = {"a": [1, {"b": '}]\\"'}], "c": "x"}
     (tmp_path / "file").write_text(form.format(json.dumps(record)))
     assert first_record(tmp_path / "file") == record
 
