@@ -77,12 +77,16 @@ class Inputs:
     @cached_property
     def qrels(self) -> Qrels:
         """The project's judgments. Raises :class:`UsageError` where none are given."""
-        return self.read_qrels(self.project.qrels)
+        return self.read_qrels(self.require_qrels())
 
-    def read_qrels(self, source: Path | str | None) -> Qrels:
-        """Judgments of another part of the project. Raises :class:`UsageError` for None."""
-        if source is None:
+    def require_qrels(self) -> Path | str:
+        """The file or name of the judgments. Raises :class:`UsageError` where the project has none."""
+        if self.project.qrels is None:
             raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
+        return self.project.qrels
+
+    def read_qrels(self, source: Path | str) -> Qrels:
+        """Judgments of another part of the project."""
         qrels = read_qrels(source)
         self.remember("qrels", source, len(qrels))
         return qrels
@@ -170,12 +174,16 @@ class Inputs:
             raise InputError(list(dict.fromkeys(problems)))
         return texts
 
+    def require_paraphrases(self) -> Path:
+        """The file of paraphrases. Raises :class:`UsageError` where the project has none."""
+        if self.project.paraphrases is None:
+            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
+        return self.project.paraphrases
+
     @cached_property
     def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
         """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
-        path = self.project.paraphrases
-        if path is None:
-            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
+        path = self.require_paraphrases()
         paraphrases = read_paraphrases(path)
         self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
         return paraphrases

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,8 +98,7 @@ class Workspace(Inputs):
         not have the measures that are asked for.
         """
         measures = measures or self.project.metrics
-        answers = of_answers(measures) or not (measures or self._ranked())
-        files = self._three_formulations(answers)
+        files = self.formulation_files(measures)
         frames, evaluated = score(self, list(files.values()), measures)
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
@@ -110,14 +109,15 @@ class Workspace(Inputs):
         )
         return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
 
-    def _ranked(self) -> bool:
-        """Whether a formulation has a run or per-turn scores, or none has answers."""
-        parts = self.project.formulations.values()
-        return any(part.run or part.scores for part in parts) or not any(part.answers for part in parts)
+    def formulation_files(self, measures: Sequence[Measure] = ()) -> dict[tuple[Role, str], ScoredFile]:
+        """Original (which may be absent), the rewriters and Human by role and name, and what scores them; no file is read.
 
-    def _three_formulations(self, answers: bool) -> dict[tuple[Role, str], ScoredFile]:
-        """Original (which may be absent), the rewriters and Human by role and name, and what scores them."""
+        Raises :class:`UsageError` where one of them, or the gold answers, are not given.
+        """
+        measures = measures or self.project.metrics
         parts = sorted(self.project.formulations.values(), key=lambda part: ROLES.index(part.role))
+        ranked = any(part.run or part.scores for part in parts) or not any(part.answers for part in parts)
+        answers = of_answers(measures) or not (measures or ranked)
         chosen = {(part.role, part.name): file for part in parts if (file := file_of(part, answers))}
         for role in ROLES:
             if role != "original" and not any(role == one for one, _ in chosen):
@@ -131,7 +131,22 @@ class Workspace(Inputs):
                 option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
                 advice = f"give {option}, or write a robustcs.toml with robustcs init"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
+        if answers and self.project.gold is None:
+            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
         return chosen
+
+    def scored_systems(self, scores: Mapping[str, Path] | None = None) -> list[ScoredFile]:
+        """Every run, the formulations that have per-turn scores instead, and the files of ``scores`` (by name), which win.
+
+        Raises :class:`UsageError` where there is none.
+        """
+        files = [ScoredFile(name, name, path, "runs") for name, path in self.project.systems.items()]
+        parts = self.project.formulations.values()
+        files += [file for part in parts if not part.run and (file := file_of(part, answers=False))]
+        files += [ScoredFile(name, f"{name} scores", path, "scores") for name, path in (scores or {}).items()]
+        if not files:
+            self.require_runs()
+        return list({file.name: file for file in files}.values())
 
     def require_runs(self) -> None:
         """Raises :class:`UsageError` where the project has no run; texts that wait for one are named."""

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from robustcs.studies.study import Question, Study
 
-_RUNS = ("qrels", "original", "qr", "human")
-#: Original, QR and Human, answered: runs and qrels, per-turn scores, or predicted and gold answers.
-_FORMULATIONS = (_RUNS, ("scores",), ("gold", "answers"))
-
 STUDIES: tuple[Study, ...] = (
-    Study("breakdown", "Wrong answer or wrong question?", _FORMULATIONS),
-    Study("sweep", "How do the bins change with the threshold?", _FORMULATIONS),
-    Study("correlate", "Do similar questions get similar answers?", (("rewrites",),)),
-    Study("evaluate", "Which systems can be told apart?", (("qrels", "runs"),), in_report=False),
-    Study("unjudged", "How much is not judged, and how far could scores move?", (("qrels", "runs"),)),
-    Study("augment", "What changes once more passages are judged?", (("qrels", "new_judgments", "runs"),)),
-    Study("robustness", "How far do scores drop under other words?", (("qrels", "groups"),)),
-    Study("judge", "Grade the unjudged passages that matter.", (("qrels", "runs"),), in_report=False),
-    Study("testsets", "Draw disjoint test sets from paraphrases.", (("paraphrases",),), in_report=False),
-    Study("retrieve", "Answer the questions that no run answers yet.", (("retrieval",),), in_report=False),
-    Study("diversity", "How different are paraphrases from their turns?", (("paraphrases",), ("rewrites",))),
-    Study("clariq", "Which clarifying question is asked, and does it help?", (("clariq",),)),
-    Study("passages", "Which passages of each turn should be annotated?", (("qrels", "collection"),), in_report=False),
-    Study("agreement", "How far do annotators agree, on snippets or on ratings?", (("agreement",),)),
-    Study("crowd", "From grades of crowd workers to qrels.", (("crowd",),)),
-    Study("compare", "What changed between two states, and is it proven?", ((),), in_report=False),
-    Study("check", "Do the inputs fit together?", ((),), in_report=False),
-)
+    Study("breakdown", "Wrong answer or wrong question?", ("formulations",), ("formulations", "rewrites")),
+    Study("sweep", "How do the bins change with the threshold?", ("formulations",), ("formulations",)),
+    Study("correlate", "Do similar questions get similar answers?", ("question_pairs",), ("question_pairs", "rewrites")),
+    Study("evaluate", "Which systems can be told apart?", ("systems",), ("systems",), in_report=False),
+    Study("unjudged", "How much is not judged, and how far could scores move?",
+          ("qrels", "runs"), ("qrels", "runs", "new_judgments"), holes=True),
+    Study("augment", "What changes once more passages are judged?",
+          ("qrels", "runs", "new_judgments"), ("qrels", "runs", "new_judgments")),
+    Study("robustness", "How far do scores drop under other words?", ("groups", "measures_of_rankings", "qrels"),
+          ("qrels", "groups", "rewrites")),
+    Study("judge", "Grade the unjudged passages that matter.", ("qrels", "runs", "compared_runs", "measures_of_rankings"),
+          ("qrels", "compared_runs"), in_report=False, holes=True, asked="--list"),
+    Study("testsets", "Draw disjoint test sets from paraphrases.", ("paraphrases",), ("paraphrases",), in_report=False),
+    Study("retrieve", "Answer the questions that no run answers yet.", ("questions",), ("rewrites", "texts"), in_report=False),
+    Study("diversity", "How different are paraphrases from their turns?", ("compared_texts",), ("rewrites", "paraphrases")),
+    Study("clariq", "Which clarifying question is asked, and does it help?", ("clarifying_questions",), ("clariq",)),
+    Study("passages", "Which passages of each turn should be annotated?",
+          ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),
+    Study("agreement", "How far do annotators agree, on snippets or on ratings?", ("annotated_texts",), ("agreement",)),
+    Study("crowd", "From grades of crowd workers to qrels.", ("crowd_judgments",), ("crowd",)),
+    Study("compare", "What changed between two states, and is it proven?", ("two_states",), (), in_report=False),
+    Study("check", "Do the inputs fit together?", (), (), in_report=False),
+)  # fmt: skip
 
 
 def study(name: str) -> Study:

@@ -40,16 +40,24 @@ class Study:
     short
         What it answers, in one line.
     needs
-        Inputs without which it cannot run, as :meth:`~robustcs.project.model.Project.lacks` names them; several alternatives
-        where one of them is enough.
+        What it cannot do without: names of :data:`robustcs.project.requirements.REQUIREMENTS`.
+    reads
+        The inputs that it opens, so that a broken one stops it: see :meth:`robustcs.studies.check.readiness.Readiness.files`.
     in_report
         Does it have questions in the report?
+    holes
+        Does a run of which no passage is judged mean something to it?
+    asked
+        An option without which it would wait for somebody at the keyboard.
     """
 
     name: str
     short: str
-    needs: tuple[tuple[str, ...], ...]
+    needs: tuple[str, ...]
+    reads: tuple[str, ...]
     in_report: bool = True
+    holes: bool = False
+    asked: str = ""
 
     def part(self, name: str) -> ModuleType:
         """One of the modules of its folder: ``ask``, ``show``, ``command``, ``question``; imported when it is needed."""

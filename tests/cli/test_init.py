@@ -11,24 +11,27 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
+from tests.small_project import BROKEN, FILES
 
 
-def test_init_then_check_then_breakdown(in_copy: Command, tmp_path: Path) -> None:
+def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) -> None:
     (tmp_path / "demo" / "robustcs.toml").unlink()
     answer = in_copy("init")
-    assert answer.out == "wrote robustcs.toml: look through it, then try robustcs check\n"
-    notes = json.loads(in_copy("check --format json").out)["notes"]
-    assert notes[0] == "stem_raw_2 lacks 1 turn: 4_4"
-    assert notes[1].startswith("[clariq]: nothing to evaluate; ") and len(notes) == 2  # topics alone
+    assert answer.out.splitlines() == [
+        "wrote robustcs.toml: look through it, then try robustcs check",
+        "left aside 5 files: robustcs init --explain says which, and why",
+    ]
+    checked = json.loads(in_copy("check --format json").out)
+    assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
+    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == []
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
-        "qrels.txt", "runs/plain_original.trec", "runs/plain_qr.trec", "runs/plain_human.trec",
-        "topics.json",
+        "qrels.txt", "runs/stem_original.trec", "runs/stem_qr.trec", "runs/stem_human.trec", "topics.json",
     ]  # fmt: skip
     assert sum(row["unchanged"] for row in result["tables"]["bins"][:8]) == 19
-    in_copy("sweep")
+    in_copy("robustness")
     in_copy("breakdown --metric f1")
 
 
@@ -37,10 +40,20 @@ def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
     config.unlink()
     in_copy("init .")
     text = config.read_text()
-    assert tomllib.loads(text)["policy"] == {"relevance_level": 1, "missing": "zero", "order": "score"}
-    for comment in ("# Paths are relative", "# also judgments, by their looks: grades.txt", "CAsT uses 2"):
-        assert comment.removeprefix("# ") in text
-    assert max(map(len, text.splitlines())) <= 120
+    assert tomllib.loads(text)["policy"] == {"relevance_level": 1}
+    for comment in ("# Paths are relative", "# 70 turns, 782 judgments, grades 0 to 4", "# 70 turns, up to 100 deep",
+                    "CAsT and iKAT use 2", "# 19 of 19 turns with the text of Human are ranked as Human"):  # fmt: skip
+        assert comment in text
+    assert max(map(len, text.splitlines())) <= 120 and len(text.splitlines()) < 90
+
+
+def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Command, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    taken, left = in_copy("init --explain").out.split("\n\n")
+    assert taken.startswith("Taken\n") and "  runs/stem_qr.trec\n    run of qr, by its name\n" in taken
+    assert left.startswith("Left aside\n")
+    assert "  grades.txt\n    it judges passages that qrels.txt judges: another judge, or another version\n" in left
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_an_existing_config_is_left_alone(in_copy: Command, tmp_path: Path) -> None:
@@ -49,26 +62,64 @@ def test_an_existing_config_is_left_alone(in_copy: Command, tmp_path: Path) -> N
     assert (tmp_path / "demo" / "robustcs.toml").read_bytes() == before
 
 
-@pytest.mark.parametrize("year", ["cast2019", "cast2020"])
+def linked(source: Path, target: Path) -> Path:
+    """A folder with links to all files of another, whose bytes nobody copies; of DL 2021's forty runs to eight."""
+    for path in source.rglob("*"):
+        if path.is_file() and (source.name != "dl2021" or path.name.startswith(("qrels", "p_f", "p_t", "uog"))):
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(path)
+    return target
+
+
+#: Folder of the public data → the commands that run after init, and what of the project file proves that roles were found.
+PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
+    "cast2019": ("breakdown sweep correlate evaluate unjudged judge retrieve diversity report", {
+        "original": "runs/bert_base_raw.trec.gz", "qr": "runs/bert_base_cv.trec.gz", "human": "runs/bert_base_oracle.trec.gz",
+    }),
+    "cast2019/qrqa": ("breakdown sweep correlate diversity report", {}),
+    "cast2019/decaf": ("", {"original": "bm25_raw.run.gz", "qr": "bm25_t5.run.gz", "human": "bm25_manual.run.gz"}),
+    "cast2020": ("breakdown sweep correlate evaluate unjudged judge retrieve diversity passages report", {
+        "original": "runs/bert_raw.trec.gz", "qr": "runs/bert_auto.trec.gz", "human": "runs/bert_manual.trec.gz",
+    }),
+    "cast2021": ("evaluate unjudged judge diversity report", {}),
+    "cast2022-regin": ("crowd report", {}),
+    "clariq": ("clariq report", {}),
+    "snippets": ("agreement report", {}),
+    "formats/ikat": ("diversity", {}),
+    "formats/llm4cs": ("diversity", {}),
+    "dl2021": ("evaluate unjudged judge report", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_folders_of_public_data(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], year: str
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str
 ) -> None:
-    link = tmp_path / year
-    link.mkdir()
-    for path in (shared_data / year).iterdir():
-        (link / path.name).symlink_to(path)
-    for path in [entry for entry in link.iterdir() if entry.is_dir()]:
-        target = path.resolve()
-        path.unlink()
-        path.mkdir()
-        for file in target.iterdir():
-            (path / file.name).symlink_to(file)
-    monkeypatch.chdir(link)
+    commands, runs = PUBLIC[name]
+    monkeypatch.chdir(linked(shared_data / name, tmp_path / "here"))
     assert run(["init"]) == 0
-    assert run(["breakdown", "--format", "json", "--relevance-level", "2"]) == 0
-    out = capfd.readouterr().out
-    result = json.loads(out[out.index("{") :])
-    assert result["policy"]["turns"] == {"cast2019": 173, "cast2020": 208}[year]
+    made = tomllib.loads(Path("robustcs.toml").read_text())
+    assert {key: part["run"] for key, part in made.get("formulations", {}).items() if "run" in part} == runs
+    if name in ("cast2019", "cast2020", "cast2021"):
+        assert made["policy"] == {"relevance_level": 2}
+    capfd.readouterr()
+    assert run(["check", "--format", "json"]) == 0
+    rows = json.loads(capfd.readouterr().out)["tables"]["commands"]
+    assert " ".join(row["command"].split()[0] for row in rows if row["runs"]) == commands
+    for row in rows[:-1]:
+        if row["command"] != "passages":  # k-means takes its time
+            assert (run(row["command"].split()) == 0) == row["runs"], row
+
+
+def test_the_page_shows_what_init_writes_for_cast_2019(shared_data: Path, tmp_path: Path) -> None:
+    folder = linked(shared_data / "cast2019" / "runs", tmp_path / "cast2019" / "runs").parent
+    for name in ("qrels.txt.gz", "topics.json", "topics_resolved.tsv"):
+        (folder / name).symlink_to(shared_data / "cast2019" / name)
+    assert run(["init", str(folder)]) == 0
+    page = (ROOT / "docs" / "check-and-init.md").read_text("utf-8")
+    shown = page.partition("```toml\n")[2].partition("```")[0]
+    assert (folder / "robustcs.toml").read_text().endswith(f"\n\n{shown}")
 
 
 def test_pipes_sockets_and_endless_brackets_in_the_folder(
@@ -87,7 +138,7 @@ def test_pipes_sockets_and_endless_brackets_in_the_folder(
     assert capfd.readouterr().err == ""
     config = tomllib.loads(Path("robustcs.toml").read_text())
     assert config["qrels"] == "qrels.txt"
-    assert config["formulations"] == {"original": {}, "qr": {}, "human": {}}
+    assert "formulations" not in config
 
 
 def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,5 +151,24 @@ def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch:
     assert run(["init"]) == 0
     parts = tomllib.loads(Path("robustcs.toml").read_text())["formulations"]
     assert {role: part["rewrites"] for role, part in parts.items()} == {
-        "original": "rewrites_t5.jsonl:raw", "qr": "rewrites_t5.jsonl:automatic", "human": "human.tsv",
+        "original": "rewrites_t5.jsonl:original", "qr": "rewrites_t5.jsonl:qr", "human": "human.tsv",
+    }  # fmt: skip
+
+
+def test_broken_files_of_every_kind_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every file of the small project in every broken form, in one folder with the sound ones."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+        for number, break_it in enumerate(BROKEN.values()):
+            Path(f"{Path(name).stem}_{number}{Path(name).suffix}").write_bytes(break_it(text.encode()))
+    assert run(["init"]) == 0
+    assert run(["check", "--format", "json"]) in (0, 3)
+    out, err = capfd.readouterr()
+    assert "error of the program" not in err
+    made = tomllib.loads(Path("robustcs.toml").read_text())
+    assert {role: part["run"] for role, part in made["formulations"].items()} == {
+        "original": "raw.trec", "qr": "qr.trec", "human": "human.trec",
     }  # fmt: skip

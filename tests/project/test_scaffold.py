@@ -1,73 +1,295 @@
-"""A first robustcs.toml from the files of a folder."""
+"""From a folder of files to a project file: what each file is taken for, and why."""
 
 from __future__ import annotations
 
 import json
+import os
+import random
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.project.found import look_through, role_of, set_of, short_names
+from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
-from robustcs.project.scaffold import find_inputs, find_texts, role_of, write_config
+from robustcs.project.scaffold import explanation, write_config
+
+TURNS = [f"{topic}_{depth}" for topic in range(1, 7) for depth in range(1, 5)]
+RAW = {turn: f"And what about it, number {turn[-1]}?" if turn[-1] > "1" else f"What is thing {turn[0]}?" for turn in TURNS}
+HUMAN = {turn: f"What about part {turn[-1]} of thing {turn[0]}?" if turn[-1] > "1" else RAW[turn] for turn in TURNS}
+
+
+def rewrites(seed: int) -> dict[str, str]:
+    """A rewriter that finds the text of Human for some turns."""
+    draw = random.Random(seed)
+    return {turn: HUMAN[turn] if draw.random() < 0.5 else f"What about part {turn[-1]} of {seed}?" for turn in TURNS}
+
+
+def ranked(texts: Mapping[str, str], ranker: str = "a", tag: str = "t") -> str:
+    """A ranker: equal questions of a turn get equal rankings."""
+    lines = []
+    for turn, text in texts.items():
+        documents = [f"MARCO_{number}" for number in range(20)]
+        random.Random(f"{ranker} {turn} {text}").shuffle(documents)
+        lines += [f"{turn} Q0 {document} {rank} {9 - rank / 10} {tag}\n" for rank, document in enumerate(documents[:10], 1)]
+    return "".join(lines)
+
+
+def tsv(texts: Mapping[str, str]) -> str:
+    return "id\tquery\n" + "".join(f"{turn}\t{text}\n" for turn, text in texts.items())
+
+
+QRELS = "".join(f"{turn} 0 MARCO_{number} {(number * 7 + int(turn[0])) % 5}\n" for turn in TURNS for number in range(15))
+
+
+def fill(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def config(folder: Path) -> dict[str, Any]:
+    return tomllib.loads(write_config(guess(folder), "x"))
+
+
+def aside(folder: Path) -> Mapping[str, str]:
+    return guess(folder).folder.aside
+
+
+def parts(made: Mapping[str, Any], key: str) -> dict[str, str]:
+    return {name: part[key] for name, part in made["formulations"].items() if key in part}
+
+
+# ---------------------------------------------------------------- names
 
 
 @pytest.mark.parametrize(
-    ("path", "role"),
+    ("name", "role"),
     [
-        ("bert_base_raw.trec.gz", "original"),
-        ("runs/Original.tsv", "original"),
-        ("original_query_metrics.txt", "original"),
-        ("bert_base_oracle.trec.gz", "human"),
-        ("Human.tsv", "human"),
-        ("bm25_manual.run", "human"),
-        ("Transformer_Plus_Plus_Q.tsv", "qr"),
-        ("bm25-T5.run", "qr"),
-        ("rewrites_cv.jsonl", "qr"),
-        ("manual_1.trec", None),
-        ("raw_12.trec", None),
-        ("bm25.trec", None),
-        ("drawings.trec", None),
+        ("bert_base_raw", "original"), ("Original", "original"), ("original_query_metrics", "original"),
+        ("bert_base_oracle", "human"), ("Human", "human"), ("bm25_manual", "human"), ("topics_resolved", "human"),
+        ("Transformer_Plus_Plus_Q", "qr"), ("bm25-T5", "qr"), ("rewrites_cv", "qr"),
+        ("manual_1", None), ("raw_12", None), ("bm25", None), ("drawings", None), ("", None),
     ],
-)
-def test_roles_are_told_by_whole_words_of_the_name(path: str, role: str | None) -> None:
-    assert role_of(path) == role
+)  # fmt: skip
+def test_roles_are_told_by_whole_words_of_the_name(name: str, role: str | None) -> None:
+    assert role_of(name) == role
 
 
-def test_what_is_found_in_the_demo_collection(demo: Path) -> None:
-    found = find_inputs(demo)
-    assert len(found["run"]) == 12 and {path.partition("/")[0] for path in found["unrelated"]} == {"clariq"}
-    assert [path for path in found["qrels"] if "/" not in path] == ["grades.txt", "new_judgments.txt", "qrels.txt"]
-    assert [path for path in found["texts"] if "/" not in path] == ["topics.json"]
-    assert found["answers"] == ["answers/gold.json", "answers/human.json", "answers/original.json", "answers/qr.json"]
-    assert (found["paraphrases"], found["collection"]) == (["paraphrases.csv"], ["collection.jsonl"])
-    other = tomllib.loads(write_config(found, "x"))
-    assert other["clariq"] == {"topics": "clariq/topics.tsv"}
-    assert other["agreement"] == {
-        "snippets": ["annotations/workers.jsonl"], "reference": ["annotations/experts.jsonl"],
-        "ratings": ["annotations/ratings.csv"],
+def test_sets_of_paraphrases_are_told_by_their_numbers() -> None:
+    assert [set_of(name) for name in ("stem_manual_1", "raw_12", "human", "t5_2", "3")] == [
+        ("human", "1"), ("original", "12"), None, None, None
+    ]  # fmt: skip
+
+
+def test_no_two_systems_get_one_name() -> None:
+    assert short_names(["a/run.txt", "b/run.txt"], ["x", "y"]) == ["a", "b"]
+    assert short_names(["runs/one/run.txt", "runs/bm25.trec"], ["", ""]) == ["one", "bm25"]
+    assert short_names(["results/1/run.trec", "out/run.trec"], ["", "mine"]) == ["1", "mine"]
+    assert short_names(["x/bm25.trec", "y/bm25.trec", "dense.res"], ["", "", ""]) == ["x_bm25", "y_bm25", "dense"]
+    assert short_names(["run.txt", "runs/run.txt"], ["t", "t"]) == ["run.txt", "runs/run.txt"]
+
+
+# ---------------------------------------------------------------- what is opened
+
+
+def test_nothing_but_regular_files_is_opened(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {"qrels.txt": QRELS, ".hidden.txt": QRELS, ".git/qrels.txt": QRELS, "sub/robustcs.toml": "", "sub/q.txt": QRELS},
+    )
+    os.mkfifo(tmp_path / "raw.trec")
+    (tmp_path / "human.trec").symlink_to("/dev/zero")
+    found = look_through(tmp_path)
+    assert [file.path for file in found.files] == ["qrels.txt"]
+    assert found.aside == dict.fromkeys(("human.trec", "raw.trec"), "no regular file: it is never opened")
+
+
+# ---------------------------------------------------------------- rewriters and their texts
+
+
+def five_rewriters(flat: bool) -> dict[str, str]:
+    """A collection with five rewriters, whose texts and runs have the same names."""
+    named = {"t5": 1, "QuReTeC": 2, "ConvGQR": 3, "llm4cs": 4, "gpt-4": 5}
+    files = {"qrels.txt": QRELS, "texts/Original.tsv": tsv(RAW), "texts/Human.tsv": tsv(HUMAN)}
+    for name, texts in {"raw": RAW, "manual": HUMAN, **{name: rewrites(seed) for name, seed in named.items()}}.items():
+        files[f"runs/bm25_{name}.trec" if flat else f"runs/bm25/{name}/run.txt"] = ranked(texts)
+        if name in named:
+            files[f"texts/{name}.tsv"] = tsv(texts)
+    return files
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_all_rewriters_are_taken_with_their_texts(tmp_path: Path, flat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = config(fill(tmp_path, five_rewriters(flat)))
+    names = ("QuReTeC", "ConvGQR", "llm4cs", "t5", "gpt-4")
+    runs = {"original": "raw", "human": "manual", **{f"qr:{name.lower().replace('-', '_')}": name for name in names}}
+    assert parts(made, "run") == {
+        key: f"runs/bm25_{name}.trec" if flat else f"runs/bm25/{name}/run.txt" for key, name in runs.items()
+    }
+    texts = {"original": "Original", "human": "Human", **{key: name for key, name in runs.items() if key.startswith("qr")}}
+    assert parts(made, "rewrites") == {key: f"texts/{name}.tsv" for key, name in texts.items()}
+    assert "runs" not in made and not aside(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == run(["sweep"]) == 0
+
+
+def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_path: Path) -> None:
+    files = {
+        "qrels.txt": QRELS,
+        "raw.trec": ranked(RAW),
+        "human.trec": ranked(HUMAN),
+        "raw.tsv": tsv(RAW),
+        "human.tsv": tsv(HUMAN),
+    }
+    files |= {f"t5_{letter}.trec": ranked(rewrites(seed)) for letter, seed in (("a", 1), ("b", 2))}
+    files |= {f"rewritten_{letter}.tsv": tsv(rewrites(seed)) for letter, seed in (("x", 2), ("y", 1))}
+    made = config(fill(tmp_path, files))
+    assert parts(made, "rewrites") == {
+        "original": "raw.tsv", "human": "human.tsv", "qr:t5_a": "rewritten_y.tsv", "qr:t5_b": "rewritten_x.tsv"
     }  # fmt: skip
-    assert other["crowd"] == {"grades": "crowd/grades.csv"}
+    said = write_config(guess(tmp_path), "x")
+    equal = sum(text == HUMAN[turn] for turn, text in rewrites(1).items())
+    assert f'"rewritten_y.tsv"  # {equal} of {equal} turns with the text of Human are ranked as Human\n' in said
 
 
-def test_a_project_in_a_subfolder_is_left_out(tmp_path: Path) -> None:
-    for name in ("qrels.txt", "sub/qrels.txt", "sub/deep/qrels.txt", "sub/robustcs.toml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / name).write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
-    assert find_inputs(tmp_path) == {"qrels": ["qrels.txt"]}
+def test_texts_of_the_same_name_that_were_not_run_are_left_aside(tmp_path: Path) -> None:
+    other = {turn: f"Something else, {turn}" for turn in TURNS}
+    files = {
+        "qrels.txt": QRELS,
+        "raw.trec": ranked(RAW),
+        "human.trec": ranked(HUMAN),
+        "raw.tsv": tsv(RAW),
+        "human.tsv": tsv(HUMAN),
+    }
+    made = config(fill(tmp_path, {**files, "t5.trec": ranked(HUMAN | {"1_1": "x"}), "t5.tsv": tsv(other)}))
+    assert made["formulations"]["qr"] == {"run": "t5.trec"}
+    assert aside(tmp_path)["t5.tsv"].startswith("no run is known to have answered these texts of a rewriter")
 
 
-def test_runs_of_another_collection_are_set_aside(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    (tmp_path / "qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
-    (tmp_path / "bm25.trec").write_text("1_2 Q0 d1 1 9 t\n1_2 Q0 d2 2 8 t\n")
-    (tmp_path / "other" / "bm25.trec").write_text("F7 Q0 d1 1 9 t\nF7 Q0 d2 2 8 t\n")
-    found = find_inputs(tmp_path)
-    assert found == {"qrels": ["qrels.txt"], "run": ["bm25.trec"], "unrelated": ["other/bm25.trec"]}
-    text = write_config(found, "x")
-    assert tomllib.loads(text)["runs"] == {"bm25": "bm25.trec"}
-    assert "# left out, since the qrels judge none of its turns: other/bm25.trec\n" in text
+def test_complete_files_come_first(tmp_path: Path) -> None:
+    half = dict(list(RAW.items())[:12])
+    made = config(fill(tmp_path, {
+        "qrels.txt": QRELS, "a_raw.trec": ranked(half), "b_raw.trec": ranked(RAW), "a_human.trec": ranked(HUMAN),
+        "b_human.trec": ranked(HUMAN, "b"), "a_original.tsv": tsv(half), "b_original.tsv": tsv(RAW),
+    }))  # fmt: skip
+    assert parts(made, "run") == {"original": "b_raw.trec", "human": "b_human.trec"}
+    assert parts(made, "rewrites") == {"original": "b_original.tsv"}
+    assert made["runs"] == {"a_human": "a_human.trec", "a_raw": "a_raw.trec"}
+
+
+def test_a_run_beside_runs_without_a_name_in_common_is_a_further_system(tmp_path: Path) -> None:
+    made = config(
+        fill(
+            tmp_path, {"qrels.txt": QRELS, "raw.trec": ranked(RAW), "human.trec": ranked(HUMAN), "bm25.trec": ranked(RAW, "b")}
+        )
+    )
+    assert made["runs"] == {"bm25": "bm25.trec"} and set(made["formulations"]) == {"original", "human"}
+
+
+def test_tags_name_runs_that_nothing_else_names(tmp_path: Path) -> None:
+    made = config(
+        fill(tmp_path, {"qrels.txt": QRELS, "1/run.txt": ranked(RAW, tag="bm25"), "2/run.txt": ranked(HUMAN, tag="dense")})
+    )
+    assert made["runs"] == {"1": "1/run.txt", "2": "2/run.txt"}
+    made = config(
+        fill(
+            tmp_path / "o",
+            {"qrels.txt": QRELS, "run.txt": ranked(RAW, tag="x raw"), "runs/run.txt": ranked(HUMAN, tag="x human")},
+        )
+    )
+    assert parts(made, "run") == {"original": "run.txt", "human": "runs/run.txt"}
+
+
+def test_sets_of_paraphrases_become_groups(tmp_path: Path) -> None:
+    files = {f"bm25_{name}.trec": ranked(HUMAN | {"1_1": name}) for name in ("manual_10", "manual_2", "raw_1", "raw", "manual")}
+    made = config(fill(tmp_path, {"qrels.txt": QRELS, **files}))
+    assert made["groups"] == {
+        "manual": {"baseline": "human", "sets": ["bm25_manual_2", "bm25_manual_10"]},
+        "raw": {"baseline": "original", "sets": ["bm25_raw_1"]},
+    }
+
+
+# ---------------------------------------------------------------- judgments, levels, scores
+
+
+def test_old_and_new_judgments(tmp_path: Path) -> None:
+    further = "".join(f"{turn} 0 MARCO_{number} 1\n" for turn in TURNS for number in range(15, 20))
+    fill(tmp_path, {
+        "raw.trec": ranked(RAW), "qrels.txt": QRELS, "new_qrels.txt": further, "judge.txt": QRELS.replace(" 4\n", " 3\n"),
+        "far.qrels": "9_1 0 D1 1\n9_2 0 D2 0\n", "other.trec": "9_1 Q0 D1 1 3 t\n9_1 Q0 D2 2 2 t\n",
+    })  # fmt: skip
+    made = config(tmp_path)
+    assert (made["qrels"], made["new_judgments"]) == ("qrels.txt", "new_qrels.txt")
+    left = aside(tmp_path)
+    assert left["judge.txt"] == "it judges passages that qrels.txt judges: another judge, or another version"
+    assert left["far.qrels"] == "it judges other turns, like '9_1'"
+    assert left["other.trec"] == "a run of other turns: it has turns like '9_1', the qrels like '1_1'"
+
+
+@pytest.mark.parametrize(
+    ("turn", "passage", "highest", "level"),
+    [
+        ("31_1", "MARCO_955948", 4, 2), ("132_1-3", "KILT_10052", 4, 2), ("9-1_3", "clueweb22-en0000-00-00000:0", 4, 2),
+        ("2082", "msmarco_passage_01_552803451", 3, 2), ("31_1", "MARCO_955948", 1, 1), ("q49", "p3659", 3, 1),
+        ("31_1", "doc7", 4, 1),
+    ],
+)  # fmt: skip
+def test_the_level_is_that_of_the_collection(tmp_path: Path, turn: str, passage: str, highest: int, level: int) -> None:
+    fill(tmp_path, {"qrels.txt": f"{turn} 0 {passage} {highest}\n{turn} 0 {passage}9 0\n"})
+    assert config(tmp_path)["policy"] == {"relevance_level": level}
+
+
+def test_judgments_of_statements_about_a_person_are_no_qrels(tmp_path: Path) -> None:
+    ptkb = "".join(f"9-1_{turn} 0 {statement} {(turn + statement) % 2}\n" for turn in range(1, 6) for statement in range(1, 9))
+    fill(tmp_path, {"ptkb.qrels": ptkb, "qrels.txt": "9-1_1 0 clueweb22-en0000-00-00000:0 2\n9-1_2 0 clueweb22-x 0\n"})
+    assert config(tmp_path)["qrels"] == "qrels.txt"
+    assert aside(tmp_path)["ptkb.qrels"].startswith("these are iKAT's judgments of statements about a person")
+
+
+def scores(shift: int, measures: Iterable[str] = ("map", "ndcg_cut_3")) -> str:
+    rows = [f"{name}\t{turn}\t{place * shift % 7 / 7:.4f}\n" for name in measures for place, turn in enumerate(TURNS)]
+    return "".join([*rows, "map\tall\t0.5\n"])
+
+
+def test_scores_where_there_are_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, {
+        "original_metrics.txt": scores(2), "t5_metrics.txt": scores(3), "human_metrics.txt": scores(5),
+        "overlap.txt": "".join(f"overlap_1000\t{turn}\t0.5\n" for turn in TURNS),
+        "means.txt": "map\tall\t0.5\nndcg\tall\t0.5\n",
+    })  # fmt: skip
+    made = config(tmp_path)
+    assert parts(made, "scores") == {"original": "original_metrics.txt", "qr": "t5_metrics.txt", "human": "human_metrics.txt"}
+    assert (made["metrics"], made["answer_similarity"]) == (["ndcg_cut_3"], "overlap.txt")
+    assert aside(tmp_path) == {
+        "means.txt": "cannot be read: only averages (turn 'all'); write per-turn scores with trec_eval -q"
+    }
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == run(["breakdown"]) == run(["sweep"]) == 0
+
+
+# ---------------------------------------------------------------- other studies
+
+
+def test_the_demo_collection(demo: Path) -> None:
+    made = config(demo)
+    real = tomllib.loads((demo / "robustcs.toml").read_text())
+    assert parts(made, "run") == parts(real, "run") and parts(made, "answers") == parts(real, "answers")
+    assert parts(made, "rewrites") == {role: f"topics.json:{role}" for role in ("original", "qr", "human")}
+    for key in ("qrels", "new_judgments", "gold", "paraphrases", "collection"):
+        assert made[key] == real[key], key
+    assert made["agreement"] == {key: [file] for key, file in real["agreement"].items()}
+    # the labels of needs are named after what made them, which only people know
+    needs = [sorted(table["clariq"].pop("needs").values()) for table in (made, real)]
+    assert needs[0] == needs[1] and made["clariq"] == real["clariq"]
+    assert made["crowd"] == {key: value for key, value in real["crowd"].items() if key != "subset"}
+    assert {name: group["baseline"] for name, group in made["groups"].items()} == {"manual": "human", "raw": "original"}
+    assert aside(demo)["grades.txt"].startswith("it judges passages that qrels.txt judges")
 
 
 def annotations(unit: str) -> str:
@@ -80,75 +302,44 @@ def test_annotations_of_sentences_are_another_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.jsonl").write_text(annotations("sentence"))
-    assert find_inputs(tmp_path) == {"snippets": ["a.jsonl"]}
-    Path("b.jsonl").write_text(annotations("paragraph"))
-    Path("b_experts.jsonl").write_text(annotations("paragraph"))
-    Path("c_experts.csv").write_text(
-        "Input.turn_id,Input.sentence_id,Input.sentence,WorkerId,Answer.taskAnswers\n"
-        '1_1,s1,some words,w,"[{""t"": {""entities"": [{""startOffset"": 0, ""endOffset"": 4}]}}]"\n'
+    fill(tmp_path, {"a.jsonl": annotations("sentence")})
+    assert config(tmp_path)["agreement"] == {"snippets": ["a.jsonl"]}
+    fill(tmp_path, {
+        "b.jsonl": annotations("paragraph"), "b_experts.jsonl": annotations("paragraph"),
+        "c_experts.csv": "Input.turn_id,Input.sentence_id,Input.sentence,WorkerId,Answer.taskAnswers\n"
+        '1_1,s1,some words,w,"[{""t"": {""entities"": [{""startOffset"": 0, ""endOffset"": 4}]}}]"\n',
+    })  # fmt: skip
+    assert config(tmp_path)["agreement"] == {"snippets": ["b.jsonl"], "reference": ["b_experts.jsonl"]}
+    assert aside(tmp_path) == dict.fromkeys(
+        ("a.jsonl", "c_experts.csv"), "it annotates sentences, another task than paragraphs"
     )
-    assert run(["init"]) == 0
-    text = Path("robustcs.toml").read_text()
-    assert tomllib.loads(text)["agreement"] == {"snippets": ["b.jsonl"], "reference": ["b_experts.jsonl"]}
-    for path in ("a.jsonl", "c_experts.csv"):
-        assert f"# left out, since it annotates sentences, another task: {path}\n" in text
-    assert run(["agreement", "--format", "json"]) == 0, capfd.readouterr().err
+    assert run(["init"]) == run(["agreement", "--format", "json"]) == 0, capfd.readouterr().err
 
 
-def test_hidden_files_and_the_config_are_left_out(tmp_path: Path) -> None:
-    for name in ("qrels.txt", ".hidden.txt", "robustcs.toml", ".git/qrels.txt", "sub/qrels.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
-    assert find_inputs(tmp_path) == {"qrels": ["qrels.txt", "sub/qrels.txt"]}
+# ---------------------------------------------------------------- the text
 
 
 def test_every_config_is_read_back(tmp_path: Path) -> None:
-    found = {
-        "run": ['odd "name" raw.trec', "a/bm25.trec", "b/bm25.trec", "t5.trec", "human.trec"],
-        "qrels": ["judged.txt"],
-        "texts": ["Human.tsv", "topics.json"],
-    }
-    chosen = {"original": "topics.json:raw", "qr": "topics.json:automatic", "human": "Human.tsv"}
-    (tmp_path / "robustcs.toml").write_text(write_config(found, 'My "project"', chosen))  # type: ignore[arg-type]
+    fill(tmp_path, {
+        'odd "name"/my raw.trec': ranked(RAW), 'odd "name"/my human.trec': ranked(HUMAN), "a/bm25.trec": ranked(RAW, "a"),
+        "b/bm25.trec": ranked(RAW, "b"), "qrels ä.txt": QRELS,
+    })  # fmt: skip
+    (tmp_path / "robustcs.toml").write_text(write_config(guess(tmp_path), 'My "project"'))
     project = read_project(tmp_path / "robustcs.toml")
-    assert project.name == 'My "project"'
-    assert project.systems == {
-        "original": tmp_path / 'odd "name" raw.trec', "qr": tmp_path / "t5.trec", "human": tmp_path / "human.trec",
-        "a/bm25.trec": tmp_path / "a/bm25.trec", "b/bm25.trec": tmp_path / "b/bm25.trec",
+    assert project.name == 'My "project"' and project.qrels == tmp_path / "qrels ä.txt"
+    assert {name: path.relative_to(tmp_path).as_posix() for name, path in project.systems.items()} == {
+        "original": 'odd "name"/my raw.trec', "human": 'odd "name"/my human.trec',
+        "a_bm25": "a/bm25.trec", "b_bm25": "b/bm25.trec",
     }  # fmt: skip
-    texts = {key: [(text.path.name, text.column) for text in part.rewrites] for key, part in project.formulations.items()}
-    assert texts == {"original": [("topics.json", "raw")], "qr": [("topics.json", "automatic")], "human": [("Human.tsv", None)]}
 
 
-def test_per_turn_scores_where_there_are_no_runs() -> None:
-    config = tomllib.loads(write_config({"scores": ["original.eval", "qr.eval", "human.eval"]}, "x"))
-    assert config["formulations"] == {role: {"scores": f"{role}.eval"} for role in ("original", "qr", "human")}
-    assert "qrels" not in config
-
-
-def test_a_role_without_a_file_is_said(tmp_path: Path) -> None:
-    text = write_config({"run": ["raw.trec"], "qrels": ["qrels.txt"]}, "x")
-    assert text.count("no file was recognised for this role") == 2
-    tomllib.loads(text)
-
-
-def test_texts_are_taken_only_where_they_can_be_read(tmp_path: Path) -> None:
-    (tmp_path / "topics.json").write_text('[{"number": 1, "turn": [{"number": 1, "raw_utterance": "Is it old?"}]}]')
-    (tmp_path / "Human.tsv").write_text("id\tquery\toriginal\n1_1\tIs the bridge old?\tIs it old?\n")
-    (tmp_path / "T5.tsv").write_text("id\tquery\n1_1\tIs the bridge old?\n")
-    paths = ["Human.tsv", "T5.tsv", "topics.json"]
-    assert find_texts(tmp_path, paths) == {"original": "Human.tsv:raw", "human": "Human.tsv", "qr": "T5.tsv"}
-    assert find_texts(tmp_path, ["Human.tsv"]) == {"original": "Human.tsv:raw", "human": "Human.tsv"}
-    text = write_config({"texts": [*paths, "spare.tsv"]}, "x", find_texts(tmp_path, paths))
-    assert "# spare.tsv\n" in text
-    assert "# T5.tsv" not in text
-
-
-def test_the_formulations_of_a_rewriters_file(tmp_path: Path) -> None:
-    line = '{"topic_number": "1", "query_number": "2", "input": ["a", "b"], "target": "c", "output": "d"}'
-    (tmp_path / "rewrites_cv.jsonl").write_text(line + "\n")
-    expected = {
-        role: f"rewrites_cv.jsonl:{column}" for role, column in (("original", "raw"), ("qr", "automatic"), ("human", "manual"))
-    }
-    assert find_texts(tmp_path, ["rewrites_cv.jsonl"]) == expected
+def test_every_file_is_either_taken_or_left_aside(tmp_path: Path, demo: Path) -> None:
+    for folder in (
+        fill(tmp_path, {**five_rewriters(True), "README.md": "words", "broken_raw.trec": "1_1 Q0 d 1 x t\n" * 3}),
+        demo,
+    ):
+        made = guess(folder)
+        files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"robustcs.toml"}
+        assert {*made.folder.taken} | {*made.folder.aside} >= {name for name in files if "__pycache__" not in name}
+        assert not {*made.folder.taken} & {*made.folder.aside}
+        assert all(f"  {path}\n    {why}" in explanation(made) for path, why in made.folder.aside.items())

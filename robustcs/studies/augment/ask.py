@@ -19,6 +19,7 @@ from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.irds import IRDS_PREFIX
+from robustcs.project.requirements import new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
@@ -90,10 +91,7 @@ def ask(
     """
     project = workspace.project
     if not (project.new_judgments or what_if or leave_one_out):
-        raise UsageError(
-            "no-new-judgments", "no new judgments are given",
-            "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
-        )  # fmt: skip
+        new_judgments(workspace)
     if rates and not what_if:
         raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
     given = parse_rates(rates) if rates else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.result import Evaluated, Result, count, number, share, table, text
+from robustcs.result import Evaluated, Result, count, flag, number, share, table, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,11 +52,17 @@ class Check(Result):
                   " where it has scores or answers instead", "without a run", "turns"),
             count("unchanged", "judged turns whose text equals the Original; null without Original texts", "equal to Original"),
         ),
+        table(
+            "commands", "Which commands can run on these inputs.",
+            text("command", header="Command"), flag("runs"), text("because", "what it lacks; null where it runs"),
+            text("give", "what to do about it; null where it runs"),
+        ),
     )  # fmt: skip
 
     files: pd.DataFrame
     runs: pd.DataFrame
     texts: pd.DataFrame
+    commands: pd.DataFrame
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
@@ -67,11 +73,13 @@ def check(
     texts: Mapping[str, Mapping[str, str]],
     answered: Mapping[str, Collection[str]],
     turns: Sequence[str],
+    commands: Sequence[tuple[str, bool, str | None, str | None]],
     problems: tuple[tuple[Problem, ...], int] = ((), 0),
 ) -> Check:
     """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored.
 
-    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known.
+    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known;
+    ``commands``: rows of the table of that name.
     """
     import pandas as pd
 
@@ -96,6 +104,7 @@ def check(
         pd.DataFrame(rows, columns=["formulation", "texts", "without", "extra", "unanswered", "unchanged"]).astype(
             {"unanswered": "Int64", "unchanged": "Int64"}
         ),
+        pd.DataFrame(commands, columns=["command", "runs", "because", "give"]),
         problems,
     )
 

@@ -7,6 +7,8 @@ from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.check.analysis import Check, check
+from robustcs.studies.check.doubts import doubts
+from robustcs.studies.check.readiness import Readiness
 from robustcs.studies.check.survey import Survey
 
 
@@ -22,8 +24,9 @@ def ask(workspace: Workspace) -> Check:
     notes = [] if survey.qrels else ["without readable qrels nothing can be said about turns and judgments"]
     notes += [note for matrix in survey.matrices for note in matrix.notes]
     notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
-    notes += survey.notes
+    notes += [*survey.notes, *doubts(workspace.project, survey)]
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     evaluated = Evaluated(workspace.project.policy, "runs", len(turns), lacking, tuple(dict.fromkeys(notes)))
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
-    return check(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns, problems)
+    commands = Readiness(workspace, survey).rows()
+    return check(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns, commands, problems)

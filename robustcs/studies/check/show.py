@@ -1,6 +1,8 @@
-"""A check as three tables."""
+"""A check as four tables."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from robustcs.documents.document import Block
 from robustcs.documents.tables import result_table
@@ -9,7 +11,7 @@ from robustcs.studies.check.analysis import JUDGED_AT, Check
 
 
 def show(result: Check) -> tuple[Block, ...]:
-    """Files, runs and texts; a table without rows is left out."""
+    """Files, runs, texts and commands; a table without rows is left out."""
     turns = result.evaluated.turns
     files = result_table(
         result, "files", "Files",
@@ -28,4 +30,11 @@ def show(result: Check) -> tuple[Block, ...]:
         result, "texts", "Do the texts fit the judgments?",
         ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], f"Of {turns} turns that are judged.",
     )  # fmt: skip
-    return tuple(table for table in (files, runs, texts) if table.rows)
+    commands = result_table(
+        result, "commands", "What can run?", ["command", (text(" "), _whether)],
+    )  # fmt: skip
+    return tuple(table for table in (files, runs, texts, commands) if table.rows)
+
+
+def _whether(row: Any) -> str:
+    return "runs" if row.runs else "; ".join(filter(None, (f"cannot, because {row.because}", row.give)))

@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from robustcs.errors import InputError, Problem, UsageError
+from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.paraphrases import read_paraphrases
@@ -22,7 +21,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_texts
-from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.fit import numbered
 from robustcs.project.given import several
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, turns_in_words
@@ -42,12 +41,21 @@ class Survey:
         One entry per file: role, path, rows, problem (None where it is fine).
     problems
         Everything wrong, file by file.
+    broken, foreign
+        Input (see :meth:`~robustcs.studies.check.readiness.Readiness.files`) → what is wrong with its files: they cannot be
+        read; they have none of the judged turns.
+    asked
+        Table of a study with turns of its own → what the study says of its files where all can be read: an error, or None.
     matrices, runs
         Grade matrices of the runs that could be read and joined, and what they have of the judged turns.
     texts
         Name of a formulation or of a set of further questions → turn → text.
     answered
         System → the turns that its run answers; without those whose run cannot be read, or that have something else than a run.
+    orders
+        Formulation → turn → a number for its ranking: see :func:`~robustcs.project.fit.numbered`.
+    paraphrased, passages
+        What the paraphrases and the collection (of judged passages) hold; None where there are none.
     notes
         What does not fit together beside runs and qrels: texts and runs, answers and gold answers, groups and runs, collection
         and qrels.
@@ -57,38 +65,47 @@ class Survey:
         self.files: list[dict[str, Any]] = []
         self.problems: list[Problem] = []
         self.uncounted = 0
+        self.broken: dict[str, list[Problem]] = {}
+        self.foreign: dict[str, list[Problem]] = {}
+        self.asked: dict[str, RobustcsError | None] = {}
         self.matrices: list[GradeMatrix] = []
         self.runs: list[Answered] = []
         self.texts: dict[str, dict[str, str]] = {}
         self.answered: dict[str, frozenset[str]] = {}
+        self.orders: dict[str, dict[str, int]] = {}
         self.notes: list[str] = []
+        self.paraphrased: Mapping[str, object] | None = None
+        self.passages: Mapping[str, str] | None = None
         project = workspace.project
-        self._orders: dict[str, dict[str, int]] = {}
-        self.qrels: Qrels | None = self._read("qrels", project.qrels, read_qrels) if project.qrels else None
+        self.qrels: Qrels | None = self._read("qrels", "qrels", project.qrels, read_qrels) if project.qrels else None
         if self.qrels and project.qrels:
             workspace.remember("qrels", project.qrels, len(self.qrels))
         for name, run in workspace.track(project.systems.items(), "reading runs", len(project.systems)):
             self._run(workspace, name, run)
         for key, part in project.formulations.items():
             for source in part.rewrites:
-                read = self._read(f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column))
+                read = self._read(
+                    "rewrites", f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column)
+                )
                 known = self.texts.setdefault(part.name, {})
                 for turn, text in (read or {}).items():
                     known.setdefault(turn, text)
                 if self.qrels and read:
-                    self._refuse_stranger(answered_by_turns("", source.path, read, expected_of(self.qrels)), self.qrels)
+                    texts = answered_by_turns("", source.path, read, expected_of(self.qrels))
+                    self._refuse_stranger("rewrites", texts, self.qrels)
             if part.scores:
-                self._read(f"{key} scores", part.scores, read_scores)
-        self._other_rankings(project)
+                self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
         self._further_texts(project)
         self._unanswered(project)
         self._answers(project)
         if project.answer_similarity:
-            self._read("answer similarity", project.answer_similarity, read_scores)
+            self._read("answer_similarity", "answer similarity", project.answer_similarity, read_scores)
         for file in project.new_judgments:
-            self._read("new judgments", file, read_qrels)
+            self._read("new_judgments", "new judgments", file, read_qrels)
         if project.paraphrases:
-            self._read("paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values())))
+            self.paraphrased = self._read(
+                "paraphrases", "paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values()))
+            )
         if project.collection:
             self._collection(project.collection)
         for name, group in project.groups.items():
@@ -102,14 +119,21 @@ class Survey:
             self._study(name, workspace)
 
     def _read(
-        self, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], int] = len
+        self,
+        of: str,
+        role: str,
+        path: str | os.PathLike[str],
+        read: Callable[[Any], T],
+        rows: Callable[[Any], int] = len,
     ) -> T | None:
+        """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
         entry: dict[str, Any] = {"role": role, "path": os.fspath(path), "rows": None, "problem": None}
         self.files.append(entry)
         try:
             value = read(path)
         except InputError as error:
             self.problems += error.problems
+            self.broken.setdefault(of, []).extend(error.problems)
             self.uncounted += error.total - len(error.problems)
             entry["problem"] = str(error.problems[0])
             return None
@@ -126,59 +150,48 @@ class Survey:
         whole = []
         for source in (source for source in SOURCES if source.table == name):
             value = getattr(files, source.key)
+            beside = source.key == "ratings" and files.snippets  # robustcs agreement looks at one of the two
             named = value.items() if isinstance(value, Mapping) else [("", path) for path in several(value or ())]
             for system, path in named:
                 read = partial(_read_source, source, given, system)
-                whole.append(self._read(_role(source, system), path, read, source.rows) is not None)
-        if whole and all(whole):
+                sound = self._read("ratings" if beside else name, _role(source, system), path, read, source.rows) is not None
+                whole.append(sound or beside)
+        if all(whole):
+            self.asked[name] = None
             try:
                 registry.study(name).part("ask").ask(Workspace(project))
             except (UsageError, InputError) as error:
+                self.asked[name] = error
                 self.notes.append(f"[{name}]: {error}")
 
     def _run(self, workspace: Workspace, name: str, path: Path) -> None:
         by_rank = workspace.project.policy.order == "rank"
-        run = self._read(name, path, partial(read_run, name=name, ranks=by_rank))
+        run = self._read(f"{name} run", name, path, partial(read_run, name=name, ranks=by_rank))
         if run is None:
             return
         self.answered[name] = frozenset(run.turns)
         ranking = rank_run(run, workspace.project.policy)
-        if any(name == part.name and part.role != "original" for part in workspace.project.formulations.values()):
-            self._orders[name] = _orders(ranking)
+        if any(name == part.name for part in workspace.project.formulations.values()):
+            self.orders[name] = numbered(ranking)
         if self.qrels is None:
             return
         matrix = grade_matrix(ranking, self.qrels)
         self.matrices.append(matrix)
         self.runs.append(answered_by_run(name, path, matrix))
-        self._refuse_stranger(self.runs[-1], self.qrels)
+        self._refuse_stranger(f"{name} run", self.runs[-1], self.qrels)
         workspace.remember(name, path, len(run))
         if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
             self.notes.append(
                 f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
             )
 
-    def _refuse_stranger(self, file: Answered, qrels: Qrels) -> None:
+    def _refuse_stranger(self, of: str, file: Answered, qrels: Qrels) -> None:
         """A file that was read, but has none of the judged turns, is no more usable than one that cannot be read."""
         problems = strangers(expected_of(qrels), [file])
         self.problems += problems
         if problems:
+            self.foreign.setdefault(of, []).extend(problems)
             self.files[-1]["problem"] = str(problems[0])
-
-    def _other_rankings(self, project: Project) -> None:
-        """Equal questions get equal rankings: where they do not, the rewriter's run answered other texts."""
-        human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
-        for part in project.formulations.values():
-            if part.role != "qr" or not {part.name, human} <= self._orders.keys():
-                continue
-            ours, theirs = self.texts.get(part.name, {}), self.texts.get(human, {})
-            first, second = self._orders[part.name], self._orders[human]
-            same = [turn for turn in ours if ours[turn] == theirs.get(turn) and turn in first and turn in second]
-            other = [turn for turn in same if first[turn] != second[turn]]
-            if other:
-                self.notes.append(
-                    f"{part.name} has the text of Human for {len(same)} turn{'s' * (len(same) != 1)}, but another ranking for"
-                    f" {turns_in_words(sorted(other, key=turn_sort_key))}: did its run answer these texts?"
-                )
 
     def _further_texts(self, project: Project) -> None:
         """The sets of ``[texts]`` and ``[raw_texts]``."""
@@ -186,7 +199,7 @@ class Survey:
         sets: list[tuple[str, TextSource, Role]] = [(name, source, "human") for name, source in project.texts.items()]
         sets += [(name, source, "original") for name, source in project.raw_texts.items()]
         for name, source, role in sets:
-            read = self._read(f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
+            read = self._read("texts", f"{name} texts", source.path, partial(read_texts, role=role, column=source.column))
             if name in self.texts:
                 self.notes.append(f"two systems with texts are named {name}: robustcs retrieve needs different names")
                 continue
@@ -204,9 +217,10 @@ class Survey:
                     self.notes.append(f"no run answers {turns_in_words(list(texts))} of {name}: robustcs retrieve does")
 
     def _answers(self, project: Project) -> None:
-        gold = self._read("gold answers", project.gold, read_gold_answers) if project.gold else None
+        gold = self._read("gold", "gold answers", project.gold, read_gold_answers) if project.gold else None
         for key, part in project.formulations.items():
-            predicted = self._read(f"{key} answers", part.answers, read_predicted_answers) if part.answers else None
+            of, role = f"{part.name} answers", f"{key} answers"
+            predicted = self._read(of, role, part.answers, read_predicted_answers) if part.answers else None
             if gold and predicted:
                 lacking = len(gold.keys() - predicted.keys())
                 if lacking == len(gold):
@@ -217,7 +231,8 @@ class Survey:
     def _collection(self, path: Path) -> None:
         """Only judged passages are looked for, so that a large collection stays on disk."""
         judged = set(self.qrels.documents.to_pylist()) if self.qrels else set()
-        passages = self._read("collection (judged)", path, partial(read_passages, wanted=judged))
+        passages = self._read("collection", "collection (judged)", path, partial(read_passages, wanted=judged))
+        self.passages = passages
         if passages is not None and len(passages) < len(judged):
             self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")
 
@@ -231,12 +246,3 @@ def _role(source: Source, system: str) -> str:
 
 def _read_source(source: Source, given: Callable[..., Given], system: str, path: Path) -> Any:
     return source.read(given(path, name=system))
-
-
-def _orders(ranking: Ranking) -> dict[str, int]:
-    """A number for the passages of every turn and their order."""
-    pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
-    return {
-        turn: hash(tuple(ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()))
-        for turn, start, end in pieces
-    }

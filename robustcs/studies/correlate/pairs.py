@@ -30,6 +30,7 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.project.model import Formulation
+from robustcs.project.requirements import question_pairs
 from robustcs.project.scoring import (
     DEFAULT_ANSWER_MEASURES,
     DEFAULT_MEASURES,
@@ -89,16 +90,8 @@ class _Reader:
         self.missing: dict[str, set[str]] = {}
         self._pairs: dict[str, RankingPair] = {}
         self.basis: Basis = "runs"
-        self.human, self.rewriters = self._formulations()
+        self.human, self.rewriters = question_pairs(workspace)
         self.parts = [self.human, *self.rewriters]
-
-    def _formulations(self) -> tuple[Formulation, list[Formulation]]:
-        parts = [part for part in self.project.formulations.values() if part.rewrites]
-        for role in ("qr", "human"):
-            if not any(part.role == role for part in parts):
-                raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
-        human = next(part for part in parts if part.role == "human")
-        return human, [part for part in parts if part.role == "qr"]
 
     # ------------------------------------------------------------ what there is about answers
 
@@ -146,11 +139,6 @@ class _Reader:
         path = self.project.answer_similarity
         if path is None:
             return None
-        if len(self.rewriters) > 1:
-            raise UsageError(
-                "several-rewriters", f"{path} belongs to one rewriter, but there are {len(self.rewriters)}",
-                "give the runs of all of them, or one rewriter",
-            )  # fmt: skip
         frame = read_scores(path)
         self.workspace.remember("answer similarity", path, int(frame.notna().to_numpy().sum()))
         return frame

@@ -11,6 +11,7 @@ from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.texts import read_texts
 from robustcs.project.model import parse_text_source
+from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.encoders import embed
@@ -110,6 +111,7 @@ def _read(workspace: Workspace, text: str, side: str) -> dict[str, tuple[str, ..
 
 def _of_project(workspace: Workspace) -> list[Pair]:
     """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
+    compared_texts(workspace)
     sets = {
         name: TextSet(name, {turn: (text,) for turn, text in texts.items()}) for name, texts in workspace.texts.items() if texts
     }
@@ -121,7 +123,4 @@ def _of_project(workspace: Workspace) -> list[Pair]:
             found = {turn: tuple(getattr(one, field) for one in some) for turn, some in workspace.paraphrases.items()}
             sets[name] = TextSet(name, found)
             pairs.append((source, name))
-    known = [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
-    if not known:
-        raise UsageError("no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]")
-    return known
+    return [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
-from robustcs.project.scoring import ScoredFile, file_of
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -34,7 +33,7 @@ def ask(
     margin
         Say which pairs differ by less than this: their whole 95 % interval lies inside ± ``margin``.
     """
-    files = _systems(workspace, scores or {})
+    files = workspace.scored_systems({name: Path(path) for name, path in (scores or {}).items()})
     measures, notes = workspace.ranking_measures(())
     frames, evaluated = workspace.scores_of(files, measures)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
@@ -42,17 +41,6 @@ def ask(
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
     units = units_of(list(first.index), workspace.project.policy.unit)
     return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed)
-
-
-def _systems(workspace: Workspace, scores: Mapping[str, str | Path]) -> list[ScoredFile]:
-    """Every run, the formulations that have per-turn scores instead, and the files of ``scores``, which win."""
-    files = [ScoredFile(name, name, path, "runs") for name, path in workspace.project.systems.items()]
-    parts = workspace.project.formulations.values()
-    files += [file for part in parts if not part.run and (file := file_of(part, answers=False))]
-    files += [ScoredFile(name, f"{name} scores", Path(path), "scores") for name, path in scores.items()]
-    if not files:
-        workspace.require_runs()
-    return list({file.name: file for file in files}.values())
 
 
 def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:

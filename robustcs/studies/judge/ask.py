@@ -6,9 +6,9 @@ from itertools import combinations
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import judged_run
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, parse_measure
+from robustcs.evaluation.measures import averaged, parse_measure
 from robustcs.project.model import Project
+from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Worklist, judging_worklist, reach
 
@@ -38,7 +38,8 @@ def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None =
     project = workspace.project
     workspace.require_runs()
     names, comparisons = _comparisons(project)
-    measures = _measures(project)
+    measures_of_rankings(workspace)
+    measures = averaged(project.metrics or (_DEFAULT_MEASURE,))
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
     qrels = workspace.qrels
     depth = reach(measures, top)
@@ -47,14 +48,6 @@ def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None =
     turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
     systems = dict(zip(names, holes, strict=True))
     return judging_worklist(systems, comparisons, measures, project.policy, top, highest, turns, qrels.notes)
-
-
-def _measures(project: Project) -> list[Measure]:
-    measures = averaged(project.metrics or (_DEFAULT_MEASURE,))
-    for measure in measures:
-        if measure.family in ANSWER_FAMILIES:
-            raise UsageError("not-a-ranking", f"{measure.name} does not score rankings", "use a measure such as ndcg_cut_3")
-    return measures
 
 
 def _comparisons(project: Project) -> tuple[list[str], list[tuple[str, str]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
+from robustcs.project.requirements import collection, scikit_learn
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.passages.analysis import PassageChoice, choose_passages
@@ -16,9 +17,8 @@ def ask(workspace: Workspace, *, per_turn: int = 5) -> PassageChoice:
     Raises :class:`UsageError` without qrels, a collection, or relevant passages with a text.
     """
     project = workspace.project
-    path = project.collection
-    if path is None:
-        raise UsageError("no-collection", "no collection is given", "name it with --collection FILE")
+    path = collection(workspace)
+    scikit_learn(workspace)
     qrels = workspace.qrels
     level = project.policy.relevance_level
     documents = qrels.documents.to_pylist()

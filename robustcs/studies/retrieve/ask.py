@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from robustcs.errors import UsageError
-from robustcs.project.open_questions import System, systems_of
 from robustcs.project.plan import Plan
+from robustcs.project.requirements import systems_with_texts
 from robustcs.project.retrieved import Retrieval, index_states, plan_of
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -29,14 +28,6 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
     if not dry_run:
         retrieval.complete()
     return plan
-
-
-def systems_with_texts(workspace: Workspace) -> list[System]:
-    """The project's systems with texts, and what answers them. Raises :class:`UsageError` where there are none."""
-    systems = systems_of(workspace)
-    if not systems:
-        raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
-    return systems
 
 
 def explain(retrieval: Retrieval, turn: str) -> Explanation:

@@ -19,6 +19,7 @@ _NOTHING = "nothing to do: every question has its run"
 
 def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bool, prune: bool, **settings: Any) -> None:
     from robustcs.project.open_questions import import_runs
+    from robustcs.project.requirements import systems_with_texts
     from robustcs.project.retrieved import Retrieval, plan_of
     from robustcs.studies.retrieve import ask
     from robustcs.studies.retrieve.show import show
@@ -36,7 +37,7 @@ def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bo
         for name, path, turns in import_runs(workspace):
             call.tell(f"{name}: {turns} turns noted in {path}")
         return
-    systems = ask.systems_with_texts(workspace)
+    systems = systems_with_texts(workspace)
     left = any(system.open for system in systems)
     if not (left or explain or workspace.project.retrieval):
         call.tell(_NOTHING)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from robustcs.errors import UsageError
+from robustcs.project.requirements import groups
 from robustcs.project.retrieved import Retrieval, plan_of
-from robustcs.project.rewritten import check_baselines
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import ALPHA, DEFAULT_MEASURES, Robustness, robustness
 from robustcs.studies.robustness.experiment import Experiment, experiment, is_experiment, with_testsets
@@ -41,13 +41,9 @@ def ask(
         workspace = workspace.of(retrieval.complete())
         plan = plan_of(retrieval)
     project = workspace.project
+    groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
-    if not names:
-        raise UsageError(
-            "no-groups", "no groups of runs are given", "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml"
-        )
     cut = workspace.slices(Path(slices)) if slices is not None else None
-    check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     texts = workspace.texts_of(scores[names[0]].index).get("human")
     result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed)

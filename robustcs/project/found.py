@@ -1,0 +1,185 @@
+"""The files of a folder: what each is by its content, and what its name and its folders say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robustcs.errors import InputError
+from robustcs.inputs.kinds import Identified, Kind, identify
+from robustcs.project.model import Role
+from robustcs.protected import CONFIG_NAME
+
+#: Words of names that tell a formulation.
+_WORDS: dict[Role, tuple[str, ...]] = {
+    "original": ("original", "raw", "lastturn"),
+    "human": ("human", "manual", "oracle", "resolved"),
+    "qr": ("qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model"),
+}
+#: Names of files that say no more than that they are runs or scores,
+_RUNS = frozenset((
+    "data", "eval", "evaluation", "file", "files", "metrics", "out", "output", "outputs", "prediction", "predictions",
+    "ranking", "rankings", "res", "result", "results", "run", "runs", "scores", "test", "trec",
+))  # fmt: skip
+#: and all words that name no system.
+_PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "texts", "topics", "turn", "turns", "utterance"}
+#: Larger trees are not what somebody means by a folder of inputs.
+MOST_FILES = 2000
+
+
+@dataclass(frozen=True)
+class Found:
+    """One file.
+
+    path
+        Relative to the folder that was looked through.
+    what
+        What it is by its content; None for what no reader knows.
+    """
+
+    path: str
+    what: Identified | None
+
+    def is_a(self, kind: Kind) -> bool:
+        """Can it be read so?"""
+        return self.what is not None and kind in self.what.kinds
+
+    @property
+    def stem(self) -> str:
+        """Its name without suffixes."""
+        return Path(self.path).name.split(".")[0]
+
+
+@dataclass
+class Folder:
+    """A folder, what was found in it, and what ``robustcs init`` makes of every file.
+
+    taken, aside
+        File → what it was taken for, or why it was left aside.
+    """
+
+    path: Path
+    files: list[Found]
+    taken: dict[str, str] = field(default_factory=dict)
+    aside: dict[str, str] = field(default_factory=dict)
+
+    def of(self, *kinds: Kind) -> list[Found]:
+        """The files of these kinds about which nothing is decided yet; those that are first of all something else come last."""
+        left = [file for file in self.files if file.path not in self.taken and file.path not in self.aside]
+        some = [file for file in left if any(file.is_a(kind) for kind in kinds)]
+        return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
+
+    def place(self, file: Found) -> Path:
+        """Where the file is."""
+        return self.path / file.path
+
+    def take(self, path: str, why: str) -> None:
+        """Note that a file is used."""
+        self.taken[path] = f"{self.taken[path]}; {why}" if path in self.taken else why
+
+    def refuse(self, path: str, error: InputError) -> None:
+        """Note that a file cannot be read."""
+        problem = error.problems[0]
+        self.leave(path, "; ".join(filter(None, (f"cannot be read: {problem.found}", problem.advice))))
+
+    def leave(self, path: str, why: str) -> None:
+        """Note that a file is not used."""
+        self.aside.setdefault(path, why)
+
+
+def look_through(folder: Path) -> Folder:
+    """All files below ``folder`` in alphabetical order, but for hidden ones and projects of their own in subfolders.
+
+    Pipes, sockets and devices are never opened: reading one may wait for ever, or take what somebody else waits for.
+    """
+    found = Folder(folder, [])
+    for directory, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
+        )
+        for name in sorted(files):
+            path = Path(directory) / name
+            relative = path.relative_to(folder).as_posix()
+            if name.startswith(".") or name == CONFIG_NAME:
+                continue
+            if len(found.files) + len(found.aside) >= MOST_FILES:
+                found.leave(relative, f"only the first {MOST_FILES} files are looked at")
+            elif not path.is_file():
+                found.leave(relative, "no regular file: it is never opened")
+            else:
+                file = Found(relative, identify(path))
+                found.files.append(file)
+                if file.what is None:
+                    found.leave(relative, "by its content it is nothing that a command reads")
+    return found
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name, in lower case."""
+    return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
+
+
+def role_of(name: str) -> Role | None:
+    """The formulation that a name speaks of; sets of paraphrases (``manual_1``) are none."""
+    words = words_of(name)
+    if not words or words[-1].isdigit():
+        return None
+    return next((role for role, known in _WORDS.items() if set(words) & set(known)), None)
+
+
+def set_of(name: str) -> tuple[Role, str] | None:
+    """Formulation and number of a set of paraphrases: ``("human", "1")`` of ``stem_manual_1``."""
+    words = words_of(name)
+    if len(words) < 2 or not words[-1].isdigit():
+        return None
+    role = next((role for role in ("original", "human") if set(words) & set(_WORDS[role])), None)  # type: ignore[index]
+    return (role, words[-1]) if role else None  # type: ignore[return-value]
+
+
+def telling_words(path: str) -> tuple[str, ...]:
+    """The words of a path that may name a system: of its folders and of its stem, without plain ones such as ``run``."""
+    folders = [word for part in Path(path).parent.parts for word in words_of(part)]
+    stem = words_of(Path(path).name.split(".")[0])
+    return tuple(word for word in (*folders, *stem) if word not in _PLAIN)
+
+
+def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Names without the words that all of them begin with."""
+    common = 0
+    while len(names) > 1 and all(len(words) > common + 1 and words[common] == names[0][common] for words in names):
+        common += 1
+    return [tuple(words[common:]) for words in names]
+
+
+def short_names(paths: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """A name for every file, no two equal: its stem, or where that is plain or repeated what its folders say, or its tag.
+
+    Where nothing tells them apart it is the whole path.
+    """
+    stems = [Path(path).name.split(".")[0] for path in paths]
+    full = ["_".join(telling_words(path)) for path in paths]
+    names = []
+    for place, path in enumerate(paths):
+        stem, tag = stems[place], tags[place]
+        if stems.count(stem) == 1 and set(words_of(stem)) - _RUNS:
+            names.append(stem)
+        elif full[place] and full.count(full[place]) == 1:
+            names.append(full[place])
+        elif tag and tags.count(tag) == 1:
+            names.append(tag)
+        else:
+            names.append(path)
+    return [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
+
+
+def is_rewriter_word(words: Iterable[str]) -> bool:
+    """Does one of the words speak of a rewriter?"""
+    return bool(set(words) & set(_WORDS["qr"]))
+
+
+def role_words(role: Role) -> frozenset[str]:
+    """The words that tell a formulation."""
+    return frozenset(_WORDS[role])

@@ -1,0 +1,303 @@
+"""What ``robustcs init`` makes of a folder: what each file is for, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from robustcs.errors import InputError
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.customs import customary_level
+from robustcs.project.families import Family, System, families_of
+from robustcs.project.fit import numbered
+from robustcs.project.found import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
+from robustcs.project.guess_judgments import choose_judgments, judged_by
+from robustcs.project.guess_studies import guess_studies
+from robustcs.project.model import Role
+from robustcs.project.text_choice import Chooser, Texts, best_family, in_words, texts_in
+from robustcs.wording import counted
+
+#: Measures of the project file, where scores do not say which there are.
+_METRICS = ("P_1", "ndcg_cut_3")
+
+
+@dataclass
+class Part:
+    """One formulation: its files, and what a reader of the project file should know."""
+
+    run: str | None = None
+    scores: str | None = None
+    answers: str | None = None
+    rewrites: str | None = None
+    why: str = ""
+    texts_why: str = ""
+
+
+@dataclass
+class Guess:
+    """The parts of a project file.
+
+    qrels, says
+        The judgments, and what they are.
+    level
+        The relevance level, and the collection that it is taken from.
+    tables
+        Those of studies with turns of their own: table → key → file, files, or files by name.
+    """
+
+    folder: Folder
+    qrels: str | None = None
+    says: str = ""
+    new_judgments: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    level: tuple[int, str] = (1, "")
+    metrics: tuple[str, ...] = _METRICS
+    formulations: dict[str, Part] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    tables: dict[str, dict[str, str | list[str] | dict[str, str]]] = field(default_factory=dict)
+
+
+def guess(path: Path) -> Guess:
+    """Look through a folder and decide what each file is for."""
+    made = Guess(look_through(path))
+    guess_studies(made.folder, made.tables)
+    judged = choose_judgments(made.folder)
+    if judged is not None:
+        made.qrels, made.new_judgments = judged.file.path, judged.new
+        qrels = judged.qrels
+        made.level = customary_level(qrels.turns, qrels.documents[:100].to_pylist(), int(qrels.grades.max()))
+        made.says = judged.says
+    _Systems(made, None if judged is None else judged.qrels).place()
+    _one_file(made, "paraphrases", "paraphrases")
+    _one_file(made, "collection", "collection")
+    for file in made.folder.of("nuggets", "ptkb"):
+        assert file.what is not None
+        made.folder.leave(file.path, f"{file.what.says}; no command takes them")
+    for file in made.folder.files:
+        if file.path not in made.folder.taken:
+            made.folder.leave(file.path, f"{file.what.says if file.what else 'unknown'}, and nothing here goes with them")
+    return made
+
+
+def _one_file(made: Guess, key: str, kind: str) -> None:
+    """The largest file of a kind that stands once in a project file."""
+    files = made.folder.of(kind)  # type: ignore[arg-type]
+    files.sort(key=lambda file: -made.folder.place(file).stat().st_size)
+    for file in files:
+        if key in made.files:
+            made.folder.leave(file.path, f"{made.files[key]} is larger")
+        else:
+            made.files[key] = file.path
+            made.folder.take(file.path, key)
+
+
+class _Systems:
+    """Runs, per-turn scores, answers and texts."""
+
+    def __init__(self, made: Guess, qrels: Qrels | None):
+        self.made = made
+        self.folder = made.folder
+        self.qrels = qrels
+        self._ranked = cache(self._numbered)
+
+    def place(self) -> None:
+        """Put every file into the formulations, among the further runs, or aside."""
+        runs = self._runs()
+        scored = self._scored()
+        of_runs, of_scores = best_family(families_of(runs)), best_family(families_of(scored))
+        by_scores = of_scores is not None and of_scores.rank[0] == 3 and (of_runs is None or of_runs.rank[0] < 3)
+        family = (of_scores if by_scores else of_runs) or Family(())
+        turns = set(self.qrels.turns) if self.qrels else {turn for one in family.members or runs for turn in one.turns}
+        texts = [one for file in self.folder.of("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)]
+        # of several collections of texts alone, the one with most formulations and turns
+        turns = turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
+        self._formulations(family, Chooser(texts, turns, self.rankings), by_scores)
+        self._further(runs, family)
+        for one in scored:
+            if one.file.path not in self.folder.taken:
+                why = "runs are there" if of_runs and not by_scores else "not all of Original, QR and Human have such scores"
+                self.folder.leave(one.file.path, f"per-turn scores, which nothing needs: {why}")
+        self._answers()
+
+    # ------------------------------------------------------------ reading
+
+    def _runs(self) -> list[System]:
+        files = self.folder.of("run")
+        read = []
+        for file in files:
+            try:
+                found = judged_by(self.folder.place(file), self.qrels)
+            except InputError as error:
+                self.folder.refuse(file.path, error)
+                continue
+            if isinstance(found, str):
+                self.folder.leave(file.path, found)
+            else:
+                read.append((file, found))
+        names = short_names([file.path for file, _ in read], [found.tag for _, found in read])
+        words = without_common([self._words(file, found.tag) for file, found in read])
+        return [
+            System(file, name, own, found.turns, found.judged, found.depth)
+            for (file, found), name, own in zip(read, names, words, strict=True)
+        ]
+
+    @staticmethod
+    def _words(file: Found, tag: str) -> tuple[str, ...]:
+        own = telling_words(file.path)
+        return own if own else tuple(words_of(tag))
+
+    def _scored(self) -> list[System]:
+        read = []
+        self.alike: list[str] = []
+        for file in self.folder.of("scores"):
+            try:
+                frame = read_scores(self.folder.place(file))
+            except InputError as error:
+                self.folder.refuse(file.path, error)
+                continue
+            if any(word in str(column) for column in frame.columns for word in ("overlap", "similarity", "jaccard")):
+                self.alike.append(file.path)
+                continue
+            read.append((file, frozenset(map(str, frame.index)), [str(column) for column in frame.columns]))
+        self.measures = {file.path: columns for file, _, columns in read}
+        names = short_names([file.path for file, *_ in read], [""] * len(read))
+        words = without_common([telling_words(file.path) for file, *_ in read])
+        judged = set(self.qrels.turns) if self.qrels else set()
+        return [
+            System(file, name, own, turns, len(turns & judged) if judged else len(turns))
+            for (file, turns, _), name, own in zip(read, names, words, strict=True)
+        ]
+
+    def rankings(self, system: System) -> Mapping[str, int] | None:
+        """Turn → a number for the system's ranking; None where it has scores alone."""
+        return self._ranked(self.folder.place(system.file)) if system.depth else None
+
+    @staticmethod
+    def _numbered(path: Path) -> Mapping[str, int]:
+        return numbered(rank_run(read_run(path), EvaluationPolicy()))
+
+    # ------------------------------------------------------------ formulations
+
+    def _formulations(self, family: Family, chooser: Chooser, by_scores: bool) -> None:
+        original = chooser.for_role("original", family.original, None, None)
+        human = chooser.for_role("human", family.human, original, family.original)
+        original = chooser.for_role("original", family.original, human, family.human)
+        used = {one.named for one in (original, human) if one}
+        other, beside = (human, family.human) if human and family.human else (original, family.original)
+        chosen = chooser.for_rewriters(family.rewriters, other, beside, used)
+        rewriters = self._believed(family, set(chosen), chooser)
+        for role, system, texts in (("original", family.original, original), ("human", family.human, human)):
+            if system or texts:
+                self._part(role, system, by_scores)
+                self._texts(role, texts, self._fits(chooser, texts, system, other, beside))
+        for name, system in rewriters.items():
+            key = "qr" if len(rewriters) == 1 else f"qr:{name}"
+            self._part(key, system, by_scores)
+            if name in chosen:
+                self._texts(key, chosen[name].texts, chosen[name].why)
+        if not family.members:
+            self._texts_alone(chooser, used)
+        self._leave_texts(chooser, rewriters)
+        for path in self.alike:
+            if by_scores and len(rewriters) == 1 and path == self.alike[0]:
+                self.made.files["answer_similarity"] = path
+                self.folder.take(path, "how alike the answers to QR and Human are")
+            else:
+                self.folder.leave(path, "how alike the answers of one rewriter and of Human are, and nothing says of which")
+        if by_scores:
+            known = [set(self.measures[part.scores]) for part in self.made.formulations.values() if part.scores]
+            there = [name for name in _METRICS if all(name in one for one in known)]
+            self.made.metrics = tuple(there or sorted(set.intersection(*known))[:2])
+
+    def _believed(self, family: Family, with_texts: set[str], chooser: Chooser) -> dict[str, System]:
+        """Rewriters by name or by texts; where neither says so, a run beside a nameless family is a further system."""
+        texts = any(one.role == "qr" for one in chooser.texts)
+        return {
+            name: system
+            for name, system in family.rewriters.items()
+            if name in family.sure or name in with_texts or (family.words and not texts)
+        }
+
+    def _part(self, key: str, system: System | None, by_scores: bool) -> None:
+        part = self.made.formulations.setdefault(key, Part())
+        if system is None:
+            return
+        if by_scores:
+            part.scores, part.why = system.file.path, counted(len(system.turns), "turn")
+        else:
+            part.run = system.file.path
+            part.why = f"{counted(len(system.turns), 'turn')}, up to {system.depth} deep"
+        self.folder.take(system.file.path, f"{'scores' if by_scores else 'run'} of {key}, by its name")
+
+    def _texts(self, key: str, texts: Texts | None, why: str) -> None:
+        if texts is None:
+            return
+        part = self.made.formulations.setdefault(key, Part())
+        part.rewrites, part.texts_why = texts.named, why
+        how = "by its fields" if texts.fields > 1 else why or "by its name"
+        self.folder.take(texts.file.path, f"texts of {key}, {how}")
+
+    @staticmethod
+    def _fits(chooser: Chooser, texts: Texts | None, system: System | None, other: Texts | None, beside: System | None) -> str:
+        found = None if texts is other else chooser.fitting(texts, system, other, beside)
+        return "" if found is None or other is None or not found.equal else in_words(found, other)
+
+    def _texts_alone(self, chooser: Chooser, used: set[str]) -> None:
+        """Without runs the texts of rewriters stand by themselves: diversity compares them, and retrieve answers them."""
+        alone = [one for one in chooser.texts if one.role == "qr" and one.named not in used]
+        names = short_names([one.file.path for one in alone], [""] * len(alone))
+        for name, one in zip(names, alone, strict=True):
+            self._texts("qr" if len(alone) == 1 else f"qr:{name}", one, "")
+
+    def _leave_texts(self, chooser: Chooser, rewriters: Mapping[str, System]) -> None:
+        for one in sorted(chooser.texts, key=lambda one: ("qr", "human", "original", None).index(one.role)):
+            if one.role == "qr":
+                why = "no run is known to have answered these texts of a rewriter; [texts] would wait for robustcs retrieve"
+            else:
+                why = f"other texts of {one.role} are taken" if one.role else "texts, but of which formulation is not known"
+            if one.file.path not in self.folder.taken:
+                self.folder.leave(one.file.path, why)
+        for one in chooser.strange:
+            if one.file.path not in self.folder.taken:
+                turn = next(iter(one.texts))
+                self.folder.leave(one.file.path, f"texts of other turns, like {turn!r}")
+
+    # ------------------------------------------------------------ further runs, sets, answers
+
+    def _further(self, runs: list[System], family: Family) -> None:
+        names: dict[str, str] = {}
+        for one in runs:
+            if one.file.path not in self.folder.taken:
+                self.made.runs[one.name] = names[one.file.path] = one.file.path
+                names[one.file.path] = one.name
+                self.folder.take(one.file.path, "a further run")
+        for role, sets in family.sets.items():
+            baseline = family.original if role == "original" else family.human
+            members = [names[one.file.path] for one in sets if one.file.path in names]
+            if baseline and baseline.file.path in self.folder.taken and members:
+                self.made.groups["raw" if role == "original" else "manual"] = (role, members)
+
+    @staticmethod
+    def _are_answers(file: Found) -> bool:
+        words = words_of(file.path)
+        return file.is_a("answers") and any(word.startswith(("answer", "predict", "gold")) for word in words)
+
+    def _answers(self) -> None:
+        """Gold answers and predicted ones, by the names of their files."""
+        for file in self.folder.of("answers"):
+            role: Role | None = role_of(file.stem)
+            if "gold" in words_of(file.stem):
+                self.made.files.setdefault("gold", file.path)
+                self.folder.take(file.path, "gold answers, by its name")
+            elif role is not None and self._are_answers(file):
+                part = self.made.formulations.setdefault(role, Part())
+                if part.answers is None:
+                    part.answers = file.path
+                    self.folder.take(file.path, f"answers of {role}, by its name")

@@ -1,0 +1,133 @@
+"""Which judgments a folder is about, and which runs they judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from robustcs.errors import InputError
+from robustcs.evaluation.documents import as_documents
+from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.documents import are_passage_ids
+from robustcs.inputs.files import text_lines
+from robustcs.inputs.kinds import first_cells
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.found import Folder, Found, words_of
+from robustcs.wording import counted
+
+#: Ids of clarifying questions and responses, which are no passages.
+ITEM = re.compile(r"[QR]\d{2,}")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judgments of a folder.
+
+    new
+        Files that judge further passages of the same turns.
+    """
+
+    file: Found
+    qrels: Qrels
+    new: list[str] = field(default_factory=list)
+
+    @property
+    def says(self) -> str:
+        """``173 turns, grades 0 to 4``."""
+        low, high = int(self.qrels.grades.min()), int(self.qrels.grades.max())
+        return f"{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
+
+
+def choose_judgments(folder: Folder) -> Judged | None:
+    """The qrels whose turns most runs and texts have; the others are new judgments of the same turns, or left aside."""
+    known = []
+    for file in folder.of("qrels"):
+        try:
+            qrels = read_qrels(folder.place(file))
+        except InputError as error:
+            folder.refuse(file.path, error)
+            continue
+        known.append(Judged(file, qrels))
+    if not known:
+        return None
+    others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
+    known.sort(key=lambda one: _order(one, others))
+    chosen = known[0]
+    folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
+    pairs = _pairs(chosen.qrels)
+    for one in known[1:]:
+        shared = set(one.qrels.turns) & set(chosen.qrels.turns)
+        own = _pairs(one.qrels)
+        if not shared:
+            folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
+        elif len(own & pairs) > len(own) / 2:
+            folder.leave(one.file.path, f"it judges passages that {chosen.file.path} judges: another judge, or another version")
+        elif _looks_new(one):
+            chosen.new.append(one.file.path)
+            folder.take(one.file.path, f"new judgments: {counted(len(own - pairs), 'passage')} that the qrels do not judge")
+        else:
+            folder.leave(one.file.path, f"judgments beside {chosen.file.path}; new_judgments could name it")
+    return chosen
+
+
+def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
+    turns = set(one.qrels.turns)
+    words = words_of(one.file.stem)
+    return (
+        -sum(bool(turns & cells) for cells in others), "new" in words, not any(word.startswith("qrel") for word in words),
+        "human" not in words, -len(turns), -len(one.qrels), one.file.path,
+    )  # fmt: skip
+
+
+def _pairs(qrels: Qrels) -> set[tuple[str, str]]:
+    documents = qrels.documents.to_pylist()
+    return {
+        (qrels.turns[turn], documents[document])
+        for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)
+    }
+
+
+def _looks_new(one: Judged) -> bool:
+    return bool({"new", "additional", "extra", "more", "later"} & set(words_of(one.file.stem)))
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a run has: its turns, how many of them are judged, the most passages of one, and its tag."""
+
+    turns: frozenset[str]
+    judged: int
+    depth: int
+    tag: str
+
+
+def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
+    """What a run has; or, where it cannot be evaluated on the qrels, why. Raises :class:`InputError` for a broken one."""
+    ranking = rank_run(read_run(path), EvaluationPolicy())
+    depth = int(np.diff(ranking.starts).max(initial=0))
+    turns = frozenset(ranking.turns)
+    if qrels is None:
+        return Read(turns, len(turns), depth, _tag(path))
+    matrix = grade_matrix(ranking, qrels)
+    if matrix.missing.all():
+        return f"a run of other turns: it has turns like {ranking.turns[0]!r}, the qrels like {qrels.turns[0]!r}"
+    if no_judged_passage(matrix):
+        if are_passage_ids(ranking.documents) and not no_judged_passage(grade_matrix(as_documents(ranking, None), qrels)):
+            return "a run of passages DOC-N, and the qrels judge documents: robustcs unjudged --documents takes it with --run"
+        return f"none of its passages is judged: it has passages like {matrix.first[1]!r}"
+    return Read(turns, int((~matrix.missing).sum()), depth, _tag(path))
+
+
+def _tag(path: Path) -> str:
+    """What stands in the last columns of the first line, where a TREC run says its name."""
+    for _, line in text_lines(path):
+        cells = line.split()
+        return "_".join(cells[5:]) if len(cells) >= 6 else ""
+    return ""

@@ -1,0 +1,227 @@
+"""Files of the studies with turns of their own: clarifying questions, annotations, crowd judgments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from robustcs.errors import InputError
+from robustcs.inputs.annotations import read_annotations
+from robustcs.inputs.clariq import Topics, read_needs, read_topics
+from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.kinds import first_cells
+from robustcs.inputs.preferences import read_preferences
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.records import StrPath, shape_of
+from robustcs.inputs.runs import read_run
+from robustcs.project.found import Folder, Found, short_names, telling_words, words_of
+from robustcs.project.guess_judgments import ITEM
+
+T = TypeVar("T")
+
+Table = dict[str, str | list[str] | dict[str, str]]
+Tables = dict[str, Table]
+#: What the evaluation of a baseline is called.
+_BASELINES = ("no", "worst", "best")
+
+
+def guess_studies(folder: Folder, tables: Tables) -> None:
+    """Take the files of ``[clariq]``, ``[agreement]`` and ``[crowd]``; what belongs to none of them stays undecided."""
+    topics = folder.of("clariq topics")
+    if topics:
+        _Clariq(folder, tables, topics).place()
+    _annotations(folder, tables)
+    _crowd(folder, tables)
+
+
+def _read(folder: Folder, file: Found, read: Callable[[StrPath], T]) -> T | None:
+    try:
+        return read(folder.place(file))
+    except InputError:
+        return None
+
+
+class _Clariq:
+    """Topics, and what systems did for them; all of it is held against the topics."""
+
+    def __init__(self, folder: Folder, tables: Tables, files: list[Found]):
+        self.folder = folder
+        self.tables = tables
+        self.known: Topics | None = None
+        self.topics: Found | None = None
+        self._choose(files)
+
+    def _choose(self, files: list[Found]) -> None:
+        """Those topics that most of the other files are about."""
+        cells = [first_cells(self.folder.place(file)) for file in self.folder.of("run", "question run")]
+        read = [(file, topics) for file in files if (topics := _read(self.folder, file, read_topics)) is not None]
+        read.sort(key=lambda pair: -sum(bool(own & pair[1].requests.keys()) for own in cells))
+        if read:
+            self.topics, self.known = read[0]
+        for file in files:
+            if file is not self.topics:
+                self.folder.leave(file.path, "other ClariQ topics are taken" if self.topics else "ClariQ topics, but broken")
+
+    def place(self) -> None:
+        """Put everything that is about these topics into ``[clariq]``."""
+        if self.topics is None or self.known is None:
+            return
+        table: Table = {"topics": self._take(self.topics, "ClariQ topics")}
+        for file in self.folder.of("question bank"):
+            if shape_of(self.folder.place(file)) == "table" and "questions" not in table:
+                table["questions"] = self._take(file, "ClariQ's question bank")
+        topics, facets = set(self.known.requests), set(self.known.facets)
+        runs = [file for file in self.folder.of("question run", "run") if self._first(file) & topics]
+        self._named(table, "runs", [file for file in runs if not self._baseline(file)], "a run of clarifying questions")
+        for file in runs:
+            if self._baseline(file):
+                self.folder.leave(file.path, "the questions of a baseline, which clariq takes from evaluations or performance")
+        self._named(table, "evaluations", list(self._evaluations(facets)), "document relevance by facet")
+        for file in self.folder.of("run"):
+            units = {cell.rpartition("_")[0] for cell in self._first(file)}
+            if units & facets and "performance" not in table:
+                table["performance"] = self._take(file, "documents that were found after every question")
+        for file in self.folder.of("qrels"):
+            if self._first(file) & facets and "qrels" not in table:
+                table["qrels"] = self._take(file, "judgments of documents for facets")
+        needs = [file for file in self._called("need") if self._are_needs(file, topics)]
+        self._named(table, "needs", needs, "predicted labels of clarification need")
+        for file in self._called("preference"):
+            if "preferences" not in table and _read(self.folder, file, read_preferences) is not None:
+                table["preferences"] = self._take(file, "judgments of people")
+        if "performance" not in table:
+            self._runs_need_topics(table)
+        self.tables["clariq"] = table
+
+    def _runs_need_topics(self, table: Table) -> None:
+        """Judgments of facets say nothing without documents."""
+        path = table.pop("qrels", None)
+        if isinstance(path, str):
+            del self.folder.taken[path]
+            self.folder.leave(path, "judgments of facets, but no documents were found after questions")
+
+    def _first(self, file: Found) -> set[str]:
+        return first_cells(self.folder.place(file))
+
+    def _called(self, word: str) -> list[Found]:
+        """Files that are called so, of those that nothing else is known of."""
+        return [file for file in self.folder.files if file.path not in self.folder.taken and word in file.stem.lower()]
+
+    def _take(self, file: Found, why: str) -> str:
+        self.folder.aside.pop(file.path, None)
+        self.folder.take(file.path, why)
+        return file.path
+
+    def _named(self, table: Table, key: str, files: list[Found], why: str) -> None:
+        names = short_names([file.path for file in files], [""] * len(files))
+        places = {}
+        for name, file in zip(names, files, strict=True):
+            places[self._baseline(file) or self._system(name)] = self._take(file, why)
+        if places:
+            table[key] = places
+
+    def _system(self, name: str) -> str:
+        """``dev_bm25`` → ``bm25``; so a system's run, evaluation and labels have one name."""
+        plain = ("dev", "train", "test", "need", "needs", "questions", "question")
+        words = [word for word in words_of(name) if word not in plain]
+        return "_".join(words) or name
+
+    @staticmethod
+    def _baseline(file: Found) -> str:
+        words = telling_words(file.path)
+        return next((name for name in _BASELINES if name in words), "")
+
+    def _evaluations(self, facets: set[str]) -> Iterable[Found]:
+        for file in self.folder.of("clariq evaluation"):
+            scores = _read(self.folder, file, read_evaluation)
+            if scores is not None and any(facets & units.keys() for units in scores.values()):
+                yield file
+            else:
+                self.folder.leave(file.path, "scores by topic and not by facet: clariq computes them from the run")
+
+    def _are_needs(self, file: Found, topics: set[str]) -> bool:
+        needs = _read(self.folder, file, read_needs)
+        return needs is not None and bool(topics & needs.keys())
+
+
+def _annotations(folder: Folder, tables: Tables) -> None:
+    snippets = [file for file in folder.of("snippets") if not _is_grades(file)]
+    sentences = {file.path for file in snippets if _of_sentences(folder, file)}
+    if 0 < len(sentences) < len(snippets):
+        for path in sentences:
+            folder.leave(path, "it annotates sentences, another task than paragraphs")
+        snippets = [file for file in snippets if file.path not in sentences]
+    references = [file for file in snippets if re.search("expert|reference|gold", file.stem.lower())]
+    ratings = [file for file in folder.of("ratings") if not _is_grades(file)]
+    chosen = {
+        "snippets": [file for file in snippets if file not in references] or references,
+        "reference": references if len(references) < len(snippets) else [],
+        "ratings": ratings,
+    }
+    for key, files in chosen.items():
+        for file in files:
+            folder.take(file.path, {"snippets": "annotations", "reference": "the reference, by its name"}.get(key, key))
+    table: Table = {key: [file.path for file in files] for key, files in chosen.items() if files}
+    if table:
+        tables["agreement"] = table
+
+
+def _of_sentences(folder: Folder, file: Found) -> bool:
+    """Whether all texts of a file of annotations are sentences; not where it cannot be read, which the command will tell."""
+    found = _read(folder, file, read_annotations)
+    return found is not None and {text.unit for text in found[0].values()} == {"sentence"}
+
+
+def _is_grades(file: Found) -> bool:
+    return "grade" in file.stem.lower()
+
+
+def _crowd(folder: Folder, tables: Tables) -> None:
+    table: Table = {}
+    grades = [*folder.of("crowd grades"), *(file for file in folder.of("ratings") if _is_grades(file))]
+    for file in grades[:1]:
+        folder.take(file.path, "grades of crowd workers")
+        table["grades"] = file.path
+    for file in grades[1:]:
+        folder.leave(file.path, f"{grades[0].path} is taken; a project has one file of grades")
+    items = [file for file in folder.of("qrels") if _judges_items(folder, file)]
+    runs = folder.of("mixed-initiative run")
+    if grades and runs:
+        for file in items:
+            folder.leave(file.path, f"judgments of questions or responses; {grades[0].path} holds the grades themselves")
+    elif items:
+        wanted = ("relevance", "question", "all")
+        items.sort(key=lambda file: ([word not in words_of(file.stem) for word in wanted], file.path))
+        table["qrels"] = items[0].path
+        folder.take(items[0].path, "judgments of questions or responses")
+        for file in items[1:]:
+            folder.leave(file.path, f"judgments of questions or responses; {items[0].path} is taken, and there can be one")
+    if table or runs:
+        banks = [file for file in folder.of("texts") if "bank" in words_of(file.stem)]
+        banks += [file for file in folder.of("question bank") if shape_of(folder.place(file)) != "table"]
+        for file in banks[:1]:
+            table["bank"] = file.path
+            folder.take(file.path, "texts of questions")
+        for file in folder.files:
+            if file.path not in folder.taken and ("gold" in file.stem.lower() and "check" in file.stem.lower()) and grades:
+                folder.aside.pop(file.path, None)
+                folder.take(file.path, "grades that items deserve, by its name")
+                table["gold_checks"] = file.path
+    if runs:
+        names = short_names([file.path for file in runs], [""] * len(runs))
+        table["runs"] = {name: file.path for name, file in zip(names, runs, strict=True)}
+        for file in runs:
+            folder.take(file.path, "a mixed-initiative run")
+        for file in folder.of("question run"):
+            run = _read(folder, file, read_run)
+            if run is not None and len(set(run.scores.tolist())) == 1:
+                folder.leave(file.path, "a pool and no ranking: all its scores are equal")
+    if table:
+        tables["crowd"] = table
+
+
+def _judges_items(folder: Folder, file: Found) -> bool:
+    """Are clarifying questions or responses judged, and no passages?"""
+    qrels = _read(folder, file, read_qrels)
+    return qrels is not None and all(ITEM.fullmatch(item) for item in qrels.documents[:50].to_pylist())

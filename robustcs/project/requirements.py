@@ -1,0 +1,170 @@
+"""What a study cannot do without: told from what the project names, before any file is read.
+
+A study declares its requirements by name in the registry. It asks for them here before it reads, and ``robustcs check`` asks
+for those of all studies, so that both say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from robustcs.errors import NotInstalledError, UsageError
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
+from robustcs.project.model import Formulation
+from robustcs.project.open_questions import System, systems_of, unanswered
+from robustcs.project.rewritten import check_baselines
+from robustcs.project.workspace import Workspace
+
+
+def qrels(workspace: Workspace) -> None:
+    """Judgments."""
+    workspace.require_qrels()
+
+
+def runs(workspace: Workspace) -> None:
+    """At least one run."""
+    workspace.require_runs()
+
+
+def measures_of_rankings(workspace: Workspace) -> None:
+    """Measures that score rankings, and none of answers."""
+    for measure in averaged(workspace.project.metrics):
+        if measure.family in ANSWER_FAMILIES:
+            raise UsageError("not-a-ranking", f"{measure.name} does not score rankings", "use a measure such as ndcg_cut_3")
+
+
+def formulations(workspace: Workspace) -> None:
+    """QR and Human, each with what their scores are made of."""
+    if any(file.kind == "runs" for file in workspace.formulation_files().values()):
+        workspace.require_qrels()
+
+
+def systems(workspace: Workspace) -> None:
+    """At least one run, or per-turn scores of one formulation."""
+    if any(file.kind == "runs" for file in workspace.scored_systems()):
+        workspace.require_qrels()
+
+
+def two_states(workspace: Workspace) -> None:
+    """Another state than that of this project."""
+    raise UsageError("no-states", "there is nothing to compare with", "name two: robustcs compare OLD NEW")
+
+
+def question_pairs(workspace: Workspace) -> tuple[Formulation, list[Formulation]]:
+    """Texts of Human and of at least one rewriter: these formulations."""
+    parts = [part for part in workspace.project.formulations.values() if part.rewrites]
+    for role in ("qr", "human"):
+        if not any(part.role == role for part in parts):
+            raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
+    human = next(part for part in parts if part.role == "human")
+    rewriters = [part for part in parts if part.role == "qr"]
+    similarity = workspace.project.answer_similarity
+    if similarity is not None and len(rewriters) > 1:
+        raise UsageError(
+            "several-rewriters", f"{similarity} belongs to one rewriter, but there are {len(rewriters)}",
+            "give the runs of all of them, or one rewriter",
+        )  # fmt: skip
+    return human, rewriters
+
+
+def new_judgments(workspace: Workspace) -> None:
+    """Judgments that could join the qrels."""
+    if not workspace.project.new_judgments:
+        raise UsageError(
+            "no-new-judgments", "no new judgments are given",
+            "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
+        )  # fmt: skip
+
+
+def groups(workspace: Workspace) -> None:
+    """Groups of runs, all of them given, none rewritten beside a baseline that is not."""
+    named = [name for group in workspace.project.groups.values() for name in (group.baseline, *group.sets)]
+    if not named:
+        raise UsageError(
+            "no-groups", "no groups of runs are given", "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml"
+        )
+    check_baselines(workspace.project)
+    workspace.system_files(named)
+
+
+def compared_runs(workspace: Workspace) -> None:
+    """The runs of the groups, where there are groups."""
+    groups = workspace.project.groups.values()
+    workspace.system_files([name for group in groups for name in (group.baseline, *group.sets)])
+
+
+def paraphrases(workspace: Workspace) -> Path:
+    """Paraphrases of the turns: their file."""
+    return workspace.require_paraphrases()
+
+
+def collection(workspace: Workspace) -> Path:
+    """Texts of passages: their file."""
+    path = workspace.project.collection
+    if path is None:
+        raise UsageError("no-collection", "no collection is given", "name it with --collection FILE")
+    return path
+
+
+def questions(workspace: Workspace) -> None:
+    """Questions, and an index for those that no run answers."""
+    systems = systems_with_texts(workspace)
+    waiting = [system for system in systems if system.open]
+    if waiting and workspace.project.retrieval is None:
+        raise unanswered(waiting)
+
+
+def systems_with_texts(workspace: Workspace) -> list[System]:
+    """The project's systems with texts, and what answers them. Raises :class:`UsageError` where there are none."""
+    systems = systems_of(workspace)
+    if not systems:
+        raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
+    return systems
+
+
+def compared_texts(workspace: Workspace) -> None:
+    """Texts of two formulations, or of one and paraphrases of it."""
+    project = workspace.project
+    roles = {part.role for part in project.formulations.values() if part.rewrites}
+    if not (roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"})):
+        raise UsageError("no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]")
+
+
+def scikit_learn(workspace: Workspace) -> None:
+    """The package that clusters passages."""
+    if find_spec("sklearn") is None:
+        raise NotInstalledError("no-scikit-learn", "scikit-learn is not installed", "pip install 'robustcs[passages]'")
+
+
+def clarifying_questions(workspace: Workspace) -> None:
+    """The table ``[clariq]``."""
+    if workspace.project.clariq is None:
+        advice = "name their files with --topics FILE, --run NAME=FILE … or in [clariq]"
+        raise UsageError("no-inputs", "no clarifying questions are given", advice)
+
+
+def annotated_texts(workspace: Workspace) -> None:
+    """The table ``[agreement]``, with snippets or ratings."""
+    known = workspace.project.agreement
+    if known is None or not (known.snippets or known.ratings):
+        advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
+        raise UsageError("no-inputs", "no annotations are given", advice)
+
+
+def crowd_judgments(workspace: Workspace) -> None:
+    """The table ``[crowd]``."""
+    if workspace.project.crowd is None:
+        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
+
+
+#: Name in the registry → what raises :class:`UsageError` or :class:`NotInstalledError` where it is lacking.
+REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
+    check.__name__: check
+    for check in (
+        qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups,
+        compared_runs, paraphrases,
+        collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
+    )
+}  # fmt: skip

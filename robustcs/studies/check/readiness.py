@@ -1,0 +1,299 @@
+"""Which commands can run on a project, and what the others lack; told from what was read, without running them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+
+from robustcs.errors import InputError, Problem, RobustcsError, UsageError
+from robustcs.evaluation.augmentation import merge_qrels
+from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.thresholds import reachable_thresholds
+from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import read_run
+from robustcs.project.open_questions import systems_of
+from robustcs.project.requirements import REQUIREMENTS, question_pairs
+from robustcs.project.scoring import ScoredFile
+from robustcs.project.workspace import Workspace
+from robustcs.retrieval.index import index_state
+from robustcs.retrieval.java import anserini_jar, java_home
+from robustcs.studies.check.survey import Survey
+from robustcs.studies.registry import STUDIES, study
+from robustcs.studies.study import Study
+
+#: command, runs, because, give.
+Row = tuple[str, bool, str | None, str | None]
+
+#: Inputs whose runs are scored against the qrels; texts that wait for a run are answered first, where there is an index.
+_RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs"})
+
+
+class Readiness:
+    """What every command would say to the project of a survey."""
+
+    def __init__(self, workspace: Workspace, survey: Survey):
+        self.workspace = workspace
+        self.survey = survey
+        self.project = workspace.project
+        self._own: Mapping[str, Callable[[], None]] = {
+            "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
+            "evaluate": self._scored_systems,
+            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
+            "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
+            "crowd": partial(self._asked, "crowd"),
+        }  # fmt: skip
+
+    def rows(self) -> list[Row]:
+        """One for every command of the registry but ``check`` itself, and one for ``report``."""
+        errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
+        rows = [_row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()]
+        return [*rows, _row("report", self._report_error())]
+
+    def _error(self, one: Study) -> RobustcsError | None:
+        """What the command would say in place of a result; None where it runs."""
+        try:
+            if one.name == "robustness" and self._is_experiment:
+                self._check_experiment()
+                return None
+            answered = self if not _RANKED & set(one.reads) else self._answered
+            for need in one.needs:
+                REQUIREMENTS[need](answered.workspace)
+            answered.check_files(one.reads)
+            if _RANKED & set(one.reads):
+                answered.check_turns(one)
+            self._own.get(one.name, lambda: None)()
+            if one.name == "retrieve" and self._waiting:
+                self._check_index()
+        except RobustcsError as error:
+            return error
+        return None
+
+    def files(self, name: str) -> set[str]:
+        """The survey's inputs that belong to an input of the registry.
+
+        That is itself, but for runs, of which a study opens some: those of the formulations (or their scores or answers), of
+        Human and the rewriters with texts, of the groups, or all; and for ``formulations`` and ``question_pairs`` the qrels or
+        gold answers.
+        """
+        project = self.project
+        if name == "formulations":
+            return _survey_names(self.workspace.formulation_files().values())
+        if name == "systems":
+            return _survey_names(self.workspace.scored_systems())
+        if name == "question_pairs":
+            return {"qrels", "answer_similarity", *(f"{part} run" for part in self._paired)} if self._pairs_have_runs else set()
+        if name in ("runs", "groups", "compared_runs"):
+            grouped = {one for group in project.groups.values() for one in (group.baseline, *group.sets)}
+            chosen = grouped if name == "groups" or (name == "compared_runs" and grouped) else project.systems.keys()
+            return {f"{one} run" for one in chosen}
+        return {name}
+
+    def check_files(self, names: Iterable[str]) -> None:
+        """Raise what is wrong with the first broken or foreign file of these inputs."""
+        for name in names:
+            for of in sorted(self.files(name)):
+                if of in self.survey.broken:
+                    raise InputError(self.survey.broken[of])
+        if not {"texts", "paraphrases"} & set(names) and "rewrites" in names and self.survey.foreign.get("rewrites"):
+            raise InputError(self.survey.foreign["rewrites"])
+
+    def check_turns(self, one: Study) -> None:
+        """Raise what is said where runs have nothing to do with the qrels, or leave no turn."""
+        names = set().union(*(self.files(name) for name in one.reads))
+        runs = [run for run in self.survey.runs if f"{run.name} run" in names]
+        if one.name == "augment" and self.project.new_judgments:
+            runs = [self._by_all_judgments(run) for run in runs]
+        if self.survey.qrels and runs:
+            count_turns(expected_of(self.survey.qrels), runs, self.project.policy.missing, holes=one.holes)
+
+    # ------------------------------------------------------------ retrieval
+
+    @cached_property
+    def _waiting(self) -> list[str]:
+        scored = {part.name for part in self.project.formulations.values() if not part.run and (part.scores or part.answers)}
+        return [system.name for system in systems_of(self.workspace) if system.open and system.name not in scored]
+
+    @property
+    def _answered(self) -> Readiness:
+        """As if every text that waits for a run had got one, where an index is configured. Raises what speaks against it."""
+        if self.project.retrieval is None or not self._waiting:
+            return self
+        self._check_index()
+        project, folder = self.project, self.project.retrieval.folder
+        for key, part in project.formulations.items():
+            if part.name in self._waiting:
+                project = project.with_formulation(key, run=folder / part.name)
+        others = {name: folder / name for name in self._waiting if name not in project.systems}
+        workspace = self.workspace.of(replace(project, runs={**project.runs, **others}))
+        return Readiness(workspace, self.survey)
+
+    def _check_index(self) -> None:
+        """Raise what keeps pyserini, Java or the index from answering."""
+        settings = self.project.retrieval
+        assert settings is not None
+        anserini_jar()
+        java_home()
+        if settings.index.exists() or self.project.collection is None:
+            index_state(settings.index)
+        self.check_files(["texts", "rewrites", *([] if settings.index.exists() else ["collection"])])
+
+    @property
+    def _is_experiment(self) -> bool:
+        return bool(self.project.paraphrases and self.project.retrieval and not self.project.groups)
+
+    def _check_experiment(self) -> None:
+        """The whole experiment of ``robustness``: paraphrases are drawn and retrieved."""
+        self.check_files(["paraphrases", "rewrites", "qrels"])
+        self.workspace.require_qrels()
+        texts = self.survey.texts
+        if not texts.get("original") or not texts.get("human"):
+            raise UsageError(
+                "no-baseline", "the experiment needs the texts of the original and of the manual turns",
+                "name them with --rewrites original=FILE and --rewrites human=FILE",
+            )  # fmt: skip
+        if not (self.survey.paraphrased or {}).keys() & texts["original"].keys() & texts["human"].keys():
+            raise UsageError("no-common-turns", "no turn has paraphrases", "check the turn ids")
+        self._check_index()
+
+    # ------------------------------------------------------------ what only one study looks at
+
+    def _other_scores(self, texts: bool = False) -> None:
+        """Scores that come from small files are joined as the command does it."""
+        if {file.kind for file in self._answered.workspace.formulation_files().values()} == {"runs"}:
+            return
+        workspace = self.workspace.of(self.project)
+        scores, evaluated = workspace.formulation_scores()
+        if texts:
+            workspace.texts_of(scores.turns, evaluated.basis)
+
+    def _scored_systems(self) -> None:
+        """So are per-turn scores beside runs."""
+        if any(file.kind == "scores" for file in self._answered.workspace.scored_systems()):
+            study("evaluate").part("ask").ask(self.workspace.of(self.project))
+
+    @cached_property
+    def _paired(self) -> list[str]:
+        human, rewriters = question_pairs(self.workspace)
+        return [part.name for part in (human, *rewriters)]
+
+    @property
+    def _pairs_have_runs(self) -> bool:
+        of_answers = any(measure.family in ANSWER_FAMILIES for measure in self.project.metrics)
+        return not of_answers and set(self._paired) <= self.project.systems.keys()
+
+    def _pairs(self) -> None:
+        """Without runs, files are small: the study itself joins them."""
+        answered = self._answered
+        if answered._pairs_have_runs and not self.project.answer_similarity:
+            human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
+            known = [set(self.survey.answered[name]) for name in self._paired if name in self.survey.answered]
+            for own in rewriters:
+                if not (own & human).intersection(*known):
+                    found = "no turn has texts of a rewriter and of Human and something about their answers"
+                    raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
+        else:
+            correct = reachable_thresholds(self.project.thresholds, self.project.metrics)[0]
+            study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), (), correct)
+
+    def _by_all_judgments(self, run: Answered) -> Answered:
+        """As a run of unjudged passages is once the new judgments have joined the qrels."""
+        if run.judged or self._merged_qrels is None:
+            return run
+        policy = self.project.policy
+        ranking = rank_run(read_run(run.path, run.name, ranks=policy.order == "rank"), policy)
+        found = answered_by_run(run.name, run.path, grade_matrix(ranking, self._merged_qrels))
+        return replace(run, judged=found.judged)
+
+    @cached_property
+    def _merged_qrels(self) -> Qrels | None:
+        return merge_qrels(self.survey.qrels, self.workspace.new_judgments, "keep").qrels if self.survey.qrels else None
+
+    def _merged(self) -> None:
+        """New judgments join the qrels."""
+        assert self._merged_qrels is not None
+
+    def _scale(self) -> None:
+        """The grades of the qrels are those that people give."""
+        highest = int(self.survey.qrels.grades.max()) if self.survey.qrels else 0
+        if not 1 <= highest <= 9:
+            raise UsageError(
+                "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --max-grade 1 to 9"
+            )
+
+    def _relevant_passages(self) -> None:
+        """Some relevant passage has a text."""
+        qrels, level = self.survey.qrels, self.project.policy.relevance_level
+        assert qrels is not None and self.survey.passages is not None
+        documents = qrels.documents.to_pylist()
+        wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
+        if not wanted:
+            raise UsageError(
+                "nothing-relevant", f"no passage has a grade of at least {level}", "give a lower --relevance-level"
+            )
+        if not wanted & self.survey.passages.keys():
+            found = f"{self.project.collection} has none of the judged passages"
+            raise UsageError("no-common-passages", found, "check that their ids agree")
+
+    def _common_turns(self) -> None:
+        """Texts that are compared have turns in common."""
+        texts: dict[str, Collection[str]] = dict(self.survey.texts)
+        if self.survey.paraphrased:
+            texts |= {"manual paraphrases": self.survey.paraphrased, "raw paraphrases": self.survey.paraphrased}
+        rewriters = [part.name for part in self.project.formulations.values() if part.role == "qr"]
+        pairs = [("original", "human"), *(("human", name) for name in rewriters)]
+        pairs += [("human", "manual paraphrases"), ("original", "raw paraphrases")]
+        for first, second in pairs:
+            if texts.get(first) and texts.get(second) and not set(texts[first]) & set(texts[second]):
+                raise UsageError(
+                    "no-common-turns", f"{first} and {second} have no turn in common",
+                    f"check their turn ids: {next(iter(texts[first]))!r} and {next(iter(texts[second]))!r}",
+                )  # fmt: skip
+
+    def _asked(self, table: str) -> None:
+        error = self.survey.asked[table]
+        if error is not None:
+            raise error
+
+    # ------------------------------------------------------------ the report
+
+    def _report_error(self) -> RobustcsError | None:
+        """A report leaves out what cannot be asked, and stops at a broken file; without any answer there is none."""
+        answered = False
+        for one in STUDIES:
+            for question in one.part("question").QUESTIONS if one.in_report else ():
+                try:
+                    part = question.part(self.project)
+                except UsageError:
+                    continue
+                error = Readiness(self.workspace.of(part), self.survey)._error(one)
+                if isinstance(error, InputError):
+                    return error
+                answered = answered or (error is None and not question.joins)
+        if not answered:
+            return UsageError("nothing-to-report", "no analysis has the inputs it needs", "give what a command above needs")
+        wrong = {**self.survey.foreign, **self.survey.broken}
+        cards = ("qrels", "gold", "rewrites", "collection", "ratings")
+        shown = [of for of in wrong if of in cards or of.endswith((" run", " answers"))]
+        return InputError(wrong[shown[0]]) if shown else None
+
+
+def _survey_names(files: Iterable[ScoredFile]) -> set[str]:
+    """What a survey calls these files, and what they are scored against."""
+    files = list(files)
+    word = {"runs": "run", "scores": "scores", "answers": "answers"}
+    beside = {"runs": "qrels", "answers": "gold"}
+    named = {f"{file.name} {word[file.kind]}" for file in files}
+    return named | {beside[file.kind] for file in files if file.kind in beside}
+
+
+def _row(command: str, error: RobustcsError | None) -> Row:
+    if error is None:
+        return command, True, None, None
+    if isinstance(error, InputError):
+        first: Problem = error.problems[0]
+        return command, False, str(replace(first, advice="")), first.advice
+    return command, False, error.found, error.advice

@@ -1,0 +1,105 @@
+"""What check says of inputs that can be read and look wrong all the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.main import run
+from robustcs.project.fit import fit
+from tests.project.test_scaffold import HUMAN, QRELS, RAW, TURNS, fill, ranked, rewrites, tsv
+
+Notes = Callable[[str], list[str]]
+
+#: The best passages first, as a good ranker has them.
+_GRADES = {tuple(line.split()[:3:2]): int(line.split()[3]) for line in QRELS.splitlines()}
+FILES = {
+    "qrels.txt": QRELS, "raw.trec": ranked(RAW), "t5.trec": ranked(rewrites(1)), "human.trec": "",
+    "raw.tsv": tsv(RAW), "t5.tsv": tsv(rewrites(1)), "human.tsv": tsv(HUMAN), "other.tsv": tsv(rewrites(9)),
+}  # fmt: skip
+RUNS = "--qrels qrels.txt --original raw.trec --qr t5.trec --human human.trec --relevance-level 2"
+TEXTS = "--rewrites original=raw.tsv --rewrites qr=t5.tsv --rewrites human=human.tsv"
+
+
+def best_first(texts: Mapping[str, str], keep: int = 10) -> str:
+    """A run with the best passages of every turn, but for turns with their raw text, which are ranked as everywhere."""
+    lines = []
+    for turn in texts:
+        order = sorted((document for known, document in _GRADES if known == turn), key=lambda one: -_GRADES[turn, one])
+        lines += [f"{turn} Q0 {document} {rank} {9 - rank / 10} t\n" for rank, document in enumerate(order[:keep], 1)]
+    return "".join(lines)
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Notes:
+    """The notes of a check in a folder with all these files."""
+    fill(tmp_path, FILES | {"human.trec": ranked(HUMAN)})
+    monkeypatch.chdir(tmp_path)
+
+    def notes_of(line: str) -> list[str]:
+        assert run(["check", *line.split(), "--format", "json"]) == 0
+        return list(json.loads(capfd.readouterr().out)["notes"])
+
+    return notes_of
+
+
+def test_what_fits_is_not_doubted(notes: Notes) -> None:
+    found = [note for note in notes(f"{RUNS} {TEXTS}") if "swapped" not in note]
+    assert found == []
+
+
+def test_swapped_runs_and_texts(notes: Notes) -> None:
+    Path("human.trec").write_text(best_first(HUMAN))
+    assert not any("swapped" in note for note in notes(f"{RUNS} {TEXTS}"))
+    swapped = "--qrels qrels.txt --original human.trec --human raw.trec --relevance-level 2"
+    found = notes(f"{swapped} --rewrites original=human.tsv --rewrites human=raw.tsv")
+    first, second = (note for note in found if "swapped" in note)
+    assert first.startswith("Human questions score below Original ones (NDCG@3 0.") and first.endswith(
+        "and 1.000): are the two files swapped?"
+    )
+    assert second.startswith("Original texts are longer than Human ones (")
+
+
+def test_texts_that_were_not_what_was_run(notes: Notes) -> None:
+    runs = "--qr t5.trec --human human.trec --rewrites human=human.tsv --qrels qrels.txt --relevance-level 2"
+    equal = sum(HUMAN[turn] == text for turn, text in rewrites(9).items())
+    apart, alike = notes(f"{runs} --rewrites qr=other.tsv")
+    assert apart.startswith(f"qr has the text of Human for {equal} turns, but another ranking for ")
+    assert alike.startswith(f"qr has another text than Human for {len(TURNS) - equal} turns, but the same ranking for ")
+    Path("t5.trec").write_text(ranked({turn: f"{text}!" for turn, text in HUMAN.items()}))
+    assert notes(f"{runs} --rewrites qr=human.tsv") == [
+        f"qr has the text of Human for {len(TURNS)} turns, but another ranking for {len(TURNS)} turns (1_1, 1_2, 1_3, 1_4,"
+        " 2_1 …): its run did not answer these texts"
+    ]
+    assert "qr and human rank alike on every turn: is one run in both roles?" in notes(
+        "--qrels qrels.txt --qr human.trec --human human.trec --relevance-level 2"
+    )
+
+
+def test_levels(notes: Notes) -> None:
+    runs = RUNS.removesuffix(" --relevance-level 2")
+    said = "relevance_level is 1; CAsT counts passages as relevant from grade 2 (binary measures)"
+    assert said in notes(runs) and said not in notes(RUNS)
+    high = "no passage has a grade of 9 or more: binary measures are 0 (relevance_level)"
+    assert high in notes(f"{runs} --relevance-level 9")
+
+
+def test_depths_and_missing_texts(notes: Notes) -> None:
+    Path("human.trec").write_text(best_first(HUMAN, 2))
+    Path("short.tsv").write_text(tsv(dict(list(HUMAN.items())[1:])))
+    Path("robustcs.toml").write_text('metrics = ["ndcg_cut_5"]\n')
+    found = notes(f"{RUNS} --rewrites human=short.tsv")
+    assert "ndcg_cut_5 looks at more passages than this run has for any turn: human (2)" in found
+    assert "formulations are not equally deep (original 10, qr 10, human 2 passages): overlaps," in " ".join(found)
+    assert "no text of human for 1 turn (1_1) that is judged" in found
+
+
+def test_punctuation_alone_makes_no_other_text() -> None:
+    texts = {"1_1": "What is it?", "1_2": "Why", "1_3": "a b", "1_4": "same "}
+    others = {"1_1": "what is it", "1_2": "How", "1_3": "a c", "1_4": "same", "1_5": "x"}
+    found = fit(texts, dict.fromkeys(texts, 1), others, {"1_1": 2, "1_2": 1, "1_3": 2, "1_4": 2, "1_5": 1})
+    assert (found.equal, found.equal_apart, found.other, found.other_alike) == (("1_4",), ("1_4",), ("1_2", "1_3"), ("1_2",))
+    assert found.share == pytest.approx(1 / 3)
