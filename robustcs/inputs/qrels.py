@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import MAX_PROBLEMS, NotInstalledError, ProblemList, UsageError, input_error
+from robustcs.errors import MAX_PROBLEMS, NotInstalledError, ProblemList, UsageError, at_line, input_error
 from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
 
@@ -111,7 +111,7 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str]) -> 
             problems.add(
                 line(row),
                 f"turn {turns[int(row)]} document {documents[int(row)]} has grade {grades[row]}"
-                f" but grade {grades[other]} " + ("before" if earlier is None else f"in line {earlier}"),
+                f" but grade {grades[other]} " + ("before" if earlier is None else f"in {at_line(path, earlier)}"),
                 "keep one of the two",
                 "contradicting-grades",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.records import decimal_number
 from robustcs.inputs.turns import turn_sort_key
@@ -54,7 +54,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
             problems.add(
-                number, f"{measure} of turn {turn} stands in line {earlier} already",
+                number, f"{measure} of turn {turn} stands in {at_line(path, earlier)} already",
                 "keep one of the two lines", "repeated-score",
             )  # fmt: skip
             continue

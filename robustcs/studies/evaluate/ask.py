@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
+from robustcs.project import readers
+from robustcs.project.given import named_files
 from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
 from robustcs.statistics.units import Unit, units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def ask(
     workspace: Workspace,
     *,
-    scores: Mapping[str, str | Path] | None = None,
+    scores: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     margin: float | None = None,
     unit: Unit = "conversation",
@@ -28,7 +29,8 @@ def ask(
     """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
 
     scores
-        Name → per-turn scores (trec_eval -q); these files are evaluated in place of the project's runs.
+        Name → per-turn scores (trec_eval -q, or what Python has in place of such a file); they are evaluated in place of the
+        project's runs.
     baseline
         The system that all others are compared with; by default every pair is compared.
     margin
@@ -37,7 +39,7 @@ def ask(
         What intervals and tests take as independent: ``conversation``, or ``turn``.
     """
     if scores:
-        frames, evaluated = workspace.scored_systems({name: Path(path) for name, path in scores.items()})
+        frames, evaluated = workspace.scored_systems(named_files(readers.scores, "scores", scores))
     else:
         workspace.require_runs()
         measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
