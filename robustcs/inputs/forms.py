@@ -112,6 +112,9 @@ def _scores(rows: Rows, role: str) -> MemoryFile:
     """Rows of one value each, or with a column for every measure."""
     turn = rows.name(TURN)
     if rows.has(MEASURE):
+        measure = rows.name(MEASURE)
+        # ir_measures has objects that say their name
+        rows.columns[measure] = [one if one is None else str(one) for one in rows.columns[measure]]
         return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE), rows.ids((turn,)), rows.numbers(VALUE))
     measures = [column for column in rows.columns if column != turn]
     for measure in measures:

@@ -116,11 +116,11 @@ def _files(source: Source, value: Any) -> Any:
         for role, given in _by_name(key, value).items():
             formulation, _ = parse_role(role)
             parts, where = _parts(given, by_turn=True), _item(key, role)
-            found[role] = tuple(_texts(_at(where, place, parts), part, formulation) for place, part in enumerate(parts))
+            found[role] = tuple(text_source(_at(where, place, parts), part, formulation) for place, part in enumerate(parts))
         return found
     if source.shape == "texts":
         role = "original" if key == "raw_texts" else "human"
-        return {name: _texts(_item(key, name), given, role) for name, given in _by_name(key, value).items()}
+        return named_texts(key, value, role)
     if source.shape == "roles":
         for role in _by_name(key, value):
             if (key, role) != ("scores", "answers"):
@@ -134,7 +134,8 @@ def _one(source: Source, keyword: str, value: Any) -> Path | str:
     return file_of(source.read, keyword, value)
 
 
-def _texts(keyword: str, value: Any, role: str) -> TextSource:
+def text_source(keyword: str, value: Any, role: str) -> TextSource:
+    """``FILE`` or ``FILE:COLUMN``, or what Python has in place of the texts of a role; see :func:`file_of`."""
     if isinstance(value, TextSource):
         return value
     if isinstance(value, str | os.PathLike):
@@ -145,6 +146,11 @@ def _texts(keyword: str, value: Any, role: str) -> TextSource:
 def named_files(read: Callable[[readers.Given], Any], keyword: str, value: Any) -> dict[str, Path]:
     """Name → file, of a mapping from names to what :func:`file_of` takes."""
     return {name: file_of(read, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
+
+
+def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
+    """Name → texts, of a mapping from names to what :func:`text_source` takes."""
+    return {name: text_source(_item(keyword, name), one, role) for name, one in _by_name(keyword, value).items()}
 
 
 def file_of(read: Callable[[readers.Given], Any], keyword: str, value: Any, role: str = "") -> Path:
