@@ -20,8 +20,10 @@ from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, pl
 from robustcs.inputs.texts import TEXT_NAMES
 
 #: Names of columns and fields; the first that is there counts, and letter case does not.
-DOCUMENT = ("doc_id", "docno", "passage_id", "document", "docid", "corpus-id", "question_id")
+DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
 GRADE = ("relevance", "rel", "grade", "label")
+#: BEIR calls grades scores.
+BEIR = ("corpus-id", "corpus_id")
 SCORE = ("score",)
 RANK = ("rank",)
 MEASURE, VALUE = ("measure", "metric"), ("value", "score")
@@ -96,7 +98,7 @@ def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
 
 
 def _qrels(rows: Rows, role: str) -> MemoryFile:
-    grade = rows.name(GRADE)
+    grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
     # a column of grades with a gap is one of floats; the reader refuses the gap
     rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
     return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN), rows.ids(DOCUMENT), rows.numbers((grade,)))
@@ -105,7 +107,9 @@ def _qrels(rows: Rows, role: str) -> MemoryFile:
 def _run(rows: Rows, role: str) -> MemoryFile:
     # asked for, the reader says that this is no rank
     ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
-    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN), rows.ids(DOCUMENT), ranks, rows.numbers(SCORE))
+    # without scores, as in runs of MS MARCO, the ranks are the order
+    scores = rows.numbers(SCORE) if rows.has(SCORE) or not rows.has(RANK) else [f"-{rank}" for rank in ranks]
+    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN), rows.ids(DOCUMENT), ranks, scores)
 
 
 def _scores(rows: Rows, role: str) -> MemoryFile:

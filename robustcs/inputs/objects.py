@@ -20,7 +20,7 @@ from robustcs.inputs.records import is_whole
 from robustcs.inputs.rows import find_column
 
 #: Names under which a turn id stands in a column or field; the first that is there counts.
-TURN = ("query_id", "qid", "turn_id", "turn", "q_id", "query-id", "id", "topic_id")
+TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
 #: What no id that stands among others on a line can have.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
@@ -82,6 +82,8 @@ class Rows:
     def numbers(self, names: Sequence[str]) -> list[str]:
         """A column of numbers as a file would have them, each one word; whether they are numbers the reader says."""
         name = self.name(names)
+        if set(map(type, self.columns[name])) <= {int, float}:
+            return list(map(repr, self.columns[name]))
         values = [word(value) for value in self.columns[name]]
         if not _are_words(values):
             for row, text in enumerate(values, 1):
@@ -121,7 +123,7 @@ class Rows:
 
 def _are_words(values: Sequence[Any]) -> bool:
     """Are these texts, each one word? Quicker than to look at one after the other."""
-    if not all(value.__class__ is str for value in values):
+    if set(map(type, values)) != {str}:
         return False
     text = "\n".join(values)
     return text.count("\n") == len(values) - 1 and "" not in values and not _NO_WORD.search(text)

@@ -161,6 +161,20 @@ def test_real_judgments_and_runs_are_those_of_the_file(shared_data: Path) -> Non
     assert ours.ranks is not None and theirs.ranks is not None and (ours.ranks == theirs.ranks).all()
 
 
+def test_ranks_are_the_order_where_there_are_no_scores() -> None:
+    frame = pd.DataFrame({"qid": ["1", "1"], "pid": ["a", "b"], "rank": [2, 1]})
+    run = read_run(as_file("run", "qr", frame), ranks=True)
+    assert rows_of_run(run) == [("1", "a", -2.0), ("1", "b", -1.0)]
+    assert run.ranks is not None and run.ranks.tolist() == [2, 1]
+
+
+def test_judgments_of_beir_are_called_scores() -> None:
+    frame = pd.DataFrame({"query-id": ["1", "1"], "corpus-id": ["a", "b"], "score": [2, 0]})
+    assert rows_of_qrels(read_qrels(as_file("qrels", "qrels", frame))) == [("1", "a", 2), ("1", "b", 0)]
+    # a run is no judgments
+    assert refusal("qrels", RUN, read_qrels).startswith("<it>: no column 'relevance'; the columns are: query_id, doc_id, score")
+
+
 def test_whole_numbers_are_ids() -> None:
     frame = pd.DataFrame({"qid": [1037798, 104861], "docno": np.array([7, 8], dtype=np.int32), "score": [2, 1]})
     assert rows_of_run(read_run(as_file("run", "qr", frame))) == [("1037798", "7", 2.0), ("104861", "8", 1.0)]
