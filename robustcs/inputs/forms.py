@@ -27,7 +27,7 @@ BEIR = ("corpus-id", "corpus_id")
 SCORE = ("score",)
 RANK = ("rank",)
 MEASURE, VALUE = ("measure", "metric"), ("value", "score")
-#: Names of the texts of one formulation, which come before those of any text.
+#: Names of the texts of one formulation, which count where there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
     "original": ("raw", "raw_utterance", "utterance"),
     "qr": ("automatic", "automatic_rewritten_utterance"),
@@ -142,10 +142,10 @@ def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
 
 
 def _texts(rows: Rows, role: str) -> MemoryFile:
-    """The texts of the role, or any; or the only column beside the ids."""
+    """The texts, those of the role, or the only column beside the ids."""
     turn = rows.name(TURN)
     others = [name for name in rows.columns if name != turn]
-    text = others[0] if len(others) == 1 else rows.name((*ROLE_TEXTS.get(role, ()), *TEXT_NAMES))
+    text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(role, ())))
     return _objects(rows, {"id": turn, "text": text})
 
 

@@ -320,8 +320,11 @@ def test_texts_are_the_same_in_every_form() -> None:
     for form in forms:
         assert read_texts(as_file("texts", "it", form, "human"), "human") == texts
     topics = frame.assign(raw_utterance=["a", "b"], manual_rewritten_utterance=["c", "d"])
+    assert read_texts(as_file("texts", "it", topics, "original"), "original") == texts
+    topics = topics.drop(columns="query")
     assert list(read_texts(as_file("texts", "it", topics, "original"), "original").values()) == ["a", "b"]
-    assert list(read_texts(as_file("texts", "it", topics, "qr"), "qr").values()) == list(texts.values())
+    assert list(read_texts(as_file("texts", "it", topics, "human"), "human").values()) == ["c", "d"]
+    assert refusal("texts", topics, role="qr").startswith("<it>: no column 'query'; the columns are: query_id, raw_utterance, ")
 
 
 def test_bad_texts_are_refused() -> None:
