@@ -34,6 +34,7 @@ check: lint test
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 audit: $(VENV)/dev

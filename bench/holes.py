@@ -105,9 +105,7 @@ def stripped(pool: RunPool, grades: Grades) -> tuple[RunPool, Grades]:
         order = np.argsort(~judged[place], axis=1, kind="stable")
         places.append(number[np.take_along_axis(place, order, axis=1)].astype(np.int32))
     kept = judged[:-1]
-    left = replace(
-        pool, pair_turns=pool.pair_turns[kept], pair_documents=pool.pair_documents[kept], places=tuple(places)
-    )
+    left = replace(pool, pair_turns=pool.pair_turns[kept], pair_documents=pool.pair_documents[kept], places=tuple(places))
     return left, np.append(grades[:-1][kept], np.int16(ABSENT)).astype(np.int16)
 
 
@@ -154,9 +152,7 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
     drawn = np.concatenate([pool.score(some, MEASURES, POLICY).mean(axis=-1) for some in sets])
     first, second = np.triu_indices(len(pool.names), 1)
     out = np.full((5, len(MEASURES)), np.nan)
-    for row, (values, actual) in enumerate(
-        ((drawn, true), (drawn[:, first] - drawn[:, second], true[first] - true[second]))
-    ):
+    for row, (values, actual) in enumerate(((drawn, true), (drawn[:, first] - drawn[:, second], true[first] - true[second]))):
         low, high = draws_interval(values)
         inside = (low - 1e-9 <= actual) & (actual <= high + 1e-9)
         for column in range(len(MEASURES)):

@@ -61,9 +61,7 @@ def not_stored(path: Path, error: OSError | sqlite3.Error, elsewhere: str) -> Ou
     return None
 
 
-def select(
-    database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]
-) -> Iterable[tuple[Any, ...]]:
+def select(database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     """The rows of ``query``, whose ``{}`` stands for as many of ``keys`` as SQLite takes at a time."""
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]

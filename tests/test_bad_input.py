@@ -391,9 +391,7 @@ NOTED = [
 
 
 @pytest.mark.parametrize("case", NOTED, ids=[case.name for case in NOTED])
-def test_what_can_be_evaluated_but_looks_wrong_is_noted(
-    case: Case, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_be_evaluated_but_looks_wrong_is_noted(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = write(folder, case.files)
     assert run([*shlex.split(case.command), "--format", "json"]) == case.code
     out, err = capfd.readouterr()

@@ -24,9 +24,7 @@ TABLES = load(ROOT / "docs" / "tables.py")
 UPDATE = load(ROOT / "docs" / "update.py")
 NOTEBOOK = load(ROOT / "docs" / "notebook.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-EXAMPLES = [
-    (page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))
-]
+EXAMPLES = [(page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))]
 
 
 def test_every_example_is_found() -> None:

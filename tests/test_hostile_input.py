@@ -260,9 +260,7 @@ def test_a_level_that_no_grade_reaches(call: Call, measure: str, level: int, in_
     assert scores == [0, 0]
 
 
-@pytest.mark.parametrize(
-    "measure", ["infAP", "Rprec", "set_P", "iprec_at_recall_0.00", "ndcg_rel", "utility", "G", "binG"]
-)
+@pytest.mark.parametrize("measure", ["infAP", "Rprec", "set_P", "iprec_at_recall_0.00", "ndcg_rel", "utility", "G", "binG"])
 def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
     code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --depth 1 -o out.json")
     assert code == 0

@@ -48,7 +48,7 @@ def test_the_questions_stand_in_order_and_findings_come_first(report: Report) ->
         about="Wrong answer or wrong question?",
         text="Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered by QR and Human."
         " The rewriter is to blame for 18 (25.7 %, 95 % interval 17–37),"
-        " the QA component for 9 (12.9 %, 95 % interval 7–23)."
+        " the QA component for 9 (12.9 %, 95 % interval 7–23).",
     )
 
 
@@ -56,9 +56,7 @@ def test_the_findings_say_what_holes_explain_and_what_is_not_told_apart(report: 
     first = next(place for place, block in enumerate(report.document.blocks) if place and isinstance(block, Heading))
     findings = [block.text for block in report.document.blocks[1:first] if isinstance(block, Paragraph)]
     pairs = [
-        row
-        for row in json.loads(report.files["results/unjudged.json"])["tables"]["pairs"]
-        if row["metric"] == "ndcg_cut_3"
+        row for row in json.loads(report.files["results/unjudged.json"])["tables"]["pairs"] if row["metric"] == "ndcg_cut_3"
     ]
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
@@ -126,8 +124,10 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
         "70 turns · missing turns score 0 (0) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)"
     )
     assert lines.count(line) == 2 == max(map(lines.count, lines))
-    assert report.document.lead[0] == report.document.policy == (
-        f"{line} · so in 2 of {len(lines)} sections with scores; each says at its end what it goes over"
+    assert (
+        report.document.lead[0]
+        == report.document.policy
+        == (f"{line} · so in 2 of {len(lines)} sections with scores; each says at its end what it goes over")
     )
 
 

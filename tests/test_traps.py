@@ -70,9 +70,7 @@ def test_order_by_rank_works_from_0_and_from_1(tmp_path: Path) -> None:
         assert ranked(run) == {"31_1": ["d2", "d1", "d0"]}, "by score it is the other way round"
 
 
-@pytest.mark.parametrize(
-    ("run", "first"), [("cast2019/decaf/bm25_raw.run.gz", 0), ("cast2019/runs/bert_base_raw.trec.gz", 1)]
-)
+@pytest.mark.parametrize(("run", "first"), [("cast2019/decaf/bm25_raw.run.gz", 0), ("cast2019/runs/bert_base_raw.trec.gz", 1)])
 def test_real_rank_columns_start_at_0_and_at_1(shared_data: Path, run: str, first: int) -> None:
     read = read_run(shared_data / run, ranks=True)
     assert read.ranks is not None and read.ranks.min() == first
@@ -118,7 +116,7 @@ def test_a_header_line_in_the_real_runs_of_2020(shared_data: Path) -> None:
 
 
 def test_metadata_lines_of_ir_metadata(tmp_path: Path) -> None:
-    metadata = "# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: \"x\"\n# ir_metadata.end\n"
+    metadata = '# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: "x"\n# ir_metadata.end\n'
     run = read_run(write(tmp_path, "run", metadata + RUN + "# end\n"))
     assert_same_run(run, read_run(write(tmp_path, "plain", RUN)))
     assert run.notes == ("run: 6 comment lines were left out",)

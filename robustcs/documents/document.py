@@ -137,8 +137,7 @@ class Layers:
         cards = []
         for text in self.texts:
             chosen = [
-                (name, " … ".join(text.text[start:end] for start, end in spans) or "(nothing)")
-                for name, spans in text.layers
+                (name, " … ".join(text.text[start:end] for start, end in spans) or "(nothing)") for name, spans in text.layers
             ]
             cards.append(Card(text.title, (*text.fields, ("Text", text.text), *chosen)))
         return Cards(self.slug, self.caption, tuple(cards))

@@ -55,9 +55,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
         raise not_written(path, error) from None
 
 
-def write_folder(
-    folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False
-) -> list[Path]:
+def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
     """Write ``files`` (name → content) into ``folder``, which is made where it is absent, and return their paths.
 
     A file that is there already with the same content is left alone, so that a broken-off command can be repeated.

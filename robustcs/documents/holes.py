@@ -58,9 +58,7 @@ def later_grades_table(result: Result, rates: pd.DataFrame, grades: pd.DataFrame
         number, total = counts.loc[run, grade], totals[run]
         return f"{number} ({100 * number / total:.0f} %)" if total else "–"
 
-    columns = [
-        (count(str(grade), group="grade"), lambda row, grade=grade: cell(row.run, grade)) for grade in counts.columns
-    ]
+    columns = [(count(str(grade), group="grade"), lambda row, grade=grade: cell(row.run, grade)) for grade in counts.columns]
     return result_table(
         result, "grades", "Which grades did the unjudged passages get?",
         [(text("Run"), lambda row: row.run), *columns,

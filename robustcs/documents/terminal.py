@@ -62,8 +62,7 @@ def _table(table: Table, console: Console) -> None:
     cells = [[one_line(cell) for cell in row] for row in table.rows]
     titles = [one_line(column.title) for column in table.columns]
     natural = [
-        max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0)
-        for index, title in enumerate(titles)
+        max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0) for index, title in enumerate(titles)
     ]
     least = [_least(table, index, natural[index], titles[index], cells) for index in range(len(titles))]
     natural = _widened(table, natural, cell_len)

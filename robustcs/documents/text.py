@@ -76,9 +76,7 @@ def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
     return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
 
 
-def column_batches(
-    columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float
-) -> list[list[int]]:
+def column_batches(columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float) -> list[list[int]]:
     """Column indices of the narrower tables that together show a table wider than ``available``.
 
     Every batch starts with the leading left-aligned columns (the row names), as far as they take at most half of the

@@ -84,9 +84,7 @@ def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]
 
     turns = sorted(gold, key=turn_sort_key)
     rows = [
-        (answer_f1(predicted[turn], gold[turn]), exact_match(predicted[turn], gold[turn]))
-        if turn in predicted
-        else (0.0, 0.0)
+        (answer_f1(predicted[turn], gold[turn]), exact_match(predicted[turn], gold[turn])) if turn in predicted else (0.0, 0.0)
         for turn in turns
     ]
     scores = pd.DataFrame(rows, index=pd.Index(turns, name="turn", dtype=str), columns=["f1", "em"], dtype=float)

@@ -139,9 +139,7 @@ def baselines(performance: QuestionScores) -> dict[str, UnitScores]:
 
 
 def _pick(performance: QuestionScores, choose: Callable[[Mapping[str, float]], float]) -> UnitScores:
-    return {
-        measure: {unit: choose(values) for unit, values in units.items()} for measure, units in performance.items()
-    }
+    return {measure: {unit: choose(values) for unit, values in units.items()} for measure, units in performance.items()}
 
 
 def document_measure(name: str) -> Measure:

@@ -82,10 +82,7 @@ def check_hole_model(
         stages = fit_stages(known, model.values[~hidden], model.levels, model.turns, model.stages)
         trial = model.about(unknown, stages, seed=model.seed + number + 1)
         drawn = np.concatenate(
-            [
-                _means(pool, sets, measures, policy, counted)
-                for sets in trial.draws(left, draws, pool.batch(measures))
-            ]
+            [_means(pool, sets, measures, policy, counted) for sets in trial.draws(left, draws, pool.batch(measures))]
         )
         for values, true in ((drawn, truth[0]), (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second])):
             low, high = draws_interval(values)

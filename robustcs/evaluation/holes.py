@@ -75,7 +75,6 @@ class JudgedRun:
         """The run's name."""
         return self.matrix.name
 
-
     @property
     def top(self) -> GradeMatrix:
         """The matrix without what stands below ``ranks``."""

@@ -114,9 +114,7 @@ def first_ids(ranking: Ranking) -> tuple[str, str]:
     return (ranking.turns[0], ranking.documents[0].as_py()) if len(ranking.documents) else ("", "")
 
 
-def _judged_grades(
-    rows: npt.NDArray[np.int64], grades: npt.NDArray[np.int16], turns: int
-) -> npt.NDArray[np.int16]:
+def _judged_grades(rows: npt.NDArray[np.int64], grades: npt.NDArray[np.int16], turns: int) -> npt.NDArray[np.int16]:
     order = np.lexsort((-grades.astype(np.int32), rows))
     rows, grades = rows[order], grades[order]
     counts = np.bincount(rows, minlength=turns)

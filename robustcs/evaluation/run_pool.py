@@ -97,9 +97,7 @@ class RunPool:
         cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
-    def score(
-        self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy
-    ) -> npt.NDArray[np.float64]:
+    def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """float64[B, R, M, T]: scores of every run under ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
         # without a measure that counts judged passages that are not relevant, grades from 1 up make the ideal ranking
@@ -110,9 +108,7 @@ class RunPool:
             used = self._matrix(places, measures)
             rows = np.take(grades, used, axis=1).reshape(sets * len(self.turns), used.shape[1])
             retrieved = np.tile((places < len(self)).sum(axis=1), sets)
-            matrix = GradeMatrix(
-                name, self.turns * sets, rows, judged, retrieved, retrieved == 0, self.extra_turns, self.notes
-            )
+            matrix = GradeMatrix(name, self.turns * sets, rows, judged, retrieved, retrieved == 0, self.extra_turns, self.notes)
             columns = score_columns(matrix, measures, policy)
             for number, measure in enumerate(measures):
                 scores[:, run, number] = columns[measure.name].reshape(sets, len(self.turns))

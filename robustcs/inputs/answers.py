@@ -52,9 +52,7 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     """
     gold: ByTurn[tuple[str, ...]] = ByTurn(path)
     value = _json_value(path)
-    entries = (
-        _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
-    )
+    entries = _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
     for turn, answers, line in entries:
         if not answers:
             advice = f"write {CANNOT_ANSWER} where the passage does not answer"

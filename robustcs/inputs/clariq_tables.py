@@ -168,9 +168,6 @@ def _conversation(entry: Any) -> Conversation | None:
     return Conversation(str(entry["topic_id"]), str(entry["facet_id"]), len(entry["conversation_context"]))
 
 
-def _keep(
-    found: dict[str, Conversation], context: str, value: Conversation, problems: ProblemList, line: int | None
-) -> None:
+def _keep(found: dict[str, Conversation], context: str, value: Conversation, problems: ProblemList, line: int | None) -> None:
     if found.setdefault(context, value) != value:
         problems.add(line, f"context {context} stands for two conversations", "give each its id", "contradicting-entries")
-

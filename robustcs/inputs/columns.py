@@ -152,8 +152,7 @@ def _read_regular(chunk: bytes, layout: Layout, schema: pa.Schema, header: bool,
             convert_options=pacsv.ConvertOptions(
                 # Arrow would read 0x1 as a whole number
                 column_types={
-                    name: pa.string() if field.kind == "integer" else _ARROW_TYPES[field.kind]
-                    for name, field in wanted.items()
+                    name: pa.string() if field.kind == "integer" else _ARROW_TYPES[field.kind] for name, field in wanted.items()
                 },
                 include_columns=list(wanted),
                 null_values=[],

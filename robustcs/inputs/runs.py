@@ -28,9 +28,7 @@ _LAYOUT = Layout(
     more=True,
     advise=_advise,
 )
-_LAYOUT_WITH_RANK = Layout(
-    _LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise
-)
+_LAYOUT_WITH_RANK = Layout(_LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,8 @@ class Formulation:
 
 #: Settings of these tables that are whole numbers, and the least that each can be.
 WHOLE_NUMBERS: dict[str, dict[str, int]] = {
-    "agreement": {"majority": 1}, "crowd": {"tolerance": 0, "depth": 1, "relevance_level": 1}
+    "agreement": {"majority": 1},
+    "crowd": {"tolerance": 0, "depth": 1, "relevance_level": 1},
 }
 #: Fields of :class:`AgreementFiles` and :class:`CrowdFiles` that are no files.
 _SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level"})

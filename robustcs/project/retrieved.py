@@ -64,9 +64,7 @@ class Retrieval:
     @cached_property
     def ranker(self) -> Ranker:
         """What decides the rankings."""
-        return Ranker(
-            str(self.index.path), self.index.checksum, self.settings.parameters(), f"pyserini {pyserini_version()}"
-        )
+        return Ranker(str(self.index.path), self.index.checksum, self.settings.parameters(), f"pyserini {pyserini_version()}")
 
     @cached_property
     def questions(self) -> dict[str, dict[str, str]]:

@@ -50,8 +50,7 @@ def find_inputs(folder: Path) -> dict[FoundKind, list[str]]:
     for directory, folders, files in os.walk(folder):
         # a folder with a robustcs.toml is a project of its own
         folders[:] = sorted(
-            name for name in folders
-            if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
+            name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
         )
         for name in sorted(files):
             count += 1
@@ -138,7 +137,7 @@ def write_config(found: Found, name: str, texts: Mapping[Role, str] | None = Non
             lines.append(f"{key} = {_quoted(path)}")
     lines += [
         "",
-        '# Measures as trec_eval or ir_measures name them; thresholds say when an answer is correct.',
+        "# Measures as trec_eval or ir_measures name them; thresholds say when an answer is correct.",
         'metrics = ["P_1", "ndcg_cut_3"]',
         'thresholds = [">0", ">=0.5", "=1"]',
         "seed = 0",

@@ -194,9 +194,7 @@ class Workspace(Inputs):
         written = {part.name for part in self.project.formulations.values() if part.rewrites}
         return {*written, *self.project.texts, *self.project.raw_texts}
 
-    def _from_runs(
-        self, names: Sequence[str], files: Sequence[tuple[str, Path]], measures: Sequence[Measure]
-    ) -> Scored:
+    def _from_runs(self, names: Sequence[str], files: Sequence[tuple[str, Path]], measures: Sequence[Measure]) -> Scored:
         matrices = self.matrices(files)
         notes = [note for matrix in matrices for note in matrix.notes] + list(self.qrels.notes)
         notes += sampling_notes(measures, self.qrels.grades)
@@ -259,9 +257,7 @@ def _key(part: Formulation) -> str:
     return part.role if part.role == part.name else f"{part.role}:{part.name}"
 
 
-def _answered(
-    names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix]
-) -> list[Answered]:
+def _answered(names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix]) -> list[Answered]:
     return [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
 
 

@@ -88,9 +88,7 @@ def make_report(
     turns = store.get("turns", names.described(part), lambda: _turns(part, names, jobs, track))
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
-    page, printed = (
-        _document(project, answers, left_out, inputs, turns["cards"], command, whole) for whole in (True, False)
-    )
+    page, printed = (_document(project, answers, left_out, inputs, turns["cards"], command, whole) for whole in (True, False))
     files = {name: _bytes(value) for _, kept in answers for name, value in kept["files"].items()}
     tell("HTML and PDF")
     files |= {"report.html": render_html(page).encode("utf-8", "replace"), "report.pdf": render_pdf(printed)}
@@ -283,9 +281,7 @@ def _head(answers: Sequence[Mapping[str, Any]]) -> str:
     return f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
 
 
-def _provenance(
-    project: Project, inputs: Sequence[Mapping[str, Any]], command: str
-) -> tuple[tuple[str, str], ...]:
+def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: str) -> tuple[tuple[str, str], ...]:
     day = time.strftime("%Y-%m-%d", time.gmtime(source_date()))
     libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
     rows = [("Program", f"robustcs {__version__}")]

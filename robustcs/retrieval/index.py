@@ -103,9 +103,7 @@ def _mtime(path: Path) -> int:
     return path.stat().st_mtime_ns
 
 
-def build_index(
-    collection: Path, folder: Path, heap: str, threads: int, track: Track, tell: Callable[[str], None]
-) -> None:
+def build_index(collection: Path, folder: Path, heap: str, threads: int, track: Track, tell: Callable[[str], None]) -> None:
     """Check ``collection`` line by line, index it with Anserini and count the documents; whole or not at all.
 
     Anserini drops the rest of a file after a malformed line, keeps passages with equal ids and drops empty ones, all with exit
@@ -187,5 +185,3 @@ def _run(command: list[str], files: int, passages: int, track: Track) -> str:
     for _ in ticks:  # ends the bar
         pass
     return "".join(said)
-
-

@@ -26,9 +26,7 @@ _PYSERINI, _JDK = INSTALL.split()[3], INSTALL.split()[-1]
 SEARCHER = "io.anserini.search.SimpleSearcher"
 _ADVICE = f"install it with: {INSTALL}"
 #: What a Java machine says when it does not get the memory asked for, or too little was asked for.
-_HEAP = re.compile(
-    r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum"
-)
+_HEAP = re.compile(r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum")
 _PREFIX = re.compile(r'^(# |Exception in thread "[^"]*" |jnius\.JavaException: |JVM exception occurred: )+')
 _MODULE = re.compile(r"Module (\S+) not found")
 _PROBE = """

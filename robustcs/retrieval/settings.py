@@ -115,7 +115,7 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
         if name in given and not (isinstance(given[name], str) and given[name]):
             raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
     if "index" not in given:
-        raise UsageError("bad-retrieval", "no index", "write index = \"FOLDER\"; it is made where it is absent")
+        raise UsageError("bad-retrieval", "no index", 'write index = "FOLDER"; it is made where it is absent')
     given.setdefault("folder", "retrieved")
     for name in _PATHS:
         if name in given:

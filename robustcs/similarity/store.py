@@ -16,6 +16,7 @@ from robustcs.errors import input_error
 
 Vectors = npt.NDArray[np.float32]
 
+
 class EmbeddingStore:
     """Vectors by model and text, in one SQLite file of ``folder``; several programs may use it at the same time.
 
@@ -40,9 +41,7 @@ class EmbeddingStore:
 
     def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep the vector, float32[n, d], of each of the n texts."""
-        rows = [
-            (model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)
-        ]
+        rows = [(model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         with self._open() as database:
             database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
 
@@ -60,8 +59,7 @@ class EmbeddingStore:
 
 def _prepare(database: sqlite3.Connection) -> None:
     database.execute(
-        "CREATE TABLE IF NOT EXISTS embeddings"
-        " (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+        "CREATE TABLE IF NOT EXISTS embeddings (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
     )
 
 

@@ -32,9 +32,7 @@ class Correlation(NamedTuple):
 _UNDEFINED = Correlation(math.nan, math.nan, math.nan, math.nan)
 
 
-def correlate(
-    x: npt.ArrayLike, y: npt.ArrayLike, method: str, seed: int, resamples: int = RESAMPLES
-) -> Correlation:
+def correlate(x: npt.ArrayLike, y: npt.ArrayLike, method: str, seed: int, resamples: int = RESAMPLES) -> Correlation:
     """The correlation of x and y, float[n] each, by ``pearson``, ``spearman`` or ``kendall`` (tau-b).
 
     Value and p are scipy's: Student's t for Pearson (of a binary y the point-biserial correlation) and Spearman; Kendall's is

@@ -59,9 +59,7 @@ def holm_family(tests: Sequence[Tested]) -> Family:
     return Family("holm", holm([test.p for test in tests]), floor, all(test.exact for test in tests), _note(floor, len(known)))
 
 
-def max_t_family(
-    sums: npt.ArrayLike, seed: int, tests: Sequence[Tested] | None = None, draws: int = DRAWS
-) -> Family:
+def max_t_family(sums: npt.ArrayLike, seed: int, tests: Sequence[Tested] | None = None, draws: int = DRAWS) -> Family:
     """Step-down max-T over common sign flips of ``sums`` [M, K]: the largest |Σ ±d| / √Σd² of the comparisons not yet rejected.
 
     It uses that comparisons on the same units depend on each other, so it finds more than Holm where there are many (Westfall &

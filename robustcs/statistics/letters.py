@@ -25,9 +25,7 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
                 covered |= _pairs(group)
     groups = _needed(groups)
     groups.sort(key=sorted)
-    return tuple(
-        " ".join(_letter(place) for place, group in enumerate(groups) if system in group) for system in range(count)
-    )
+    return tuple(" ".join(_letter(place) for place, group in enumerate(groups) if system in group) for system in range(count))
 
 
 def told_apart(corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> dict[tuple[int, int], bool]:

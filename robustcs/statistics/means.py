@@ -105,9 +105,7 @@ def cluster_t_test(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
     return np.where(units > 1, np.where(value == 0, 1.0, p), np.nan)
 
 
-def share_estimates(
-    hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation"
-) -> tuple[Estimate, ...]:
+def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
     """M shares Σ hits / Σ sizes, ``hits`` [M, K] of ``sizes`` [K] or [M, K] turns, with Wilson's interval for units.
 
     The number of trials is n_eff = p̃(1 − p̃)/v, how many independent turns would have the share's CR2 variance v, with the

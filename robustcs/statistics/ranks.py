@@ -101,9 +101,7 @@ class RankCorrelation:
     high: float
 
 
-def rank_correlations(
-    reference: Array, estimate: Array, seed: int, resamples: int = RESAMPLES
-) -> tuple[RankCorrelation, ...]:
+def rank_correlations(reference: Array, estimate: Array, seed: int, resamples: int = RESAMPLES) -> tuple[RankCorrelation, ...]:
     """All :data:`METHODS` between the rankings of systems by their mean scores, float64[systems, turns] each.
 
     Turns are resampled for both rankings and all systems together, ``resamples`` times; resamples in which a method is

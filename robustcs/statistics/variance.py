@@ -57,9 +57,7 @@ def variance_components(
     tails = [0.5 - confidence / 2, 0.5 + confidence / 2]
     low, high = np.quantile(shares, tails, axis=0) if len(shares) else np.full((2, len(COMPONENTS)), np.nan)
     share = _shares(variances[None, :])[0]
-    return tuple(
-        Component(name, *map(float, (variances[i], share[i], low[i], high[i]))) for i, name in enumerate(COMPONENTS)
-    )
+    return tuple(Component(name, *map(float, (variances[i], share[i], low[i], high[i]))) for i, name in enumerate(COMPONENTS))
 
 
 def _estimate(table: Floats, weights: Floats) -> Floats:

@@ -95,9 +95,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
-)
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
 def test_interrupted_work_leaves_nothing_behind(
     demo: Path, tmp_path: Path, number: signal.Signals, code: int, word: str
 ) -> None:

@@ -68,9 +68,7 @@ def test_shares_that_the_original_answers_alone(
             assert found["rewritten"] == pytest.approx(rewritten, abs=0.006)
 
 
-def test_the_table_as_printed(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_as_printed(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(shared_data / "cast2019" / "qrqa")
     assert run([*QRQA, "--table", "bins"]) == 0
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]

@@ -129,8 +129,7 @@ def plain_document() -> Document:
             Table("turns", "Turns with their scores", columns, turns, "Sorted by turn."),
             Cards("cards", "Rewriter errors to read", (card,) * 5),
         ),
-        "173 turns · missing turns score 0 (1) · ties by docid descending · scores as float32 · "
-        "relevant ≥ 2 (binary measures)",
+        "173 turns · missing turns score 0 (1) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)",
         ("105_9 is missing from the run auto.",),
         (("command", "robustcs report"), ("robustcs", "0.1"), ("raw.run", "sha256 " + "9f86d081884c7d65" * 4)),
     )

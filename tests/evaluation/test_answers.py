@@ -43,12 +43,8 @@ def squad_exact(gold: str, predicted: str) -> int:
     return int(squad_normalize(gold) == squad_normalize(predicted))
 
 
-WORDS = st.sampled_from(
-    ["the", "A", "an", "band", "Band,", "rock-band", "1969", "“band”", ".", "theatre", "É", "ß", "it's"]
-)
-ANSWERS = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=30)).filter(
-    lambda s: s != "CANNOTANSWER"
-)
+WORDS = st.sampled_from(["the", "A", "an", "band", "Band,", "rock-band", "1969", "“band”", ".", "theatre", "É", "ß", "it's"])
+ANSWERS = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=30)).filter(lambda s: s != "CANNOTANSWER")
 
 
 @given(ANSWERS)

@@ -127,11 +127,7 @@ def multisets(count: int, max_grade: int) -> list[tuple[int, ...]]:
     """All multisets of grades, as descending tuples."""
     if max_grade == 0:
         return [(0,) * count]
-    return [
-        (max_grade,) * times + rest
-        for times in range(count + 1)
-        for rest in multisets(count - times, max_grade - 1)
-    ]
+    return [(max_grade,) * times + rest for times in range(count + 1) for rest in multisets(count - times, max_grade - 1)]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -259,9 +259,7 @@ def test_check_warns_of_a_model_that_is_wrong() -> None:
     model = fitted(pool, left)
     good = check_hole_model(model, pool, left, MEASURES, POLICY, hidings=4, draws=60)
     assert good.warning is None and good.coverage > 0.85
-    shifted = recalibration(
-        np.zeros(4000), np.random.default_rng(0).random(4000) < 0.9, np.zeros(4000), np.arange(4000) % 50
-    )
+    shifted = recalibration(np.zeros(4000), np.random.default_rng(0).random(4000) < 0.9, np.zeros(4000), np.arange(4000) % 50)
     wrong = HoleModel(**{**vars(model), "recalibration": shifted})
     bad = check_hole_model(wrong, pool, left, MEASURES, POLICY, hidings=4, draws=60)
     assert bad.coverage < good.coverage

@@ -18,9 +18,7 @@ def planted(seed: int, turns: int, each: int) -> tuple[PairFeatures, np.ndarray]
     row = np.repeat(np.arange(turns), each)
     own = rng.normal(size=(turns, 2)) * [1.5, 0.8]
     logits = x @ [-0.7, 1.2, -0.4] + (z * own[row]).sum(axis=1)
-    features = PairFeatures(
-        np.arange(n), row, x, np.array([BASIC, BASIC, RANK]), z, np.ones(n, dtype=np.int64)
-    )
+    features = PairFeatures(np.arange(n), row, x, np.array([BASIC, BASIC, RANK]), z, np.ones(n, dtype=np.int64))
     return features, rng.random(n) < expit(logits)
 
 

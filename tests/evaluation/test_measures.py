@@ -60,9 +60,7 @@ def assert_equal(frame: pd.DataFrame, expected: dict) -> None:
 
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize(("qrels", "runs", "count"), REAL)
-def test_every_real_run_equals_pytrec_eval(
-    shared_data: Path, qrels: str, runs: str, count: int, level: int
-) -> None:
+def test_every_real_run_equals_pytrec_eval(shared_data: Path, qrels: str, runs: str, count: int, level: int) -> None:
     with gzip.open(shared_data / qrels, "rt") as stream:
         judgments = pytrec_eval.parse_qrel(stream)
     files = sorted(shared_data.glob(runs))
@@ -122,9 +120,7 @@ qrels_ = st.dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(run=runs_, qrels=qrels_, level=st.sampled_from([1, 2]))
-def test_made_runs_equal_pytrec_eval(
-    tmp_path_factory: pytest.TempPathFactory, run: dict, qrels: dict, level: int
-) -> None:
+def test_made_runs_equal_pytrec_eval(tmp_path_factory: pytest.TempPathFactory, run: dict, qrels: dict, level: int) -> None:
     """Ties, float32-close scores, missing turns, extra turns, negative grades, turns without relevant passages."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "run").write_text(
@@ -159,17 +155,13 @@ def test_missing_turns_score_0_also_through_trec_eval(tmp_path: Path) -> None:
 
 
 def test_rbp_is_the_sum_of_its_definition(tmp_path: Path) -> None:
-    files = write(
-        tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 b 1 3 t\n1_1 Q0 c 1 2 t\n", "1_1 0 a 1\n1_1 0 b 0\n1_1 0 c 2\n"
-    )
+    files = write(tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 b 1 3 t\n1_1 Q0 c 1 2 t\n", "1_1 0 a 1\n1_1 0 b 0\n1_1 0 c 2\n")
     frame = ours(*files, EvaluationPolicy(), ["rbp", "rbp_0.5", "RBP(rel=2,p=0.5)", "rbp_cut_1"])
     assert frame.loc["1_1"].tolist() == pytest.approx([0.2 * (1 + 0.8**2), 0.5 * (1 + 0.25), 0.5 * 0.25, 0.2])
 
 
 def test_judged_share_counts_what_was_retrieved(tmp_path: Path) -> None:
-    files = write(
-        tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_2 Q0 x 1 1 t\n", "1_1 0 a 0\n1_2 0 a 1\n1_3 0 a 1\n"
-    )
+    files = write(tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_2 Q0 x 1 1 t\n", "1_1 0 a 0\n1_2 0 a 1\n1_3 0 a 1\n")
     frame = ours(*files, EvaluationPolicy(), ["judged_1", "judged_3"])
     assert frame["judged_1"].tolist() == [1, 0, 0]
     assert frame["judged_3"].tolist() == [0.5, 0, 0]

@@ -67,9 +67,7 @@ def test_scores_of_real_runs(shared_data: Path) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(rankings, min_size=1, max_size=3), judgments, st.integers(0, 2**32))
-def test_many_sets_of_grades_at_once(
-    runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int], seed: int
-) -> None:
+def test_many_sets_of_grades_at_once(runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int], seed: int) -> None:
     pool = pool_of([as_ranking(str(number), run) for number, run in enumerate(runs)], as_qrels(judged))
     sets = np.random.default_rng(seed).choice(np.array([UNJUDGED, -1, 0, 1, 4], np.int16), (5, len(pool) + 1))
     sets[:, -1] = ABSENT

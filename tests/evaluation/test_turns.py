@@ -154,9 +154,7 @@ def test_counts_are_those_of_sets(expected: Expected, own: list[set[str]], missi
 
 
 @given(expected=expected_, own=own_, random=st.randoms(use_true_random=False))
-def test_the_order_of_files_and_of_their_turns_changes_nothing(
-    expected: Expected, own: list[set[str]], random: object
-) -> None:
+def test_the_order_of_files_and_of_their_turns_changes_nothing(expected: Expected, own: list[set[str]], random: object) -> None:
     def counted(order: list[int]) -> tuple[list[bool], dict[str, tuple[str, ...]]] | str:
         files = [answered_by_turns(f"f{place}", f"f{place}", sorted(own[place]), expected) for place in order]
         try:

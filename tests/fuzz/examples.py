@@ -51,7 +51,7 @@ def run(random: Random) -> str:
     separator = random.choice((" ", "\t", "  "))
     head = random.choice(("", "", "# ir_metadata\n", "query_id Q0 docno rank score tag\n"))
     rows: list[list[object]] = [
-        [turn, "Q0", f"d{place}", place, round(random.uniform(-9, 99), 3), "my tag"[random.choice((0, 3)):]]
+        [turn, "Q0", f"d{place}", place, round(random.uniform(-9, 99), 3), "my tag"[random.choice((0, 3)) :]]
         for turn in turns(random)
         for place in range(1, random.randint(2, 5))
     ]

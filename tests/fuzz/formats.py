@@ -109,8 +109,15 @@ FORMATS: dict[str, Format] = {
     "clariq-topics": _format(read_topics, make.topics),
     "question-bank": _format(read_question_bank, make.question_bank),
     "needs": _format(read_needs, make.needs, expected=oracle.needs),
-    "question-run": _format(read_question_run, make.question_run, name="x", bank=_BANK, ranks=True,
-                            expected=oracle.question_run, found=oracle.of_question_run),  # fmt: skip
+    "question-run": _format(
+        read_question_run,
+        make.question_run,
+        name="x",
+        bank=_BANK,
+        ranks=True,
+        expected=oracle.question_run,
+        found=oracle.of_question_run,
+    ),  # fmt: skip
     "evaluation": _format(read_evaluation, make.evaluation),
     "performance": _format(read_performance, make.performance),
     "conversations": _format(read_conversations, make.conversations),

@@ -39,7 +39,7 @@ def test_the_real_bank_and_run(shared_data: Path) -> None:
 
 
 def test_topics_without_labels_or_questions(tmp_path: Path) -> None:
-    topics = read_topics(written(tmp_path, "topic_id\tinitial_request\n201\tsays \"hi\n"))
+    topics = read_topics(written(tmp_path, 'topic_id\tinitial_request\n201\tsays "hi\n'))
     assert topics.requests == {"201": 'says "hi'} and not topics.needs and not topics.questions
 
 

@@ -20,9 +20,7 @@ def test_only_the_last_hyphen_separates_and_only_before_a_number() -> None:
     assert document_ids(ids).to_pylist() == expected
 
 
-@pytest.mark.parametrize(
-    ("ids", "passages"), [(["a-1", "b-22"], True), (["a-1", "b"], False), (["a-b"], False), ([], False)]
-)
+@pytest.mark.parametrize(("ids", "passages"), [(["a-1", "b-22"], True), (["a-1", "b"], False), (["a-b"], False), ([], False)])
 def test_ids_that_look_like_passages(ids: list[str], passages: bool) -> None:
     assert are_passage_ids(pa.array(ids, pa.string())) is passages
 
@@ -41,9 +39,7 @@ def test_the_first_passage_of_a_document_counts(tmp_path: Path) -> None:
     documents = as_documents(ranking)
     assert by_turn(documents) == {"1_1": ["a", "b", "d", "c"], "1_2": ["a"]}
     assert documents.tied.tolist() == [False, False, False, True, False]
-    assert documents.notes[-1] == (
-        "run: passages DOC-N count as documents DOC; 2 further passages of a document left out"
-    )
+    assert documents.notes[-1] == ("run: passages DOC-N count as documents DOC; 2 further passages of a document left out")
     assert by_turn(as_documents(ranking, 3)) == {"1_1": ["a", "b", "d"], "1_2": ["a"]}
 
 

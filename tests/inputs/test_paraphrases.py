@@ -69,9 +69,7 @@ def test_all_bad_rows_together(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    assert problem(tmp_path, "\n") == (
-        "P: the file is empty; its first line names TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE"
-    )
+    assert problem(tmp_path, "\n") == ("P: the file is empty; its first line names TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE")
     assert problem(tmp_path, HEADER) == "P: the file has no paraphrases; check the path"
     assert problem(tmp_path, "1_1,a,b\n") == (
         "P:1: no column 'TURN_ID'; the columns are: 1_1, a, b;"

@@ -98,9 +98,7 @@ def test_what_is_not_qrels_is_told_what_it_looks_like(tmp_path: Path, content: s
         ("cast2021/qrels-docs.txt.gz", 158, None),
     ],
 )
-def test_real_judgments_equal_a_plain_reading(
-    shared_data: Path, year: str, turns: int, grades: dict[int, int] | None
-) -> None:
+def test_real_judgments_equal_a_plain_reading(shared_data: Path, year: str, turns: int, grades: dict[int, int] | None) -> None:
     qrels = read_qrels(shared_data / year)
     with gzip.open(shared_data / year, "rt") as stream:
         rows = [line.split() for line in stream]

@@ -54,9 +54,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "found"), [("P_1 all 0.5\n", "only averages (turn 'all')"), ("", "the file is empty")]
-)
+@pytest.mark.parametrize(("content", "found"), [("P_1 all 0.5\n", "only averages (turn 'all')"), ("", "the file is empty")])
 def test_a_file_without_turns(tmp_path: Path, content: str, found: str) -> None:
     path = write(tmp_path, content)
     with pytest.raises(InputError) as error:

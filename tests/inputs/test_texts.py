@@ -75,9 +75,7 @@ REAL: list[tuple[str, Role, str | None, int, str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "role", "column", "turns", "turn", "text"), REAL)
-def test_real_files(
-    shared_data: Path, name: str, role: Role, column: str | None, turns: int, turn: str, text: str
-) -> None:
+def test_real_files(shared_data: Path, name: str, role: Role, column: str | None, turns: int, turn: str, text: str) -> None:
     texts = read_texts(shared_data / name, role, column)
     assert len(texts) == turns
     assert texts[turn] == text
@@ -244,9 +242,7 @@ LINE = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["C
 
 @settings(deadline=None)
 @given(st.dictionaries(LINE, LINE, min_size=1))
-def test_every_format_gives_back_what_was_written(
-    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]
-) -> None:
+def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]) -> None:
     folder = tmp_path_factory.getbasetemp()
     expected = {turn.strip(): text.strip() for turn, text in texts.items()}
     if len(expected) < len(texts):
@@ -374,9 +370,7 @@ def test_bad_input(tmp_path: Path, content: Any, column: str | None, message: st
 
 def test_topics_without_rewrites_name_what_there_is(shared_data: Path) -> None:
     path = shared_data / "cast2019/topics.json"
-    with pytest.raises(
-        InputError, match=re.escape("no column 'automatic_rewritten_utterance'; the columns are: raw_utt")
-    ):
+    with pytest.raises(InputError, match=re.escape("no column 'automatic_rewritten_utterance'; the columns are: raw_utt")):
         read_texts(path, "qr")
 
 

@@ -326,9 +326,7 @@ def test_roles(key: str, role: str, name: str) -> None:
 def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_role(key)
-    assert str(error.value) == (
-        f"role {key!r}; write original, qr, human, or qr:NAME for one of several rewriters"
-    )
+    assert str(error.value) == (f"role {key!r}; write original, qr, human, or qr:NAME for one of several rewriters")
     path = tmp_path / "robustcs.toml"
     path.write_text(f'[formulations."{key}"]\nrun = "a"\n')
     with pytest.raises(InputError) as bad:

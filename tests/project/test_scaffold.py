@@ -148,6 +148,7 @@ def test_texts_are_taken_only_where_they_can_be_read(tmp_path: Path) -> None:
 def test_the_formulations_of_a_rewriters_file(tmp_path: Path) -> None:
     line = '{"topic_number": "1", "query_number": "2", "input": ["a", "b"], "target": "c", "output": "d"}'
     (tmp_path / "rewrites_cv.jsonl").write_text(line + "\n")
-    expected = {role: f"rewrites_cv.jsonl:{column}" for role, column in
-                (("original", "input"), ("qr", "output"), ("human", "target"))}
+    expected = {
+        role: f"rewrites_cv.jsonl:{column}" for role, column in (("original", "input"), ("qr", "output"), ("human", "target"))
+    }
     assert find_texts(tmp_path, ["rewrites_cv.jsonl"]) == expected

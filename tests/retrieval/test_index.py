@@ -176,9 +176,7 @@ def test_a_damaged_index_is_told(index: Path, tmp_path: Path) -> None:
 
 
 @needs_pyserini
-def test_indexing_without_memory_leaves_nothing_behind(
-    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_indexing_without_memory_leaves_nothing_behind(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start("256m")  # the machine of this process; that of indexing is another one
     with pytest.raises(UsageError, match="^Java cannot work with a heap of 4m .*OutOfMemoryError"):
         build_index(demo / "collection.jsonl", tmp_path / "index", "4m", 1, untracked, silent)

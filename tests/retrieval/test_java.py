@@ -60,9 +60,7 @@ def test_wrong_java_home(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: 
 
 @needs_pyserini
 @pytest.mark.parametrize(("version", "number"), [("1.8.0_392", 8), ("10.0.2", 10)])
-def test_java_too_old(
-    monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path, version: str, number: int
-) -> None:
+def test_java_too_old(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path, version: str, number: int) -> None:
     (tmp_path / "lib" / "server").mkdir(parents=True)
     (tmp_path / "lib" / "server" / "libjvm.so").touch()
     (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')

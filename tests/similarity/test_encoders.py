@@ -44,6 +44,7 @@ def models(tensorflow: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         "many outputs": lambda strings: {"a": vectors(strings), "b": vectors(strings)},
         "not a number": lambda strings: vectors(strings) * float("nan"),
     }
+
     def save(name: str, function: Any, signature: Any = texts) -> None:
         call = tf.function(lambda self, x: function(x), input_signature=signature)
         tf.saved_model.save(type("Model", (tf.Module,), {"__call__": call})(), str(folder / name))

@@ -49,9 +49,7 @@ def test_jaccard_is_that_of_sets_of_characters(annotations: list[list[tuple[int,
 
 
 @given(ANNOTATIONS, ANNOTATIONS)
-def test_overlap_is_that_of_sets_of_characters(
-    first: list[list[tuple[int, int]]], second: list[list[tuple[int, int]]]
-) -> None:
+def test_overlap_is_that_of_sets_of_characters(first: list[list[tuple[int, int]]], second: list[list[tuple[int, int]]]) -> None:
     found = overlap_scores(chosen_characters(first, LENGTH), chosen_characters(second, LENGTH))
     for i, own in enumerate(map(characters, first)):
         for j, other in enumerate(map(characters, second)):

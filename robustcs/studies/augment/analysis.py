@@ -154,8 +154,7 @@ def augment(
                 ))  # fmt: skip
         if len(pool.names) > 1:
             order += [
-                (measure.name, found.method, found.value, found.low, found.high)
-                for found in rank_correlations(new, old, seed)
+                (measure.name, found.method, found.value, found.low, found.high) for found in rank_correlations(new, old, seed)
             ]
     moved = _TURNS.frame(changed)
     return Change(

@@ -29,6 +29,4 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(augment_findings(result), _READING, figures_first(show(result)), result.evaluated, {"augment": result})
 
 
-QUESTIONS = (
-    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part, answer=_answer),
-)
+QUESTIONS = (Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part, answer=_answer),)

@@ -141,9 +141,7 @@ def draw_change(change: Change) -> matplotlib.figure.Figure:
     panels = []
     for metric, part in _metrics(change.measures):
         part = part.sort_values("before", ascending=False, kind="stable")
-        panels.append(
-            ChangePanel(measure_label(metric), tuple(part["run"]), tuple(part["before"]), tuple(part["after"]))
-        )
+        panels.append(ChangePanel(measure_label(metric), tuple(part["run"]), tuple(part["before"]), tuple(part["after"])))
     return augment_figure(panels)
 
 
@@ -157,9 +155,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
         + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No score can change.")
         + " Passages further down stay unjudged and count as not relevant."
     )
-    columns: list[Shown] = [
-        "run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))
-    ]
+    columns: list[Shown] = ["run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))]
     blocks: list[Block] = [
         Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), *_rates(result, drawn)
     ]  # fmt: skip
@@ -233,9 +229,7 @@ def _model_note(result: Augmentation, drawn: WhatIf) -> str:
 
 
 def _leave_one_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
-    columns: list[Shown] = [
-        "run", "unique", "unique_relevant", "before", "after", "difference", (count("place"), _place)
-    ]
+    columns: list[Shown] = ["run", "unique", "unique_relevant", "before", "after", "difference", (count("place"), _place)]
     note = (
         f"Unique: judged passages that stand in the top {result.depth} of this run alone, among the runs given here; they are"
         " withdrawn for its score without them."

@@ -187,4 +187,3 @@ def finding(result: Breakdown) -> tuple[str, ...]:
             f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}."
         )
     return tuple(sentences)
-

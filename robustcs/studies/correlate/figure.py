@@ -140,9 +140,7 @@ def _names(
         )  # fmt: skip
 
 
-def _marginals(
-    above: Axes, right: Axes, scatter: Scatter, limits: tuple[tuple[float, float], tuple[float, float]]
-) -> None:
+def _marginals(above: Axes, right: Axes, scatter: Scatter, limits: tuple[tuple[float, float], tuple[float, float]]) -> None:
     for axes, values, (low, high), orientation in (
         (above, scatter.x, limits[0], "vertical"),
         (right, scatter.y, limits[1], "horizontal"),

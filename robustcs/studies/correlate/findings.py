@@ -16,7 +16,6 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
         whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
         sentences.append(
             f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
-            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {corner_counts(result, row.rewriter)}"
-            .strip()
+            f" is {row.value:.2f} (95 % interval {row.ci_low:.2f} to {row.ci_high:.2f}). {corner_counts(result, row.rewriter)}".strip()
         )
     return tuple(sentences)

@@ -313,18 +313,14 @@ class _Reader:
         for one in wanted:
             if one.depth > depth:
                 self.notes.append(f"{runs} {depth} deep: {one.kind} of {'the' if len(short) == 1 else 'their'} top {depth}")
-        return [
-            replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted
-        ]
+        return [replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted]
 
     def _paired(self, name: str) -> RankingPair:
         if name not in self._pairs:
             self._pairs[name] = pair_rankings(self.runs[name][0], self.runs[self.human.name][0])
         return self._pairs[name]
 
-    def _values(
-        self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None
-    ) -> tuple[str, pd.Series]:
+    def _values(self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None) -> tuple[str, pd.Series]:
         """The name and, by turn, the values of one y."""
         import pandas as pd
 

@@ -48,7 +48,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part, answer=_answer
-    ),
+    Question("correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part, answer=_answer),
 )

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def files_of_crowd(
-    judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]
-) -> dict[str, str]:
+def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]) -> dict[str, str]:
     """File name → content.
 
     ``qrels_CRITERION.txt``, ``qrels_CRITERION_filtered.txt``, ``qrels_CRITERION_subset.txt``

@@ -143,9 +143,7 @@ def _compare(
         topics.setdefault(conversation(turn), []).append(place)
     everything = measures(np.arange(len(turns)))
     by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
-    by_topic = [
-        {"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()
-    ]
+    by_topic = [{"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()]
     return {
         "bleu": pd.DataFrame([{"sentences": everything["texts"], "value": everything["bleu"]}]),
         "diversity": pd.DataFrame([{"turns": len(turns), **everything}]),
@@ -155,9 +153,7 @@ def _compare(
     }
 
 
-def _alike(
-    turns: Sequence[str], source: Wordings, target: Wordings
-) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
+def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     """The pairs of texts that are the same or nearly; and, per turn, how many texts are copies, duplicates, near-duplicates."""
     import pandas as pd
 

@@ -124,9 +124,7 @@ def _read(workspace: Workspace, source: TextSource, side: str) -> dict[str, tupl
 def _of_project(workspace: Workspace) -> list[Pair]:
     """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
     sets = {
-        name: TextSet(name, {turn: (text,) for turn, text in texts.items()})
-        for name, texts in workspace.texts.items()
-        if texts
+        name: TextSet(name, {turn: (text,) for turn, text in texts.items()}) for name, texts in workspace.texts.items() if texts
     }
     rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
     pairs = [("original", "human"), *(("human", name) for name in rewriters)]
@@ -138,7 +136,5 @@ def _of_project(workspace: Workspace) -> list[Pair]:
             pairs.append((source, name))
     known = [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
     if not known:
-        raise UsageError(
-            "no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]"
-        )
+        raise UsageError("no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]")
     return known

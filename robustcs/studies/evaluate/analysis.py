@@ -49,9 +49,7 @@ PAIRS = table(
     flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
-TURNS = table(
-    "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), text("metric"), score("value")
-)
+TURNS = table("turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), text("metric"), score("value"))
 
 
 @dataclass(frozen=True)

@@ -244,9 +244,7 @@ def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
     try:
         text = _whole_lines(raw, scale).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise input_error(
-            path, None, "not a plain text file", "name another file with --judgments", "not-utf8"
-        ) from None
+        raise input_error(path, None, "not a plain text file", "name another file with --judgments", "not-utf8") from None
     problems = ProblemList(path)
     grades: dict[Pair, int] = {}
     for number, line in enumerate(text.split("\n"), 1):

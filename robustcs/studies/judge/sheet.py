@@ -49,15 +49,11 @@ def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passa
         *(holes[name] for name in ("topic", "turn", "document", "influence")), strict=True
     ):
         human, passage = _text_cell(texts.get(turn, "")), _text_cell(passages.get(document, ""))
-        writer.writerow(
-            [_id_cell(topic), _id_cell(turn), human, _id_cell(document), passage, repr(float(influence)), ""]
-        )
+        writer.writerow([_id_cell(topic), _id_cell(turn), human, _id_cell(document), passage, repr(float(influence)), ""])
     write_text(path, "\ufeff" + out.getvalue())
 
 
-def read_sheet(
-    path: Path, scale: Scale, worklist: frozenset[Pair], known: Mapping[Pair, int]
-) -> tuple[dict[Pair, int], int]:
+def read_sheet(path: Path, scale: Scale, worklist: frozenset[Pair], known: Mapping[Pair, int]) -> tuple[dict[Pair, int], int]:
     """The grades of a filled-in sheet, and how many of its rows have none; all of it fits, or nothing is taken.
 
     Commas, semicolons and tabs separate; columns are found by their names (turn, document, grade). An empty grade is no

@@ -28,9 +28,7 @@ def _grades(result: PassageChoice) -> Table:
     ]  # fmt: skip
     note = f"{len(result.passages):,} passages of {int((result.turns['chosen'] > 0).sum())} turns."
     grades = sorted(set(result.passages["grade"]), reverse=True)
-    return result_table(
-        result, "", "Which grades do the chosen passages have?", columns, note, rows=grades, slug="grades"
-    )
+    return result_table(result, "", "Which grades do the chosen passages have?", columns, note, rows=grades, slug="grades")
 
 
 def _passages(result: PassageChoice) -> Table:

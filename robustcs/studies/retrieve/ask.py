@@ -15,9 +15,7 @@ from robustcs.retrieval.store import RankingStore
 from robustcs.studies.retrieve.analysis import Explanation, StoreSize
 
 
-def ask(
-    workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], None] = lambda message: None
-) -> Plan:
+def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], None] = lambda message: None) -> Plan:
     """What was answered before; then, unless ``dry_run``, what is missing is retrieved and the runs are written.
 
     ``tell`` gets a line for people about every lasting step.

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 _NOTHING = "nothing to do: every question has its run"
 
 
-def _run(
-    call: Call, explain: str | None, import_: bool, dry_run: bool, size: bool, prune: bool, **settings: Any
-) -> None:
+def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bool, prune: bool, **settings: Any) -> None:
     from robustcs.project.open_questions import import_runs
     from robustcs.project.retrieved import Retrieval, plan_of
     from robustcs.studies.retrieve import ask

@@ -66,9 +66,7 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
     # a rewriter would otherwise pass for the wording of the raw sets
     baseline = ORIGINAL_REWRITTEN if project.retrieval.rewriter else "original"
     groups = {"manual": Group("human", tuple(texts)), "raw": Group(baseline, tuple(raw))}
-    return replace(
-        project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups
-    )
+    return replace(project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups)
 
 
 @dataclass(frozen=True)

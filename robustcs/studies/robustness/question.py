@@ -36,6 +36,4 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(robustness_findings(result), _READING, figures_first(show(result)), result.evaluated, {"robustness": result})
 
 
-QUESTIONS = (
-    Question("robustness", "How far do scores drop under other words?", ("measures", "turns"), _part, answer=_answer),
-)
+QUESTIONS = (Question("robustness", "How far do scores drop under other words?", ("measures", "turns"), _part, answer=_answer),)

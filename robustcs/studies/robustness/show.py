@@ -229,4 +229,3 @@ def _points(value: float) -> str:
 
 def _percent(value: float) -> str:
     return number(value, 1)
-

@@ -87,9 +87,7 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
                 part["count"] = np.bincount(index, minlength=len(BINS))
                 part["share"] = part["count"] / len(index)
                 bins.append(part.assign(rewriter=rewriter, metric=metric))
-            areas.append(
-                pd.DataFrame({"rewriter": rewriter, "metric": metric, "bin": BINS, "area": bin_areas(*triple)})
-            )
+            areas.append(pd.DataFrame({"rewriter": rewriter, "metric": metric, "bin": BINS, "area": bin_areas(*triple)}))
     frame = pd.concat(bins, ignore_index=True)
     columns = ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share"]
     return Sweep(evaluated, frame[columns], pd.concat(areas, ignore_index=True))

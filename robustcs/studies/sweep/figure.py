@@ -142,9 +142,7 @@ def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
 def _labels(axes: Axes, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
     """Name the regions: inside one of their bands, level or along its slope, else nearby with a line to the region."""
     scale = (steps.x[-1] - steps.x[0]) / panel_width  # threshold per inch
-    boxes = {
-        label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()
-    }
+    boxes = {label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()}
     taken: list[_Place] = []
     missing = []
     for labels, names in _REGIONS:
@@ -191,9 +189,7 @@ class _Place:
     height: float
 
 
-def _inside(
-    steps: _Steps, bands: Sequence[int], span: float, height: float, scale: float, sloped: bool
-) -> _Place | None:
+def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, scale: float, sloped: bool) -> _Place | None:
     """The roomiest place in one of ``bands`` for letters of ``span`` by ``height``; None where they fit nowhere."""
     best: _Place | None = None
     most = 0.0
@@ -217,9 +213,7 @@ def _inside(
     return best
 
 
-def _nearby(
-    steps: _Steps, target: tuple[float, float], span: float, height: float, taken: Sequence[_Place]
-) -> _Place | None:
+def _nearby(steps: _Steps, target: tuple[float, float], span: float, height: float, taken: Sequence[_Place]) -> _Place | None:
     """The place for a level label closest to ``target`` that lies in one band and on no other label."""
     candidates = []
     for band in range(len(STACK)):

@@ -117,9 +117,7 @@ def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]], twins: pd.DataFram
     return _SIMILAR.frame(found)
 
 
-def _overlaps(
-    paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[str, Sequence[Paraphrase]]
-) -> pd.DataFrame:
+def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
     found = []
     for turn, rows in drawn.items():
         for kind in KINDS:

@@ -62,9 +62,7 @@ def unjudged_figure(lines: Sequence[RankLine], panels: Sequence[IntervalPanel], 
         left_edge = max(_LEFT, 0.1 + _LETTER * max(len(shortened(line.run, _NAME)) for line in lines))
         width = FULL_WIDTH - left_edge - _RIGHT
         bottom = height - _TOP - _RANKS_HEIGHT
-        axes = figure.add_axes(
-            (left_edge / FULL_WIDTH, bottom / height, width / FULL_WIDTH, _RANKS_HEIGHT / height)
-        )
+        axes = figure.add_axes((left_edge / FULL_WIDTH, bottom / height, width / FULL_WIDTH, _RANKS_HEIGHT / height))
         _draw_ranks(axes, lines, depth)
         per_row = min(len(panels), _PER_ROW)
         for number, panel in enumerate(panels):
@@ -72,9 +70,7 @@ def unjudged_figure(lines: Sequence[RankLine], panels: Sequence[IntervalPanel], 
             panel_width = (width - _BETWEEN * (per_row - 1)) / per_row
             left = left_edge + column * (panel_width + _BETWEEN)
             low = bottom - _AXIS - (row + 1) * (_TOP + panel_height) - row * _AXIS
-            axes = figure.add_axes(
-                (left / FULL_WIDTH, low / height, panel_width / FULL_WIDTH, panel_height / height)
-            )
+            axes = figure.add_axes((left / FULL_WIDTH, low / height, panel_width / FULL_WIDTH, panel_height / height))
             _draw_intervals(axes, panel, [line.run for line in lines], column == 0)
     return figure
 

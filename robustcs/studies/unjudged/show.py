@@ -97,9 +97,7 @@ def _pairs(result: Unjudged) -> Block:
         (text("not separable from"), lambda row: row[2]),
     ]  # fmt: skip
     rules = [place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]]
-    return result_table(
-        result, "pairs", "Which runs do these judgments not tell apart?", columns, note, rows=rows, rules=rules
-    )
+    return result_table(result, "pairs", "Which runs do these judgments not tell apart?", columns, note, rows=rows, rules=rules)
 
 
 def _incomplete(result: Unjudged) -> Table:
@@ -179,9 +177,7 @@ def _qrels(result: Unjudged) -> Table:
 
 
 def _figure(result: Unjudged) -> Figure:
-    words = [
-        f"{line.run} {percent(line.share)} unjudged in the top {line.depth}" for line in result.rates.itertuples()
-    ]
+    words = [f"{line.run} {percent(line.share)} unjudged in the top {line.depth}" for line in result.rates.itertuples()]
     ranges = [
         f"{measure_label(line.metric)} of {line.run} {score(line.score)}, from {score(line.low)} to {score(line.high)}"
         for line in result.bounds.itertuples()

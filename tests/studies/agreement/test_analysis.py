@@ -45,9 +45,7 @@ def test_tables_2_and_3_of_the_snippets_paper(shared_data: Path) -> None:
 
 
 def test_a_text_by_hand() -> None:
-    result = snippet_agreement(
-        texts(((0, 10),), ((5, 10), (15, 20)), ()), texts(((0, 5),), ((15, 20),)), EVALUATED, majority=2
-    )
+    result = snippet_agreement(texts(((0, 10),), ((5, 10), (15, 20)), ()), texts(((0, 5),), ((15, 20),)), EVALUATED, majority=2)
     assert result.jaccard[["k", "value"]].values.tolist() == [[3, 0], [2, 5 / 15]]
     mean, majority, similarity = result.reference[["precision", "recall", "f1"]].values.tolist()
     assert mean == pytest.approx([(0.5 + 0.5) / 6, (1 + 1) / 6, (2 / 3 + 2 / 3) / 6])

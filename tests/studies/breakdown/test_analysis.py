@@ -161,9 +161,7 @@ def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
     assert set(result.answerable["turns"]) == {"all"}, "without texts nobody knows which turns were rewritten"
 
 
-@pytest.mark.parametrize(
-    ("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])]
-)
+@pytest.mark.parametrize(("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])])
 def test_table_4_follows_from_table_2(threshold: str, shares: list[float]) -> None:
     bins = published_bins(*TABLE_2[threshold])
     assert bins["count"].sum() == 5571 and bins["unchanged"].sum() == 666

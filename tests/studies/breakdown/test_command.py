@@ -29,9 +29,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def counts(result: dict[str, Any], metric: str, threshold: str) -> list[int]:
-    return [
-        row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == (metric, threshold)
-    ]
+    return [row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == (metric, threshold)]
 
 
 @pytest.fixture
@@ -157,7 +155,8 @@ def test_show_lists_the_turns_of_a_bin_with_their_texts(in_demo: Command) -> Non
         """\
 2 of 70 turns in bin 100 (Original ✓, QR ×, Human ×), correct if NDCG@3 ≥ 0.5
 
-  2_6 · Original""")
+  2_6 · Original"""
+    )
 
 
 def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -> None:
@@ -217,9 +216,7 @@ def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Pat
         ]
         (tmp_path / "demo" / f"{role}.eval").write_text("".join([*lines, "ndcg_cut_3\tall\t0.5\n"]))
     scored = read(
-        in_copy(
-            "breakdown --scores original=original.eval --scores qr=qr.eval --scores human=human.eval --format json"
-        ).out
+        in_copy("breakdown --scores original=original.eval --scores qr=qr.eval --scores human=human.eval --format json").out
     )
     assert scored["policy"]["basis"] == "scores"
     assert scored["policy"]["line"] == (
@@ -234,9 +231,7 @@ def test_answers_of_reading_comprehension(in_demo: Command) -> None:
     assert counts(result, "f1", ">=0.5") == [36, 1, 1, 1, 10, 1, 4, 16]
     # an exact match is an F1 of 1
     assert counts(result, "em", "=1") == counts(result, "f1", "=1") == [58, 0, 0, 0, 2, 1, 2, 7]
-    assert result["policy"]["line"] == (
-        "70 turns · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation"
-    )
+    assert result["policy"]["line"] == ("70 turns · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation")
     assert [entry["role"] for entry in result["inputs"][:4]] == [
         "gold answers", "original answers", "qr answers", "human answers"
     ]  # fmt: skip

@@ -208,9 +208,7 @@ def test_a_multi_turn_run_has_its_own_values(in_demo: Command, tmp_path: Path) -
         for place in (101, 102, 7)
     }
     (tmp_path / "conversations.json").write_text(json.dumps(records))
-    (tmp_path / "bank.tsv").write_text(
-        "question_id\tquestion\nQ00001\t\nQ00002\tAre you looking for a specific web site?\n"
-    )
+    (tmp_path / "bank.tsv").write_text("question_id\tquestion\nQ00001\t\nQ00002\tAre you looking for a specific web site?\n")
     files = f"--topics clariq/topics.tsv --questions {tmp_path}/bank.tsv --performance {tmp_path}/eval.json"
     found, _ = tables(in_demo, f"clariq {files} --conversations {tmp_path}/conversations.json --run a={tmp_path}/texts")
     assert not found["question_relevance"]
@@ -238,14 +236,18 @@ def test_preferences_alone(in_demo: Command) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--topics clariq/topics.tsv",
-         "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences"),
+        (
+            "--topics clariq/topics.tsv",
+            "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences",
+        ),
         ("--run a=clariq/questions_stem.trec", "--run says nothing without topics; name them with --topics FILE"),
         ("--need clariq/need_hasty.txt", "--need says nothing without topics; name them with --topics FILE"),
         ("--topics x --run best=y", "'best' names a baseline; call the system something else"),
         ("--need a=x --need a=y", "two files of --need have the same name; give every --need a NAME of its own"),
-        ("--performance clariq/documents.trec",
-         "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]"),
+        (
+            "--performance clariq/documents.trec",
+            "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]",
+        ),
         ("--preferences clariq/preferences.tsv --metric P_1", "no document relevance by P1"),
     ],
 )

@@ -81,9 +81,7 @@ def test_published_runs(in_demo: Command, shared_data: Path) -> None:
     assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {"all": 205, "filtered": 194}
 
 
-def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(
-    in_demo: Command, shared_data: Path, tmp_path: Path
-) -> None:
+def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:
     """One of its ids, Q2173, is not in the bank; the organisers pooled and judged it, so that it belongs where it stands."""
     folder = shared_data / "cast2022-regin"
     run = json.loads(gzip.decompress((folder / "bm25_baseline_mi_run.json.gz").read_bytes()))

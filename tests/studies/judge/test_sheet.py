@@ -108,7 +108,7 @@ def test_a_sheet_is_not_replaced(tmp_path: Path) -> None:
 def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(tmp_path: Path, scale: Scale) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_text(
-        "turn;document;passage;grade\n1_1;a;\"two\nlines\";7\n1_1;a;;2,5\n1_1;a;;good\n\n"
+        'turn;document;passage;grade\n1_1;a;"two\nlines";7\n1_1;a;;2,5\n1_1;a;;good\n\n'
         "1_1;zzz;;1\n5_5;a;;1\n1_1;judged;;1\n1_1;a;;1\n1_1;a;;2\n1-3;'000123;;3\n1_1;b;c\n"
     )
     with pytest.raises(InputError) as error:

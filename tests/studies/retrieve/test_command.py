@@ -133,7 +133,7 @@ def test_wrong_settings_are_told_with_their_line(capfd: pytest.CaptureFixture[st
     config.write_text('[retrieval]\ndepht = 10\nindex = "i"\n')
     code, _, err = call(capfd, "retrieve", "--config", config)
     assert code == 3 and err.startswith(f"{config}:2: unknown key 'depht' in [retrieval]; the keys are index, model, k1")
-    config.write_text('[retrieval]\ndepth = 10\n')
+    config.write_text("[retrieval]\ndepth = 10\n")
     assert call(capfd, "retrieve", "--config", config)[2] == (
         f'{config}:1: no index; write index = "FOLDER"; it is made where it is absent\n'
     )
@@ -363,9 +363,10 @@ def test_every_command_retrieves_by_itself(capfd: pytest.CaptureFixture[str], pr
     (project / "robustcs.toml").write_text((project / "robustcs.toml").read_text() + 'folder = "runs"\n')
     code, out, err = call(capfd, *command.split())
     assert code == 0 and (out or "made/report.html" in err), err
-    assert err.startswith(
-        "retrieved 1 question from index (BM25 k1=0.9 b=0.4, top 50); "
-    ) and "known before\nwrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n" in err
+    assert (
+        err.startswith("retrieved 1 question from index (BM25 k1=0.9 b=0.4, top 50); ")
+        and "known before\nwrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n" in err
+    )
     shutil.rmtree("made", ignore_errors=True)
 
 
@@ -450,9 +451,7 @@ def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
 
 @needs_pyserini
 @needs_transformers
-def test_a_reranker_orders_the_top_anew(
-    capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path
-) -> None:
+def test_a_reranker_orders_the_top_anew(capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
     save_mono_t5(tmp_path / "model")
     options = ("--hits", 3, "--reranker", tmp_path / "model", "--folder", "runs")
     assert call(capfd, "retrieve", *options)[0] == 0

@@ -15,9 +15,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return code, *capsys.readouterr()
 
 
-def test_a_project_needs_no_argument(
-    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(demo)
     code, out, err = call(capsys)
     assert (code, err) == (0, "")

@@ -24,8 +24,7 @@ def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
     values = np.random.default_rng(0).random((len(names), turns))
     index = pd.Index([f"{i // 5}_{1 + i % 5}" for i in range(turns)], name="turn")
     frames = {
-        name: pd.DataFrame({"ndcg_cut_3": row, "map": row / 2}, index=index)
-        for name, row in zip(names, values, strict=True)
+        name: pd.DataFrame({"ndcg_cut_3": row, "map": row / 2}, index=index) for name, row in zip(names, values, strict=True)
     }
     evaluated = Evaluated(EvaluationPolicy(), "runs", turns, 0)
     texts = {turn: f"What about {turn} and everything else that one may ask about it?" for turn in index}

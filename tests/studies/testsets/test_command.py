@@ -26,9 +26,7 @@ def test_ecast_in_json(capsys: pytest.CaptureFixture[str], shared_data: Path) ->
     }  # fmt: skip
 
 
-def test_a_project_needs_no_argument(
-    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(demo)
     before = sorted(demo.iterdir())
     code, out, err = call(capsys)

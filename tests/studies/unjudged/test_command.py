@@ -86,9 +86,7 @@ def _away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_the_depth_is_that_of_the_shares_and_does_not_cut_the_measures(
-    capsys: pytest.CaptureFixture[str], demo: Path
-) -> None:
+def test_the_depth_is_that_of_the_shares_and_does_not_cut_the_measures(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     shallow = tables(capsys, *demo_arguments(demo), "--depth", 1, "--metric", "map")
     deep = tables(capsys, *demo_arguments(demo), "--depth", 10, "--metric", "map")
     assert {row["depth"] for row in shallow["rates"]} == {1}
