@@ -188,7 +188,7 @@ def test_messages_name_the_keyword_and_the_row(config: Path) -> None:
     assert two.startswith('<rewrites["human"][1]>["1_2"]: turn 1_2: empty text')
     stranger = told(human={"99": {"a": 1.0}})
     assert stranger.startswith("<human>: ") and "99" in stranger
-    with pytest.raises(UsageError, match="^<scores\\[\"a\"\\]> has no ndcg_cut_3; it has P_1$"):
+    with pytest.raises(UsageError, match='^<scores\\["a"\\]> has no ndcg_cut_3; it has P_1$'):
         robustcs.evaluate(scores={"a": {"1_1": {"P_1": 1}}, "b": {"1_1": {"P_1": 0}}}, metrics="ndcg_cut_3")
 
 

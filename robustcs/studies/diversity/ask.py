@@ -97,9 +97,7 @@ def _short_names(texts: Sequence[str]) -> dict[str, str]:
     return {text: name.encode("utf-8", "replace").decode() for text, name in names.items()}
 
 
-def _named(
-    side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]
-) -> list[tuple[str, TextSource]]:
+def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:
     """The name of every file, its own or a short one, and what it is."""
     if isinstance(texts, Mapping):
         return list(named_texts(f"{side}s", texts, _ROLES[side]).items())
