@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, docs/tables.md, and the output of every ``$ robustcs …`` example in README.md and docs/*.md.
+"""Writes docs/cli.md, docs/tables.md, and what examples print: docs/python.ipynb, ``$ robustcs …`` in README.md and docs/*.md.
 
     python docs/update.py
 
@@ -25,6 +25,7 @@ import click
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from docs.notebook import NOTEBOOK, executed  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
 from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
@@ -102,6 +103,12 @@ def refreshed(text: str) -> str:
         return _EXAMPLE.sub(example, text)
 
 
+def refreshed_notebook(text: str) -> str:
+    """The notebook with the outputs that its cells have now."""
+    with demo_copy():
+        return executed(text)
+
+
 # ---------------------------------------------------------------- reference
 
 
@@ -162,6 +169,8 @@ def main() -> None:
     for path in pages():
         text = path.read_text(encoding="utf-8")
         _write(path, text, refreshed(text))
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    _write(NOTEBOOK, text, refreshed_notebook(text))
     _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
     _write(TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference())
 

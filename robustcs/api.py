@@ -2,19 +2,22 @@
 
 Every study of the registry is a function of its name: ``robustcs.breakdown(…)``. It takes a project file (or the
 ``robustcs.toml`` of the working folder where there is one), by keyword whatever takes the place of what it says, and
-the keywords of the study's ``ask``. Every result has its tables as pandas frames, knows its policy, and shows itself in
-a notebook. Wrong inputs raise :class:`robustcs.errors.RobustcsError`.
+the keywords of the study's ``ask``. Every result has its tables as pandas frames, knows its policy and its inputs, and has the
+methods of :mod:`robustcs.presentation`. Wrong inputs raise :class:`robustcs.errors.RobustcsError`.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robustcs.errors import UsageError
+from robustcs.presentation import METHODS
 from robustcs.project.model import Project
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
@@ -25,29 +28,30 @@ if TYPE_CHECKING:
 StrPath = str | os.PathLike[str]
 
 
-def _notebook(result: Result) -> str:
-    """What a notebook shows of a result."""
-    from robustcs.documents.notebook import notebook_html
-
-    return notebook_html(study(result.study).part("show").show(result), result.evaluated)
-
-
-# results know no renderer; whoever uses them from Python is given one
-setattr(Result, "_repr_html_", _notebook)  # noqa: B010
+# results know no renderer; whoever uses them from Python is given all
+for _name, _method in METHODS.items():
+    setattr(Result, _name, _method)
 
 
 def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Project:
     """A project from its file, or from keywords alone.
 
+    Wherever a file is taken, what Python has in place of one is taken too: a pandas frame, a dictionary as pytrec_eval and ranx
+    take it, or records as ir_measures and ir_datasets give them. It is checked as strictly as a file.
+
     project
         A ``robustcs.toml``, or a project opened before; without one, the ``robustcs.toml`` of the working folder if any.
     original, qr, human
-        Runs of the three formulations; ``qr`` may be a mapping of rewriters, name → file, and so may ``original``.
+        Runs of the three formulations; ``qr`` may be a mapping of rewriters, name → file, and so may ``original``. In place of
+        a file: a frame or records with ``query_id``, ``doc_id`` and ``score`` (or ``qid``, ``turn_id``; ``docno``,
+        ``passage_id``), or ``{turn: {document: score}}``.
     scores, answers, rewrites
         Role (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → per-turn scores, predicted answers, question
-        texts (``FILE`` or ``FILE:COLUMN``, or several).
+        texts (``FILE`` or ``FILE:COLUMN``, or several). In place of a file: ``{turn: {measure: value}}``, ``{turn: answer}``,
+        ``{turn: text}``, or frames and records with these columns.
     qrels, gold, new_judgments, answer_similarity, paraphrases, collection
-        Files.
+        Files. In place of qrels: a frame or records with ``query_id``, ``doc_id`` and ``relevance`` (or ``rel``, ``grade``), or
+        ``{turn: {document: grade}}``.
     runs
         Further runs: name → file.
     texts, raw_texts
@@ -59,17 +63,21 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
     relevance_level, missing, order, depth, unit, seed, name
         As in the project file.
 
-    Raises :class:`UsageError` for an unknown keyword or role, :class:`InputError` for a broken project file.
+    Raises :class:`UsageError` for an unknown keyword, role or type, :class:`InputError` for a broken project file, and for an
+    object whose rows no such file could have.
     """
     return _opened(project, inputs)
 
 
-def _opened(project: Project | StrPath | None, inputs: dict[str, Any], table: str = "") -> Project:
+def _opened(project: Project | StrPath | None, inputs: dict[str, Any], table: str = "", further: Sequence[str] = ()) -> Project:
     from robustcs.project.given import with_inputs
     from robustcs.project.reading import find_project
 
+    if not isinstance(project, Project | str | os.PathLike | None):
+        found = f"the project is of type {type(project).__name__}"
+        raise UsageError("bad-type", found, "give a robustcs.toml or what open_project gives, and inputs by keyword")
     opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project))
-    return with_inputs(opened, inputs, table)
+    return with_inputs(opened, inputs, table, further)
 
 
 @cache
@@ -85,8 +93,9 @@ def _function(one: Study) -> Callable[..., Any]:
         from robustcs.project.workspace import Workspace
 
         mine = {name: keywords.pop(name) for name in own if name in keywords}
-        workspace = Workspace(_opened(project, keywords, table))
-        return ask(workspace, **mine).with_notes(workspace.notes)
+        workspace = Workspace(_opened(project, keywords, table, own))
+        result = ask(workspace, **mine).with_notes(workspace.notes)
+        return replace(result, inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"

@@ -108,8 +108,20 @@ class Problem:
 
     def __str__(self) -> str:
         path = _URL.sub(r"\1://", os.fspath(self.path))
-        place = path if self.line is None else f"{path}:{self.line}"
+        place = path if self.line is None else _URL.sub(r"\1://", place_of(self.path, self.line))
         return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+
+
+def place_of(path: str | os.PathLike[str], line: int) -> str:
+    """``FILE:LINE``; of what Python gave in place of a file, its keyword and the row or keys there."""
+    place = getattr(path, "place", None)
+    return f"{os.fspath(path)}:{line}" if place is None else place(line)
+
+
+def at_line(path: str | os.PathLike[str], line: int) -> str:
+    """``line 3``, for a message about ``path`` that names it too; ``row 3`` of what Python gave in place of a file."""
+    place = getattr(path, "place", None)
+    return f"line {line}" if place is None else place(line).removeprefix(os.fspath(path)).removeprefix(", ")
 
 
 def _one_line(text: str) -> str:
@@ -142,7 +154,8 @@ class InputError(RobustcsError):
                 lines.append(str(problem))
             elif count:
                 # a file of the wrong kind has one problem, not one a line
-                lines.append(f"{problem} (the same in {count - 1} more lines)")
+                what = "lines" if getattr(problem.path, "place", None) is None else "rows"
+                lines.append(f"{problem} (the same in {count - 1} more {what})")
                 alike[_without_line(problem)] = 0
         if self.total > len(self.problems):
             lines.append(f"… and {self.total - len(self.problems)} more problems")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -194,12 +195,26 @@ class Result:
         The folder of :mod:`robustcs.studies` that made it and shows it.
     declared
         Its tables, the main one first; every frame is checked against them.
+    inputs
+        What it was made of, one entry for every file: role, path, SHA-256 and rows, as in the JSON output; filled for results
+        of the Python functions. What was given as an object has its keyword in angle brackets for a path (``<qrels>``), and
+        the checksum of its rows as they were read.
     """
 
     study: ClassVar[str] = ""
     declared: ClassVar[tuple[TableSpec, ...]] = ()
 
     evaluated: Evaluated
+    inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
+
+    def __init_subclass__(cls) -> None:
+        # else every dataclass would write one of its own, with all rows of all tables
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """What it is about, and its tables with their numbers of rows."""
+        tables = ", ".join(f"{name} ({counted(len(frame), 'row')})" for name, frame in self.tables.items())
+        return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
         for spec in self.declared:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import robustcs
 from robustcs.cli.main import run
 from robustcs.errors import InputError, UsageError
+from robustcs.inputs.texts import read_texts
 from tests.documents.hostile_project import write_hostile_project
 
 
@@ -129,7 +131,8 @@ def test_importing_is_quick_and_dir_lists_the_functions() -> None:
 
 
 def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^no input is named 'qrel'; help\(robustcs\.open_project\) lists them$"):
+    meant = r"^no input is named 'qrel'; did you mean 'qrels'\? help\(robustcs\.open_project\) lists them$"
+    with pytest.raises(UsageError, match=meant):
         robustcs.breakdown(config, qrel="x")
     with pytest.raises(UsageError, match=r"^scope 'all'; write cutoff or run$"):
         robustcs.unjudged(config, scope="all")
@@ -137,8 +140,117 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         robustcs.breakdown(config, scores={"mine": "x"})
     with pytest.raises(UsageError, match="^no groups of runs are given; "):
         robustcs.robustness(config, groups={})
+    with pytest.raises(UsageError, match=r"^no input is named 'zzz'; help\(robustcs\.open_project\) lists them$"):
+        robustcs.breakdown(config, zzz="x")
     with pytest.raises(InputError):
         robustcs.breakdown(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"qrels": 5}, "qrels is an int; give a file, a frame or records with query_id, doc_id and relevance, or {turn: {docu"),
+        ({"qrels": None}, "qrels is None; give a file, "),
+        ({"runs": ["a.trec"]}, "runs is not a dictionary by name; write runs={NAME: FILE}"),
+        ({"runs": {1: "a.trec"}}, "runs is not a dictionary by name"),
+        ({"rewrites": {"human": 5}}, 'rewrites["human"] is an int; give a file, a frame or records with query_id and text'),
+        ({"rewrites": {"humane": "x"}}, "role 'humane'; "),
+        ({"new_judgments": ["new.txt", 5]}, "new_judgments[1] is an int; give a file, "),
+        ({"relevance_level": "2"}, "relevance_level '2'; write a whole number"),
+        ({"depth": 2.5}, "depth 2.5; write a whole number"),
+        ({"seed": "x"}, "seed 'x'; write a whole number"),
+        ({"groups": {"manual": "human"}}, "group manual is 'human'; write (BASELINE, [SET, …]) with the names of runs"),
+        ({"groups": {"manual": ("human", "m1")}}, "group manual is \"('human', 'm1')\"; write (BASELINE, [SET, …])"),
+        ({"metrics": 5}, "no measure is named '5'; "),
+        ({"project": pd.DataFrame()}, "the project is of type DataFrame; give a robustcs.toml or what open_project gives"),
+    ],
+)
+def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, config: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        robustcs.breakdown(**({"project": config} | inputs))
+    assert str(caught.value).startswith(message)
+
+
+# ---------------------------------------------------------------- what is in memory
+
+
+def test_messages_name_the_keyword_and_the_row(config: Path) -> None:
+    def told(**inputs: Any) -> str:
+        with pytest.raises(InputError) as caught:
+            robustcs.breakdown(config, **inputs)
+        return str(caught.value)
+
+    run = pd.DataFrame({"qid": ["1_1", "1_2"], "docno": ["a", "b"], "score": [1.0, float("nan")]})
+    assert told(original=run) == "<original>, row 2: score 'nan' is not a number; write a decimal number"
+    assert told(qr={"T5": run}) == "<qr[\"T5\"]>, row 2: score 'nan' is not a number; write a decimal number"
+    assert told(qr={"1_1": {"a": "x"}}) == '<qr>["1_1"]["a"]: score \'x\' is not a number; write a decimal number'
+    two = told(rewrites={"human": [{"1_1": "a"}, {"1_2": ""}]})
+    assert two.startswith('<rewrites["human"][1]>["1_2"]: turn 1_2: empty text')
+    stranger = told(human={"99": {"a": 1.0}})
+    assert stranger.startswith("<human>: ") and "99" in stranger
+    with pytest.raises(UsageError, match='^<scores\\["a"\\]> has no ndcg_cut_3; it has P_1$'):
+        robustcs.evaluate(scores={"a": {"1_1": {"P_1": 1}}, "b": {"1_1": {"P_1": 0}}}, metrics="ndcg_cut_3")
+
+
+def test_scores_in_memory_are_evaluated_as_files_are(config: Path, tmp_path: Path) -> None:
+    turns = robustcs.breakdown(config, metrics="ndcg_cut_3", thresholds=">0").turns.set_index("turn")
+    scores = {name: turns[name] for name in ("qr", "human")}
+    files = {}
+    for name, series in scores.items():
+        files[name] = tmp_path / f"{name}.eval"
+        files[name].write_text("".join(f"ndcg_cut_3\t{turn}\t{float(value)!r}\n" for turn, value in series.items()))
+    expected = robustcs.evaluate(scores=files, metrics="ndcg_cut_3")
+    frames = {name: series.rename("ndcg_cut_3").to_frame() for name, series in scores.items()}
+    nested = {name: {turn: {"ndcg_cut_3": value} for turn, value in series.items()} for name, series in scores.items()}
+    for given in (frames, nested):
+        result = robustcs.evaluate(scores=given, metrics="ndcg_cut_3")
+        for name, table in expected.tables.items():
+            pd.testing.assert_frame_equal(result.tables[name], table)
+        assert [entry["path"] for entry in result.inputs] == ['<scores["qr"]>', '<scores["human"]>']
+
+
+def test_texts_and_slices_in_memory(demo: Path, config: Path) -> None:
+    names = {"raw": "original", "manual": "human"}
+    texts = {column: read_texts(demo / "topics.json", role) for column, role in names.items()}
+    expected = robustcs.diversity(config, sources=[f"{demo}/topics.json:raw"], targets=[f"{demo}/topics.json:manual"])
+    sources, targets = ({f"topics.json:{name}": texts[name]} for name in names)
+    result = robustcs.diversity(config, sources=sources, targets=targets)
+    for name, table in expected.tables.items():
+        pd.testing.assert_frame_equal(result.tables[name], table)
+    kinds = pd.DataFrame({"kind": ["first" if turn.endswith("_1") else "later" for turn in texts["raw"]]},
+                         index=pd.Index(list(texts["raw"]), name="turn"))  # fmt: skip
+    sliced = robustcs.robustness(config, slices=kinds, metrics="P_1")
+    assert {"first", "later"} <= set(sliced.slices["slice"])
+
+
+def test_a_report_of_what_is_in_memory_names_it(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scores = {role: {f"{topic}_1": {"ndcg_cut_3": value + topic / 50} for topic in range(1, 8)}
+              for role, value in (("original", 0.2), ("qr", 0.5), ("human", 0.8))}  # fmt: skip
+    page = robustcs.report(scores=scores, output="out", name="of memory")
+    text = page.read_text()
+    checksum = robustcs.breakdown(scores=scores).inputs[1]["sha256"]
+    assert "&lt;scores[&#34;qr&#34;]&gt;" in text and checksum in text
+    # nothing kept of other scores is used again
+    scores["qr"]["1_1"]["ndcg_cut_3"] = 0.01
+    robustcs.report(scores=scores, output="out", name="of memory")
+    assert checksum not in page.read_text() and robustcs.breakdown(scores=scores).inputs[1]["sha256"] in page.read_text()
+
+
+def test_nothing_is_saved_unless_a_path_is_given(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = robustcs.sweep(config, metrics="ndcg_cut_3", step="0.1")
+    main = next(iter(result.tables))
+    assert result.plot().axes and not list(tmp_path.iterdir())
+    assert result.to_latex("table.tex", table=main) is None and result.to_csv(Path("table.csv")) is None
+    assert Path("table.tex").read_text() == result.to_latex(table=[main])
+    assert Path("table.csv").read_text() == result.to_csv() == result.to_csv(table=main)
+    with pytest.raises(UsageError, match="^no table is named 'nothing'; there are "):
+        result.to_latex(table="nothing")
+    with pytest.raises(UsageError, match="^sweep has no figure 'nothing'; there is "):
+        result.plot("nothing")
+    with pytest.raises(UsageError, match="is a file that is read; choose another name for the output$"):
+        result.to_csv(config.parent / "qrels.txt")
 
 
 def test_the_report_of_python_is_that_of_the_command(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

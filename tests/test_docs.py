@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -21,6 +22,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 TABLES = load(ROOT / "docs" / "tables.py")
 UPDATE = load(ROOT / "docs" / "update.py")
+NOTEBOOK = load(ROOT / "docs" / "notebook.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = [(page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))]
 
@@ -37,6 +39,21 @@ def test_examples_print_what_the_page_shows(page: Path, command: str, output: st
     with UPDATE.demo_copy():
         now = UPDATE.output_of(command)
     assert UPDATE.shortened(now, output) == output, "if this is right, run python docs/update.py"
+
+
+def test_the_notebook_shows_what_its_cells_give() -> None:
+    """The cells run here one after the other, without Jupyter: see docs/notebook.py."""
+    text = NOTEBOOK.NOTEBOOK.read_text("utf-8")
+    shown, given = (NOTEBOOK.without_images(one) for one in (text, UPDATE.refreshed_notebook(text)))
+    assert shown == given, "if this is right, run python docs/update.py"
+
+
+def test_the_notebook_is_one() -> None:
+    notebook = json.loads(NOTEBOOK.NOTEBOOK.read_text("utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+    kinds = [set(output["data"]) for cell in notebook["cells"] for output in cell.get("outputs", ()) if "data" in output]
+    assert {"text/plain", "text/html"} in kinds and {"text/plain", "image/png"} in kinds
 
 
 def test_the_reference_is_the_programs() -> None:

@@ -25,6 +25,7 @@ from threading import Lock
 from typing import Any, BinaryIO, cast
 
 from robustcs.errors import InputError, input_error
+from robustcs.inputs.memory import MemoryFile
 from robustcs.inputs.urls import opened, url_of
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -46,6 +47,8 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
     Raises :class:`InputError` when the file is absent, a folder or a device, or may not be read.
     """
+    if isinstance(path, MemoryFile):
+        return path.reader()  # never compressed, whatever an id begins with
     try:
         with _open_raw(path) as raw:
             head = raw.read(6)
@@ -163,6 +166,8 @@ def _ends(source: BinaryIO, path: str | os.PathLike[str]) -> bool:
 
 def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
     """The bytes as they stand there, from their beginning."""
+    if isinstance(path, MemoryFile):
+        return path.reader()
     spool = _spooled(path)
     return Path(path).open("rb") if spool is None else spool.reader()
 

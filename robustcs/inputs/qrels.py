@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from robustcs.errors import MAX_PROBLEMS, ProblemList, input_error
+from robustcs.errors import MAX_PROBLEMS, ProblemList, at_line, input_error
 from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
 from robustcs.inputs.irds import is_irds, judgments
@@ -187,7 +187,7 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
             problems.add(
                 line(row),
                 f"turn {turns[int(row)]} document {documents[int(row)]} has grade {grades[row]}"
-                f" but grade {grades[other]} " + ("before" if earlier is None else f"in line {earlier}"),
+                f" but grade {grades[other]} " + ("before" if earlier is None else f"in {at_line(path, earlier)}"),
                 "keep one of the two",
                 "contradicting-grades",
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.records import ID_NAMES, StrPath
 from robustcs.inputs.rows import find_column, need_column, read_rows
 
@@ -69,7 +69,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         earlier = ratings.setdefault(read[:4], read)
         if earlier.value != value:
             of = " ".join(part for part in (about, rated) if part)
-            found = f"{of}, {what}: {rater} gives {value!r} here but {earlier.value!r} in line {earlier.line}"
+            found = f"{of}, {what}: {rater} gives {value!r} here but {earlier.value!r} in {at_line(path, earlier.line)}"
             problems.add(line, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
-from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.errors import InputError, ProblemList, at_line, input_error
 from robustcs.inputs.files import (
     HALF_CHARACTER,
     LONGEST_LINE,
@@ -167,7 +167,7 @@ class ByTurn(Generic[T]):
         earlier = self.values.setdefault(key, value)
         first_line = self._lines.setdefault(key, line)
         if earlier != value:
-            where = "earlier" if first_line is None else f"in line {first_line}"
+            where = "earlier" if first_line is None else f"in {at_line(self.path, first_line)}"
             self.problems.add(
                 line, f"turn {key} has {_show(value)} here but {_show(earlier)} {where}",
                 "keep one of the two", "contradicting-entries",

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, first_cells, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number
@@ -55,7 +55,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
             problems.add(
-                number, f"{measure} of turn {turn} stands in line {earlier} already",
+                number, f"{measure} of turn {turn} stands in {at_line(path, earlier)} already",
                 "keep one of the two lines", "repeated-score",
             )  # fmt: skip
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.records import ID_NAMES, filled_lines
 
 
@@ -38,7 +38,7 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
             continue
         turn = cells[position]
         if not turn or turn in seen:
-            found = f"turn {turn} stands in line {seen[turn]} already" if turn else "no turn id"
+            found = f"turn {turn} stands in {at_line(path, seen[turn])} already" if turn else "no turn id"
             problems.add(number, found, "give every turn one line", "repeated-turn" if turn else "no-turn-id")
             continue
         seen[turn] = number

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+import operator
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,83 +17,181 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import STUDY_TABLES, Project, TextSource, parse_role, parse_text_source
-from robustcs.project.sources import BY_NAME, Source
+from robustcs.project import readers
+from robustcs.project.model import STUDY_TABLES, WHOLE_NUMBERS, Project, TextSource, parse_role, parse_text_source
+from robustcs.project.sources import BY_NAME, SOURCES, Source
 
 _POLICY = tuple(field.name for field in fields(EvaluationPolicy))
 
 
-def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "") -> Project:
+def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", further: Collection[str] = ()) -> Project:
     """The project with ``inputs`` (key → value) in place of what it has.
 
-    Values are paths; for several files a mapping by name or role, or a sequence. Inside ``table``, the table of a study with
-    turns of its own, its keys come first.
+    Values are files, or what Python has in place of one (:mod:`robustcs.inputs.forms`); for several of them a mapping by name
+    or role, or a sequence. Inside ``table``, the table of a study with turns of its own, its keys come first. ``further`` are
+    names that somebody else takes: whoever mistypes one is told of it.
 
-    Raises :class:`UsageError` for an unknown key, role or value.
+    Raises :class:`UsageError` for an unknown key, role or type of value, and :class:`InputError` for an object that is no such
+    input.
     """
     own = {field.name for field in fields(STUDY_TABLES[table])} if table else set()
     inside = {key: value for key, value in inputs.items() if key in own}
     for key, value in inputs.items():
         if key not in own:
+            if key not in _KEYS:
+                raise _unknown(key, (*own, *_KEYS, *further))
             project = _with(project, key, value)
     if not inside:
         return project
     files = getattr(project, table) or STUDY_TABLES[table]()
-    placed = {key: _value(BY_NAME.get(f"{table}.{key}"), value) for key, value in inside.items()}
+    placed = {key: _placed(table, key, value) for key, value in inside.items()}
     return replace(project, **{table: files.given(**placed)})
+
+
+def _unknown(key: str, known: Collection[str]) -> UsageError:
+    near = difflib.get_close_matches(key, sorted(set(known)), n=1)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    return UsageError("no-such-input", f"no input is named {key!r}", f"{meant}help(robustcs.open_project) lists them")
 
 
 def _with(project: Project, key: str, value: Any) -> Project:
     if key == "human":
-        return project.with_formulation(key, run=Path(value))
+        return project.with_formulation(key, run=file_of(readers.run, key, value))
     if key in ("original", "qr"):
-        named = value if isinstance(value, Mapping) else {"": value}
-        for name, path in named.items():
-            project = project.with_formulation(f"{key}:{name}" if name else key, run=Path(path))
+        for role, path in _several_runs(key, value).items():
+            project = project.with_formulation(role, run=path)
         return project
     if key in _POLICY:
-        policy: dict[str, Any] = {key: value}
+        policy: dict[str, Any] = {key: _whole(key, value) if key in ("relevance_level", "depth") else value}
         return replace(project, policy=replace(project.policy, **policy))
     if key in _SETTINGS:
         return replace(project, **{key: _SETTINGS[key](value)})
-    source = BY_NAME.get(key)
-    if source is None or key == "run":
-        raise UsageError("no-such-input", f"no input is named {key!r}", "help(robustcs.open_project) lists them")
-    placed = _value(source, value)
+    source = BY_NAME[key]
+    placed = _files(source, value)
     if source.table != "formulations":
         return replace(project, **{key: placed})
     for role, one in placed.items():
         if (key, role) == ("scores", "answers"):
             project = replace(project, answer_similarity=one)
             continue
-        parse_role(role)
         project = project.with_formulation(role, **{key: one})
     return project
 
 
-def _value(source: Source | None, value: Any) -> Any:
-    """A value as the project holds it; settings as they are."""
-    if source is None:
-        if isinstance(value, Mapping):  # groups of ratings
-            return {name: tuple(map(str, members)) for name, members in value.items()}
-        return value
+def _several_runs(role: str, value: Any) -> dict[str, Path]:
+    """Key of the formulation → run, of one or of several by name."""
+    from robustcs.inputs.objects import is_nested
+
+    if isinstance(value, Mapping) and not is_nested(value):
+        # without a name there is only one
+        return {f"{role}:{name}" if name else role: file for name, file in named_files(readers.run, role, value).items()}
+    return {role: file_of(readers.run, role, value)}
+
+
+def _placed(table: str, key: str, value: Any) -> Any:
+    """A value of a study's table: files, or a setting as it is."""
+    source = BY_NAME.get(f"{table}.{key}")
+    if source is not None:
+        return _files(source, value)
+    if key in WHOLE_NUMBERS.get(table, ()):
+        return _whole(key, value)
+    if isinstance(value, Mapping):  # groups of ratings
+        return {name: tuple(map(str, members)) for name, members in value.items()}
+    return value
+
+
+# ---------------------------------------------------------------- files, and what Python has in place of one
+
+
+def _files(source: Source, value: Any) -> Any:
+    """The files of a source as the project holds them."""
+    key, read = source.key, source.read
     if source.shape == "one":
-        return _path(source, value)
+        return _one(source, key, value)
     if source.shape == "several":
-        return tuple(_path(source, one) for one in several(value))
+        parts = _parts(value)
+        return tuple(_one(source, _at(key, place, parts), part) for place, part in enumerate(parts))
     if source.shape == "role texts":
-        return {role: tuple(_texts(one) for one in several(given)) for role, given in value.items()}
+        found = {}
+        for role, given in _by_name(key, value).items():
+            formulation, _ = parse_role(role)
+            parts, where = _parts(given, by_turn=True), _item(key, role)
+            found[role] = tuple(text_source(_at(where, place, parts), part, formulation) for place, part in enumerate(parts))
+        return found
     if source.shape == "texts":
-        return {name: _texts(given) for name, given in value.items()}
-    return {name: Path(path) for name, path in value.items()}
+        role = "original" if key == "raw_texts" else "human"
+        return named_texts(key, value, role)
+    if source.shape == "roles":
+        for role in _by_name(key, value):
+            if (key, role) != ("scores", "answers"):
+                parse_role(role)
+    return named_files(read, key, value)
 
 
-def _path(source: Source, value: Any) -> Path | str:
-    return str(value) if source.irds and str(value).startswith(IRDS_PREFIX) else Path(value)
+def _one(source: Source, keyword: str, value: Any) -> Path | str:
+    if source.irds and isinstance(value, str) and value.startswith(IRDS_PREFIX):
+        return value
+    return file_of(source.read, keyword, value)
 
 
-def _texts(given: Any) -> TextSource:
-    return given if isinstance(given, TextSource) else parse_text_source(str(given))
+def text_source(keyword: str, value: Any, role: str) -> TextSource:
+    """``FILE`` or ``FILE:COLUMN``, or what Python has in place of the texts of a role; see :func:`file_of`."""
+    if isinstance(value, TextSource):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return parse_text_source(os.fspath(value))
+    return TextSource(file_of(readers.texts, keyword, value, role))
+
+
+def named_files(read: Callable[[readers.Given], Any], keyword: str, value: Any) -> dict[str, Path]:
+    """Name → file, of a mapping from names to what :func:`file_of` takes."""
+    return {name: file_of(read, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
+
+
+def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
+    """Name → texts, of a mapping from names to what :func:`text_source` takes."""
+    return {name: text_source(_item(keyword, name), one, role) for name, one in _by_name(keyword, value).items()}
+
+
+def file_of(read: Callable[[readers.Given], Any], keyword: str, value: Any, role: str = "") -> Path:
+    """A path as it is; a frame, a dictionary or records as a file in memory that ``read`` takes.
+
+    ``keyword`` names it in messages; ``role`` is the formulation of texts. Raises as
+    :func:`~robustcs.inputs.forms.as_file` does.
+    """
+    if isinstance(value, Path):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    from robustcs.inputs.forms import FORMS, as_file
+
+    reader = next(name for name in FORMS if getattr(readers, name) is read)
+    return as_file(reader, keyword, value, role)
+
+
+def _by_name(keyword: str, value: Any) -> Mapping[str, Any]:
+    """A mapping by names. Raises :class:`UsageError` for anything else."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise UsageError("bad-type", f"{keyword} is not a dictionary by name", f"write {keyword}={{NAME: FILE}}")
+    return value
+
+
+def _item(keyword: str, name: str) -> str:
+    return f'{keyword}["{name}"]'
+
+
+def _parts(value: Any, by_turn: bool = False) -> Sequence[Any]:
+    """One input, or a list of them, as several."""
+    from robustcs.inputs.objects import is_records
+
+    return (value,) if is_records(value, by_turn) else several(value)
+
+
+def _at(keyword: str, place: int, parts: Sequence[Any]) -> str:
+    return f"{keyword}[{place}]" if len(parts) > 1 else keyword
+
+
+# ---------------------------------------------------------------- what is no file
 
 
 def several(value: Any) -> Sequence[Any]:
@@ -106,12 +207,40 @@ def _thresholds(value: Any) -> tuple[Threshold, ...]:
     return tuple(one if isinstance(one, Threshold) else parse_threshold(str(one)) for one in several(value))
 
 
-def _groups(value: Mapping[str, Any]) -> dict[str, Group]:
-    return {name: group if isinstance(group, Group) else Group(group[0], tuple(group[1])) for name, group in value.items()}
+def _groups(value: Any) -> dict[str, Group]:
+    """Name → group, of (baseline, [sets]) each."""
+    found = {}
+    for name, group in _by_name("groups", value).items():
+        if isinstance(group, Group):
+            found[name] = group
+            continue
+        try:
+            baseline, sets = group
+        except (TypeError, ValueError):
+            baseline = sets = None
+        if not isinstance(baseline, str) or isinstance(sets, str) or not isinstance(sets, Sequence):
+            found_text = f"group {name} is {str(group)[:60]!r}"
+            raise UsageError("bad-type", found_text, "write (BASELINE, [SET, …]) with the names of runs")
+        found[name] = Group(baseline, tuple(sets))
+    return found
+
+
+def _whole(key: str, value: Any) -> int | None:
+    """A whole number, also of numpy; None as it is. Raises :class:`UsageError` for anything else."""
+    if value is None:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise UsageError("bad-setting", f"{key} {value!r}", "write a whole number") from None
 
 
 #: What is no file: key → how it is placed.
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "groups": _groups, "metrics": _measures, "thresholds": _thresholds,
-    "seed": lambda value: value, "name": lambda value: value,
+    "seed": lambda value: _whole("seed", value), "name": str,
 }  # fmt: skip
+
+#: Every key that is not one of a study's table.
+_KEYS = {"original", "qr", "human", *_POLICY, *_SETTINGS,
+         *(source.key for source in SOURCES if source.table in ("", "formulations") and source.key != "run")}  # fmt: skip

@@ -67,6 +67,7 @@ crowd_grades = _reader("crowd", "read_grades")
 gold_checks = _reader("crowd", "read_gold_checks")
 bank = _reader("crowd", "read_bank")
 turn_list = _reader("crowd", "read_turn_list")
+slices = _reader("slices", "read_slices")
 
 
 def question_run(given: Given) -> Any:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 
 import robustcs
 from robustcs.documents.data import to_json
 from robustcs.documents.document import Figure, Table
+from robustcs.inputs.texts import TextFile
+from robustcs.project.reading import read_project
 from robustcs.studies.registry import STUDIES
 from tests.conftest import COMMANDS, ROOT, Command
 
@@ -20,6 +24,16 @@ NAMES = [study.name for study in STUDIES]
 ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml"}
 #: What a function needs for the same.
 KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"}}
+#: Columns that name files.
+FILES = {"path", "old_file"}
+
+
+class Found(NamedTuple):
+    """A record of a run, as ir_measures has them."""
+
+    query_id: str
+    doc_id: str
+    score: float
 
 
 @pytest.fixture(params=NAMES)
@@ -51,6 +65,106 @@ def test_python_gives_what_the_command_gives(
     assert sorted(spec.name for spec in result.declared) == sorted(result.tables)
     assert printed["command"] == answered == result.study
     assert len({entry["path"] for entry in printed["inputs"]}) == len(printed["inputs"])
+
+
+@pytest.fixture(scope="module")
+def objects(demo: Path) -> dict[str, Any]:
+    """The judgments, runs and texts of the demo as Python programs have them: a frame, records, dictionaries."""
+    project = read_project(demo / "robustcs.toml")
+    frames = {name: pd.read_csv(path, sep=r"\s+", header=None, names=["qid", "Q0", "docno", "rank", "score", "tag"])
+              for name, path in project.systems.items()}  # fmt: skip
+    found = {name: [Found(*row) for row in frame[["qid", "docno", "score"]].itertuples(index=False)]
+             for name, frame in frames.items()}  # fmt: skip
+    by_turn = {name: {turn: dict(rows[["docno", "score"]].itertuples(index=False)) for turn, rows in frame.groupby("qid")}
+               for name, frame in frames.items()}  # fmt: skip
+    texts = {key: TextFile(part.rewrites[0].path).texts(part.role, part.rewrites[0].column)
+             for key, part in project.formulations.items()}  # fmt: skip
+    return {
+        "qrels": pd.read_csv(project.qrels, sep=r"\s+", header=None, names=["query_id", "iteration", "doc_id", "relevance"]),
+        "original": frames["original"], "qr": by_turn["qr"], "human": found["human"],
+        "runs": {name: by_turn[name] for name in project.runs},
+        "rewrites": texts | {"human": pd.Series(texts["human"], name="text").rename_axis("turn_id")},
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def own_objects(demo: Path) -> dict[str, dict[str, Any]]:
+    """The same of the files of studies with turns of their own."""
+    tsv, clariq, crowd = {"sep": "\t", "quoting": 3}, demo / "clariq", demo / "crowd"
+    run, judged = ["qid", "Q0", "docno", "rank", "score", "tag"], ["query_id", "iteration", "doc_id", "relevance"]
+    trec = {"sep": r"\s+", "header": None}
+    return {
+        "clariq": {
+            "topics": pd.read_csv(clariq / "topics.tsv", **tsv), "questions": pd.read_csv(clariq / "question_bank.tsv", **tsv),
+            "performance": pd.read_csv(clariq / "documents.trec", names=run, **trec),
+            "qrels": pd.read_csv(clariq / "qrels.txt", names=judged, **trec),
+            "preferences": pd.read_csv(clariq / "preferences.tsv", **tsv).to_dict("records"),
+            "runs": {name: pd.read_csv(clariq / f"questions_{name}.trec", names=run, **trec) for name in ("stem", "overlap")},
+            "needs": {name: dict(pd.read_csv(clariq / f"need_{file}.txt", sep=" ", header=None).itertuples(index=False))
+                      for name, file in (("stem", "careful"), ("overlap", "hasty"))},
+        },
+        "agreement": {
+            "snippets": [json.loads(line) for line in (demo / "annotations/workers.jsonl").read_text().splitlines()],
+            "reference": pd.read_json(demo / "annotations/experts.jsonl", lines=True, dtype=False),
+            "ratings": pd.read_csv(demo / "annotations/ratings.csv"),
+        },
+        "crowd": {
+            "grades": pd.read_csv(crowd / "grades.csv"), "gold_checks": pd.read_csv(crowd / "gold_checks.csv"),
+            "bank": json.loads((crowd / "bank.json").read_text()),
+            "subset": (crowd / "needs_a_question.txt").read_text().split(),
+            "runs": {name: json.loads((crowd / f"{name}.json").read_text()) for name in ("ids", "texts")},
+        },
+    }  # fmt: skip
+
+
+def test_objects_give_what_files_give(
+    answered: str,
+    demo: Path,
+    objects: dict[str, Any],
+    own_objects: dict[str, dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if answered == "compare":
+        pytest.skip("its sides are projects, which hold their objects themselves")
+    expected = result_of(answered, demo, monkeypatch)
+    result = getattr(robustcs, answered)(**own_objects.get(answered, objects))
+    for name, frame in expected.tables.items():
+        ours, theirs = (table.drop(columns=list(FILES & {*table})) for table in (result.tables[name], frame))
+        pd.testing.assert_frame_equal(ours, theirs)
+    assert result.evaluated == expected.evaluated
+    # one file may hold several texts, an object holds one
+    read = [sorted((role, entry["rows"]) for entry in one.inputs for role in entry["role"].split(", "))
+            for one in (result, expected)]  # fmt: skip
+    assert read[0] == read[1]
+    held = [entry for entry in result.inputs if entry["path"].startswith("<")]
+    assert all(len(entry["sha256"]) == 64 for entry in held)
+    assert bool(held) == any(entry["role"].split(" ")[0] not in ("paraphrases", "collection") for entry in expected.inputs)
+
+
+def test_results_are_short_and_have_every_form(
+    answered: str, in_demo: Command, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = result_of(answered, demo, monkeypatch)
+    assert len(repr(result)) < 400 and repr(result).startswith(f"<{type(result).__name__}: ")
+    line = f"{answered} {ASKED.get(answered, '')}"
+    assert result.to_json() == in_demo(f"{line} --format json").out
+    for form in ("latex", "markdown"):
+        # a command may show one figure of several
+        printed, given = in_demo(f"{line} --format {form}").out, getattr(result, f"to_{form}")()
+        assert set(printed.splitlines()) <= set(given.splitlines())
+    for name in result.tables:
+        assert result.to_csv(table=name) == in_demo(f"{line} --format csv --table {name}").out
+    assert result.to_html() == result._repr_html_()
+    study = next(study for study in STUDIES if study.name == answered)
+    drawn = [block.slug for block in study.part("show").show(result) if isinstance(block, Figure)]
+    assert list(result.figures()) == drawn
+    for figure in drawn:
+        assert isinstance(result.plot(figure), MatplotlibFigure)
+    if drawn:
+        assert result.plot().get_size_inches().tolist() == result.plot(drawn[0]).get_size_inches().tolist()
+    else:
+        with pytest.raises(robustcs.errors.UsageError, match=f"^{answered} has no figure; "):
+            result.plot()
 
 
 def test_every_table_can_be_asked_for(answered: str, in_demo: Command, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +209,10 @@ def test_an_unknown_keyword_is_refused(name: str, demo: Path, monkeypatch: pytes
     monkeypatch.chdir(demo)
     with pytest.raises(robustcs.errors.UsageError, match="^no input is named 'no_such_input'"):
         getattr(robustcs, name)(no_such_input="x")
+    own = [word for word in inspect.signature(getattr(robustcs, name)).parameters if word not in ("project", "inputs")]
+    for word in ("qrels", "relevance_level", *own):
+        with pytest.raises(robustcs.errors.UsageError, match=f"^no input is named '{word}s'; did you mean '{word}'[?] "):
+            getattr(robustcs, name)(**{f"{word}s": "x"})
 
 
 def test_there_is_a_page_with_an_example(name: str) -> None:

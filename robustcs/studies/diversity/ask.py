@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from robustcs.errors import UsageError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.texts import read_texts
-from robustcs.project.model import parse_text_source
+from robustcs.project.given import named_texts
+from robustcs.project.model import TextSource, parse_text_source
 from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -27,15 +28,16 @@ _ROLES: dict[str, Literal["original", "human"]] = {"source": "original", "target
 def ask(
     workspace: Workspace,
     *,
-    sources: Sequence[str] = (),
-    targets: Sequence[str] = (),
+    sources: Sequence[str] | Mapping[str, Any] = (),
+    targets: Sequence[str] | Mapping[str, Any] = (),
     use: str | None = None,
     sentence_transformer: str | None = None,
 ) -> Diversity:
     """How different the texts of every target are from those of every source, and from each other.
 
     sources, targets
-        ``FILE[:FIELD]`` each; without any, the formulations and paraphrases of the project.
+        ``FILE[:FIELD]`` each, or name → such a file or what Python has in place of one; without any, the formulations and
+        paraphrases of the project.
     use, sentence_transformer
         Folder (or, for USE, handle) of a sentence encoder.
     """
@@ -48,7 +50,9 @@ def ask(
     return diversity(pairs, evaluated, encoders)
 
 
-def read_text_sets(workspace: Workspace, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[Pair], Evaluated]:
+def read_text_sets(
+    workspace: Workspace, sources: Sequence[str] | Mapping[str, Any], targets: Sequence[str] | Mapping[str, Any]
+) -> tuple[list[Pair], Evaluated]:
     """The texts of every ``FILE[:FIELD]`` of ``targets`` beside those of every one of ``sources``.
 
     A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``; of CAsT topics a source is the raw turn and a
@@ -60,9 +64,9 @@ def read_text_sets(workspace: Workspace, sources: Sequence[str], targets: Sequen
         lacking = "--target" if sources else "--source"
         raise UsageError("one-side", f"no {lacking}", f"name the other texts with {lacking} FILE[:FIELD]")
     if sources:
-        names = _short_names([*sources, *targets])
+        short = _short_names([text for texts in (sources, targets) if not isinstance(texts, Mapping) for text in texts])
         ours, theirs = (
-            [TextSet(names[text], _read(workspace, text, side)) for text in texts]
+            [TextSet(name, _read(workspace, source, side)) for name, source in _named(side, texts, short)]
             for side, texts in (("source", sources), ("target", targets))
         )
         pairs = [(source, target) for source in ours for target in theirs]
@@ -94,15 +98,22 @@ def _short_names(texts: Sequence[str]) -> dict[str, str]:
     return {text: name.encode("utf-8", "replace").decode() for text, name in names.items()}
 
 
-def _read(workspace: Workspace, text: str, side: str) -> dict[str, tuple[str, ...]]:
-    source = parse_text_source(text)
+def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:
+    """The name of every file, its own or a short one, and what it is."""
+    if isinstance(texts, Mapping):
+        return list(named_texts(f"{side}s", texts, _ROLES[side]).items())
+    return [(short[text], parse_text_source(text)) for text in texts]
+
+
+def _read(workspace: Workspace, source: TextSource, side: str) -> dict[str, tuple[str, ...]]:
     wordings: dict[str, tuple[str, ...]]
     if kind_of(source.path) == "paraphrases":
         field = (source.column or "manual").lower().removesuffix("paraphrase").strip(" _")
         if field not in ("manual", "raw"):
-            raise UsageError("no-such-field", f"{text}: paraphrases have no field {source.column!r}", "write manual or raw")
+            found = f"{source.path}:{source.column}: paraphrases have no field {source.column!r}"
+            raise UsageError("no-such-field", found, "write manual or raw")
         read = read_paraphrases(source.path)
-        wordings = {turn: tuple(getattr(one, field) for one in found) for turn, found in read.items()}
+        wordings = {turn: tuple(getattr(one, field) for one in some) for turn, some in read.items()}
     else:
         wordings = {turn: (one,) for turn, one in read_texts(source.path, _ROLES[side], source.column).items()}
     workspace.remember(side, source.path, sum(map(len, wordings.values())))

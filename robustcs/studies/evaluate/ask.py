@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
+from robustcs.project import readers
+from robustcs.project.given import named_files
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -20,20 +21,21 @@ if TYPE_CHECKING:
 def ask(
     workspace: Workspace,
     *,
-    scores: Mapping[str, str | Path] | None = None,
+    scores: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     margin: float | None = None,
 ) -> Evaluation:
     """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
 
     scores
-        Name → per-turn scores (trec_eval -q): further systems, or in place of those of the same name.
+        Name → per-turn scores (trec_eval -q, or what Python has in place of such a file): further systems, or in place of
+        those of the same name.
     baseline
         The system that all others are compared with; by default every pair is compared.
     margin
         Say which pairs differ by less than this: their whole 95 % interval lies inside ± ``margin``.
     """
-    files = workspace.scored_systems({name: Path(path) for name, path in (scores or {}).items()})
+    files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
     measures, notes = workspace.ranking_measures(())
     frames, evaluated = workspace.scores_of(files, measures)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 from robustcs.errors import UsageError
+from robustcs.project import readers
+from robustcs.project.given import file_of
 from robustcs.project.requirements import groups
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.workspace import Workspace
@@ -17,7 +19,7 @@ from robustcs.studies.robustness.experiment import Experiment, experiment, is_ex
 def ask(
     workspace: Workspace,
     *,
-    slices: str | Path | None = None,
+    slices: Any = None,
     alpha: float = ALPHA,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Robustness | Experiment:
@@ -27,7 +29,7 @@ def ask(
     :class:`~robustcs.studies.robustness.experiment.Experiment`; ``tell`` gets a line for people about every step.
 
     slices
-        A TSV of properties of turns, by which drops are split as well.
+        A TSV of properties of turns (or a frame, or records), by which drops are split as well.
     alpha
         In U_Risk and T_Risk a loss weighs 1 + ``alpha`` times a gain.
 
@@ -43,7 +45,7 @@ def ask(
     project = workspace.project
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
-    cut = workspace.slices(Path(slices)) if slices is not None else None
+    cut = workspace.slices(file_of(readers.slices, "slices", slices)) if slices is not None else None
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     texts = workspace.texts_of(scores[names[0]].index).get("human")
     result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed)

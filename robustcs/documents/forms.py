@@ -1,0 +1,91 @@
+"""A result in each of the forms that it can be written in, for the command line and for Python alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from robustcs import __version__
+from robustcs.documents.data import to_csv, to_json
+from robustcs.documents.document import Block, Figure, Heading, Table
+from robustcs.documents.tables import plain_tables
+from robustcs.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustcs.result import Result
+
+
+def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The tables of ``names``, all without any. Raises :class:`UsageError` for one that the result does not have."""
+    tables = result.tables
+    for name in names:
+        if name not in tables:
+            raise UsageError("no-such-table", f"no table is named {name!r}", f"there are {', '.join(tables)}")
+    return {name: frame for name, frame in tables.items() if not names or name in names}
+
+
+def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
+    """The blocks that show the tables of ``names`` (none: all blocks); a table that has no block is shown as it is."""
+    if not names:
+        return list(blocks)
+    shown: list[Block] = []
+    missing = set(names)
+    for block in blocks:
+        if isinstance(block, Table):
+            if block.of not in names:
+                continue
+            missing.discard(block.of)
+        if not isinstance(block, Figure):
+            shown.append(block)
+    if len(missing) == len(names):
+        shown = [block for block in shown if not isinstance(block, Heading)]
+    return [*shown, *plain_tables(result, (name for name in names if name in missing))]
+
+
+def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
+    """The tables of ``names`` for programs: ``json``, or the first of them as ``csv`` or ``raw-csv``."""
+    tables = chosen_tables(result, names)
+    if form == "json":
+        evaluated = result.evaluated
+        return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
+    return to_csv(next(iter(tables.values())), raw=form == "raw-csv")
+
+
+def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[str] = (), terminal: bool = False) -> str:
+    """The tables of ``names`` for people: ``latex``, ``markdown``, ``html``, or ``table`` as a terminal has it.
+
+    ``terminal``: it goes to one, which has its own width, and colours.
+    """
+    chosen_tables(result, names)
+    blocks, evaluated = shown_blocks(result, blocks, names), result.evaluated
+    if form == "latex":
+        from robustcs.documents.latex import render_latex
+
+        return render_latex(blocks, evaluated.policy_line, evaluated.notes)
+    if form == "markdown":
+        from robustcs.documents.markdown import render_markdown
+
+        return render_markdown(blocks, evaluated.policy_line, evaluated.notes)
+    if form == "html":
+        from robustcs.documents.notebook import notebook_html
+
+        return notebook_html(blocks, evaluated)
+    return _terminal_text(blocks, evaluated.policy_line, evaluated.notes, terminal)
+
+
+def _terminal_text(blocks: Sequence[Block], policy: str, notes: Sequence[str], terminal: bool) -> str:
+    import io
+
+    from rich.console import Console
+
+    from robustcs.documents.terminal import render_terminal
+
+    text = io.StringIO()
+    columns = os.environ.get("COLUMNS", "")
+    width = None if terminal else int(columns) if columns.isdecimal() and int(columns) else 80
+    console = Console(file=text, force_terminal=terminal, width=width, no_color=not terminal or "NO_COLOR" in os.environ)
+    render_terminal(blocks, policy, notes, console)
+    return text.getvalue()

@@ -1,0 +1,245 @@
+"""How frames, dictionaries and records of a Python program become the files of the readers.
+
+What is written is read back by the reader of such files, so that an object is checked as strictly as a file, and with the same
+messages. :data:`FORMS` says for every reader what it takes. Columns have the names that are usual among tools of the field.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from robustcs.errors import UsageError, input_error
+from robustcs.inputs.memory import MemoryFile
+from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, plain, rows_of
+from robustcs.inputs.text_formats import TEXT_NAMES
+
+#: Names of columns and fields; the first that is there counts, and letter case does not.
+DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
+GRADE = ("relevance", "rel", "grade", "label")
+#: BEIR calls grades scores.
+BEIR = ("corpus-id", "corpus_id")
+SCORE = ("score",)
+RANK = ("rank",)
+MEASURE, VALUE = ("measure", "metric"), ("value", "score")
+#: Names of the texts of one formulation, which count where there is none of :data:`TEXT_NAMES`.
+ROLE_TEXTS = {
+    "original": ("raw", "raw_utterance", "utterance"),
+    "qr": ("automatic", "automatic_rewritten_utterance"),
+    "human": ("manual", "manual_rewritten_utterance"),
+}
+ANSWER = ("answer", "answers", "text")
+PASSAGE = ("contents", "text", "body")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How an object becomes the file of a reader.
+
+    takes
+        What can be given in place of a file, for messages.
+    write
+        Makes the file of rows; its second argument is the role of texts.
+    levels
+        The columns of a dictionary: what its keys are, level by level, and last its values; empty where none is taken.
+    is_json
+        Is a dictionary the JSON of such a file, rather than rows?
+    """
+
+    takes: str
+    write: Callable[[Rows, str], MemoryFile]
+    levels: tuple[str, ...] = ()
+    is_json: Callable[[Mapping[Any, Any]], bool] = lambda value: False
+
+
+def as_file(reader: str, keyword: str, value: Any, role: str = "") -> MemoryFile:
+    """The file of a ``reader`` of :data:`FORMS` that holds ``value``; ``role`` is the formulation of texts.
+
+    Raises :class:`UsageError` for what is neither a frame, nor a dictionary, nor records; :class:`InputError` for rows that no
+    file of this kind could have.
+    """
+    form = FORMS[reader]
+    if is_ranx(value):
+        value = value.to_dict()
+    if isinstance(value, Mapping) and form.is_json(value):
+        return _json(Rows(keyword, {"dictionary": [value]}, lambda line: ""))
+    if reader == "turn_list" and not is_frame(value):
+        value = _turns(value)
+    rows = rows_of(keyword, value, form.levels)
+    if rows is None:
+        raise UsageError("bad-type", f"{keyword} is {_called(value)}", f"give a file, {form.takes}")
+    return form.write(rows, role) if len(rows) else rows.written("")
+
+
+def _called(value: Any) -> str:
+    """``an int``, ``a function``."""
+    name = "None" if value is None else type(value).__name__
+    return name if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _turns(value: Any) -> Any:
+    """A list of turn ids as records; anything else as it is."""
+    if isinstance(value, list | tuple | set | frozenset) and not any(fields_of(entry) for entry in value):
+        return [{"turn": entry} for entry in (value if isinstance(value, list | tuple) else sorted(value, key=str))]
+    return value
+
+
+# ---------------------------------------------------------------- the files of the readers
+
+
+def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
+    """One line for every row."""
+    return rows.written("".join(map(pattern.format, *columns)))
+
+
+def _qrels(rows: Rows, role: str) -> MemoryFile:
+    grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
+    # a column of grades with a gap is one of floats; the reader refuses the gap
+    rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
+    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN), rows.ids(DOCUMENT), rows.numbers((grade,)))
+
+
+def _run(rows: Rows, role: str) -> MemoryFile:
+    # asked for, the reader says that this is no rank
+    ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
+    # without scores, as in runs of MS MARCO, the ranks are the order
+    scores = rows.numbers(SCORE) if rows.has(SCORE) or not rows.has(RANK) else [f"-{rank}" for rank in ranks]
+    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN), rows.ids(DOCUMENT), ranks, scores)
+
+
+def _scores(rows: Rows, role: str) -> MemoryFile:
+    """Rows of one value each, or with a column for every measure."""
+    turn = rows.name(TURN)
+    if rows.has(MEASURE):
+        measure = rows.name(MEASURE)
+        # ir_measures has objects that say their name
+        rows.columns[measure] = [one if one is None else str(one) for one in rows.columns[measure]]
+        return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE), rows.ids((turn,)), rows.numbers(VALUE))
+    measures = [column for column in rows.columns if column != turn]
+    for measure in measures:
+        if len(measure.split()) != 1:
+            raise input_error(
+                rows.file, None, f"measure {measure!r} is not one word", "name it as trec_eval does", "bad-measure"
+            )
+    number, place = len(measures), rows.place
+    values = zip(rows.ids((turn,)), *(rows.numbers((measure,)) for measure in measures), strict=True)
+    cells = (f"{measure}\t{turn}\t{value}\n" for turn, *line in values for measure, value in zip(measures, line, strict=True))
+    return rows.written("".join(cells), lambda line: f"{place((line - 1) // number + 1)}, {measures[(line - 1) % number]}")
+
+
+def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
+    """JSONL, one object for every row, with the columns that ``names`` gives for its fields."""
+    heads = [json.dumps(field) for field in names]
+    columns = [rows.json(name) for name in names.values()]
+    rows.problems.raise_if_any()
+    lines = (", ".join(map("{}: {}".format, heads, line)) for line in zip(*columns, strict=True))
+    return rows.written("".join(map("{{{}}}\n".format, lines)))
+
+
+def _texts(rows: Rows, role: str) -> MemoryFile:
+    """The texts, those of the role, or the only column beside the ids."""
+    turn = rows.name(TURN)
+    others = [name for name in rows.columns if name != turn]
+    text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(role, ())))
+    return _objects(rows, {"id": turn, "text": text})
+
+
+def _answers(rows: Rows, role: str) -> MemoryFile:
+    answer = rows.name(ANSWER)
+    lists = any(isinstance(plain(value), list) for value in rows.columns[answer])
+    return _objects(rows, {"id": rows.name(TURN), "answers" if lists else "answer": answer})
+
+
+def _passages(rows: Rows, role: str) -> MemoryFile:
+    return _objects(rows, {"id": rows.name((*DOCUMENT, "id")), "contents": rows.name(PASSAGE)})
+
+
+def _all_columns(rows: Rows, role: str) -> MemoryFile:
+    return _objects(rows, {name: name for name in rows.columns})
+
+
+def _json(rows: Rows, role: str = "") -> MemoryFile:
+    """The JSON of the only value."""
+    (text,) = rows.json("dictionary") or ("",)
+    return rows.written(text)
+
+
+def _bank(rows: Rows, role: str) -> MemoryFile:
+    texts: dict[str, str] = {}
+    names = rows.ids(("id", "question_id", "response_id", "item"))
+    for row, (name, text) in enumerate(zip(names, rows.json(rows.name(TEXT_NAMES[1:])), strict=False), 1):
+        if texts.setdefault(json.dumps(name), text) != text:
+            rows.problems.add(row, f"{name} has another text earlier", "keep one of the two", "contradicting-entries")
+    return rows.written("{" + ", ".join(map("{}: {}".format, texts, texts.values())) + "}")
+
+
+def _needs(rows: Rows, role: str) -> MemoryFile:
+    label = rows.name(("label", "clarification_need"))
+    rows.columns[label] = rows.cells(label)
+    return _lines(rows, "{} {}\n", rows.ids(TURN), rows.numbers((label,)))
+
+
+def _below(rows: Rows) -> Callable[[int], str]:
+    """The place of a line of a file with a header line."""
+    place = rows.place
+    return lambda line: place(line - 1) if line > 1 else ""
+
+
+def _tsv(rows: Rows, role: str) -> MemoryFile:
+    columns = {name: rows.cells(name) for name in rows.columns}
+    for name, cells in columns.items():
+        for row, cell in enumerate(cells, 1):
+            if "\t" in cell or "\n" in cell:
+                rows.problems.add(row, f"{name} has a tab or a line end", "take it out", "wrong-columns")
+    lines = chain((columns,), zip(*columns.values(), strict=True))
+    return rows.written("".join(f"{line}\n" for line in map("\t".join, lines)), _below(rows))
+
+
+def _csv(rows: Rows, role: str) -> MemoryFile:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows.columns)
+    # a text on one line, as its reader makes it
+    columns = ([" ".join(cell.split()) for cell in rows.cells(name)] for name in rows.columns)
+    writer.writerows(zip(*columns, strict=True))
+    return rows.written(text.getvalue(), _below(rows))
+
+
+_RUN = "a frame or records with query_id, doc_id and score"
+_RANKED = f"{_RUN}, or {{turn: {{document: score}}}}"
+_SCORED = "a frame with query_id and a column for every measure, records with query_id, measure and value"
+_COLUMNS = "a frame or records with the columns of such a file"
+
+#: Reader → how an object becomes its file; the names are those of :mod:`robustcs.project.readers`.
+FORMS: dict[str, Form] = {
+    "qrels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
+                  ("query_id", "doc_id", "relevance")),
+    "run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
+    "question_run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
+    "crowd_run": Form(f"{_RANKED}, or a mixed-initiative run as a dictionary", _run, ("query_id", "doc_id", "score"),
+                      lambda value: "turns" in value),
+    "scores": Form(f"{_SCORED}, or {{turn: {{measure: value}}}}", _scores, ("query_id", "measure", "value")),
+    "texts": Form("a frame or records with query_id and text, or {turn: text}", _texts, ("query_id", "text")),
+    "predicted_answers": Form("a frame or records with query_id and answer, or {turn: answer}", _answers,
+                              ("query_id", "answer")),
+    "gold_answers": Form("a frame or records with query_id and answers, or {turn: [answer]}", _answers,
+                         ("query_id", "answers"), lambda value: "data" in value),
+    "passages": Form("a frame or records with doc_id and text, or {passage: text}", _passages, ("doc_id", "text")),
+    "bank": Form("a frame or records with id and text, or {id: text}", _bank, ("id", "text")),
+    "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
+    "turn_list": Form("a list of turn ids", lambda rows, role: _lines(rows, "{}\n", rows.ids(TURN)), ("turn", "of it")),
+    "paraphrases": Form(_COLUMNS, _csv),
+    "clariq_topics": Form(_COLUMNS, _tsv),
+    "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _tsv, ("question_id", "question")),
+    "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _tsv, is_json=lambda value: True),
+    "slices": Form(_COLUMNS, _tsv),
+    "performance": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
+    "evaluation": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
+    "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
+    **dict.fromkeys(("snippets", "ratings", "gold_checks", "preferences"), Form(_COLUMNS, _all_columns)),
+}  # fmt: skip

@@ -1,0 +1,283 @@
+"""Rows of what a Python program has in memory: frames, dictionaries as pytrec_eval and ranx take them, and records.
+
+A record is a named tuple, a data class or a dictionary, as ir_measures and ir_datasets give them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from typing import Any
+
+from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.files import HALF_CHARACTER
+from robustcs.inputs.memory import MemoryFile, memory_file
+from robustcs.inputs.records import is_whole
+from robustcs.inputs.rows import find_column
+
+#: Names under which a turn id stands in a column or field; the first that is there counts.
+TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+
+#: What no id that stands among others on a line can have.
+_NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
+
+
+class Rows:
+    """What was given, as rows; rows count from 1.
+
+    columns
+        Name → values, one for each row.
+    place
+        What follows the keyword in messages about a row: ``, row 3``, or the keys that lead to it.
+    """
+
+    def __init__(self, keyword: str, columns: dict[str, list[Any]], place: Callable[[int], str]):
+        self.columns = columns
+        self.file = memory_file(keyword, place)
+        self.problems = ProblemList(self.file)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def has(self, names: Sequence[str]) -> bool:
+        """Is one of ``names`` a column?"""
+        return find_column(list(self.columns), names) is not None
+
+    def name(self, names: Sequence[str]) -> str:
+        """The first of ``names`` that is a column. Raises :class:`InputError` that lists the columns."""
+        found = find_column(list(self.columns), names)
+        if found is None:
+            raise input_error(
+                self.file, None, f"no column {names[0]!r}; the columns are: {', '.join(self.columns)}",
+                f"name one of them {' or '.join(names)}", "no-such-column",
+            )  # fmt: skip
+        return found
+
+    def ids(self, names: Sequence[str]) -> list[str]:
+        """A column of ids, each one word; what is none goes to ``problems``."""
+        name = self.name(names)
+        values = self.columns[name]
+        return values if _are_words(values) else [self._id(name, value, row) for row, value in enumerate(values, 1)]
+
+    def _id(self, name: str, value: Any, row: int) -> str:
+        value = plain(value)
+        text = str(value).strip()
+        if value is None or not text:
+            self.problems.add(row, f"no {name}", "complete the row or leave it out", "no-id")
+        elif isinstance(value, bool) or not isinstance(value, str | int):
+            self.problems.add(row, f"{name} {value!r} is not an id", "give ids as texts, such as '31_4'", "not-an-id")
+        elif not is_whole(text):
+            found, advice, slug = HALF_CHARACTER
+            self.problems.add(row, f"{name} {text!r}: {found}", advice, slug)
+        elif len(text.encode().split()) != 1:
+            self.problems.add(row, f"{name} {text!r} has white space", "give ids that are one word", "not-an-id")
+        elif text.startswith("#"):
+            self.problems.add(row, f"{name} {text!r} begins as a comment does", "give it another name", "not-an-id")
+        return text
+
+    def numbers(self, names: Sequence[str]) -> list[str]:
+        """A column of numbers as a file would have them, each one word; whether they are numbers the reader says."""
+        name = self.name(names)
+        if set(map(type, self.columns[name])) <= {int, float}:
+            return list(map(repr, self.columns[name]))
+        values = [word(value) for value in self.columns[name]]
+        if not _are_words(values):
+            for row, text in enumerate(values, 1):
+                if len(text.encode("utf-8", "replace").split()) != 1:
+                    self.problems.add(row, f"{name} {text[:60]!r} is not a number", "write a number", "not-a-number")
+        return values
+
+    def cells(self, name: str) -> list[str]:
+        """A column as texts, empty where nothing stands."""
+        values = map(plain, self.columns[name])
+        return ["" if value is None else word(value) for value in values]
+
+    def json(self, name: str) -> list[str]:
+        """A column as JSON; what JSON cannot say goes to ``problems``."""
+        found = []
+        for row, value in enumerate(self.columns[name], 1):
+            try:
+                found.append(json.dumps(plain(value)))
+            except (TypeError, ValueError, RecursionError) as error:
+                self.problems.add(row, f"{name}: {str(error)[:80]}", "give texts, numbers and lists of them", "not-a-value")
+        return found
+
+    def written(self, text: str, place: Callable[[int], str] | None = None) -> MemoryFile:
+        """The file; ``place`` is that of its lines, where they are not the rows.
+
+        Raises :class:`InputError` with all problems, or where there are no rows.
+        """
+        self.problems.raise_if_any()
+        if not len(self):
+            raise input_error(self.file, None, "no rows", "check what was given", "empty")
+        return self.file.holding(text.encode("utf-8", "surrogatepass"), place)
+
+    def place(self, row: int) -> str:
+        """What follows the keyword in messages about a row."""
+        return self.file.place(row).removeprefix(str(self.file))
+
+
+def _are_words(values: Sequence[Any]) -> bool:
+    """Are these texts, each one word? Quicker than to look at one after the other."""
+    if set(map(type, values)) != {str}:
+        return False
+    text = "\n".join(values)
+    return text.count("\n") == len(values) - 1 and "" not in values and not _NO_WORD.search(text)
+
+
+# ---------------------------------------------------------------- values
+
+
+def plain(value: Any) -> Any:
+    """A cell as JSON knows it: numpy's scalars and arrays as Python's, what is missing as None, 3.0 as 3.
+
+    A column of whole numbers with a gap becomes one of floats, in pandas.
+    """
+    if value is None or value.__class__ in (str, int, bool):
+        return value
+    if isinstance(value, float):
+        return None if value != value else int(value) if value.is_integer() else float(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return None if str(value) in ("<NA>", "NaT") else value
+
+
+def word(value: Any) -> str:
+    """A number as a file would have it: ``0.1``, ``nan``; anything else by its own text."""
+    if value.__class__ is float:
+        return repr(value)
+    if hasattr(value, "tolist"):
+        return word(value.tolist())
+    return str(value)
+
+
+# ---------------------------------------------------------------- what it is
+
+
+def is_frame(value: Any) -> bool:
+    """Is it a frame or a series of pandas?"""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame | pandas.Series)
+
+
+def is_ranx(value: Any) -> bool:
+    """Qrels and Run of ranx hold compiled dictionaries, and give plain ones."""
+    return hasattr(value, "to_dict") and (hasattr(value, "qrels") or hasattr(value, "run")) and not is_frame(value)
+
+
+def fields_of(record: Any) -> Mapping[str, Any] | None:
+    """The fields of a record; None for anything else."""
+    if isinstance(record, Mapping):
+        return record
+    if isinstance(record, tuple) and hasattr(record, "_asdict"):
+        return dict(record._asdict())
+    if is_dataclass(record) and not isinstance(record, type):
+        return {field.name: getattr(record, field.name) for field in fields(record)}
+    return None
+
+
+def is_nested(value: Any) -> bool:
+    """Is it {turn: {document: number}}, rather than inputs by name?"""
+    inner = [part for part in value.values() if isinstance(part, Mapping)] if isinstance(value, Mapping) else []
+    return bool(inner) and not any(isinstance(part, Mapping) for one in inner for part in one.values())
+
+
+def is_records(value: Any, by_turn: bool) -> bool:
+    """Is a list one of records, rather than one of inputs? ``by_turn``: a dictionary of texts may be {turn: text}."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    first = fields_of(value[0])
+    if first is None or not isinstance(value[0], Mapping):
+        return first is not None
+    if by_turn:
+        return find_column([str(key) for key in first], TURN) is not None
+    return not all(isinstance(part, Mapping) for part in first.values())
+
+
+# ---------------------------------------------------------------- from an object to rows
+
+
+def rows_of(keyword: str, value: Any, levels: Sequence[str]) -> Rows | None:
+    """The rows of what was given for ``keyword``; None for what has none.
+
+    ``levels`` are the columns of a dictionary: what its keys are, level by level, and last its values.
+
+    Raises :class:`InputError` for a frame with two columns of one name, for a dictionary with fewer levels, and for what is no
+    record among records.
+    """
+    if is_frame(value):
+        return _of_frame(keyword, value)
+    if isinstance(value, Mapping):
+        return _of_mapping(keyword, value, levels) if levels else None
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | type):
+        return _of_records(keyword, value)
+    return None
+
+
+def _row(row: int) -> str:
+    return f", row {row}"
+
+
+def _of_frame(keyword: str, frame: Any) -> Rows:
+    if not hasattr(frame, "columns"):
+        frame = frame.to_frame()
+    names = [str(name) for name in (*(name for name in frame.index.names if name is not None), *frame.columns)]
+    rows = Rows(keyword, {}, _row)
+    if len(set(names)) < len(names):
+        raise input_error(rows.file, None, "two columns have the same name", "give every column a name", "wrong-columns")
+    if len(names) > len(frame.columns):
+        frame = frame.reset_index([name for name in frame.index.names if name is not None])
+    rows.columns = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
+    return rows
+
+
+def _of_records(keyword: str, records: Iterable[Any]) -> Rows:
+    rows = Rows(keyword, {}, _row)
+    found: list[Mapping[str, Any]] = []
+    for row, record in enumerate(records, 1):
+        named = fields_of(record)
+        if named is None:
+            advice = "give named tuples, data classes or dictionaries"
+            rows.problems.add(row, f"{str(record)[:60]!r} is no record", advice, "not-a-record")
+        else:
+            found.append(named)
+    rows.problems.raise_if_any()
+    names = dict.fromkeys(name for named in found for name in named)
+    rows.columns = {str(name): [named.get(name) for named in found] for name in names}
+    return rows
+
+
+def _of_mapping(keyword: str, value: Mapping[Any, Any], levels: Sequence[str]) -> Rows:
+    depth = len(levels) - 1
+    rows = Rows(keyword, {}, lambda row: _keys(value, row, depth))
+    if depth == 1:
+        rows.columns = {levels[0]: list(value), levels[1]: list(value.values())}
+        return rows
+    for key, inner in value.items():
+        if not isinstance(inner, Mapping):
+            found, wanted = f"{str(inner)[:60]!r} under {str(key)[:60]!r}", f"{{{levels[1]}: {levels[2]}}}"
+            raise input_error(rows.file, None, found, f"give {wanted} there", "not-a-dictionary")
+    rows.columns = {
+        levels[0]: [key for key, inner in value.items() for _ in inner],
+        levels[1]: [name for inner in value.values() for name in inner],
+        levels[2]: [entry for inner in value.values() for entry in inner.values()],
+    }
+    return rows
+
+
+def _keys(value: Mapping[Any, Any], row: int, depth: int) -> str:
+    """``["31_4"]["d7"]``: the keys of the entry that is the ``row``-th."""
+    flat: Iterator[tuple[Any, ...]] = ((key,) for key in value)
+    if depth == 2:
+        flat = ((key, name) for key, inner in value.items() for name in inner)
+    return "".join(f"[{json.dumps(str(key), ensure_ascii=False)}]" for key in next(islice(flat, row - 1, None)))

@@ -1,0 +1,115 @@
+"""What every result can do from Python: show itself, draw its figure, and write its tables.
+
+The forms are those of the command's ``--format``, a figure is that of ``--output NAME.png``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robustcs.documents.document import Figure
+from robustcs.errors import UsageError
+from robustcs.result import Result
+from robustcs.studies.registry import study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.document import Block
+
+StrPath = str | os.PathLike[str]
+#: One table of a result, several, or all of them.
+Tables = str | Sequence[str] | None
+
+
+def _blocks(result: Result) -> list[Block]:
+    return list(study(result.study).part("show").show(result))
+
+
+def figures(result: Result) -> dict[str, str]:
+    """The figures of a result: name → what it shows. The first is the one that :func:`plot` draws."""
+    return {block.slug: block.caption for block in _blocks(result) if isinstance(block, Figure)}
+
+
+def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
+    """The result's figure, or the one of that name, as matplotlib's; nothing is saved.
+
+    Raises :class:`UsageError` for a result without figures, or without one of that name.
+    """
+    there = {block.slug: block for block in _blocks(result) if isinstance(block, Figure)}
+    if not there:
+        raise UsageError("no-figure", f"{result.study} has no figure", "its tables are in .tables")
+    if figure is not None and figure not in there:
+        raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"there is {', '.join(there)}")
+    return there[figure or next(iter(there))].draw()
+
+
+def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:
+    """A table, by default the first, as CSV; unrounded.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front, unless ``raw``.
+    """
+    return _data(result, "raw-csv" if raw else "csv", path, table)
+
+
+def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """All tables, or those of ``table``, as JSON with the policy, the inputs and the notes; unrounded."""
+    return _data(result, "json", path, table)
+
+
+def to_latex(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """All tables for people, or those of ``table``, as LaTeX (booktabs)."""
+    return _text(result, "latex", path, table)
+
+
+def to_markdown(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """All tables for people, or those of ``table``, as Markdown."""
+    return _text(result, "markdown", path, table)
+
+
+def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """All tables for people and the figures, or the tables of ``table``, as an HTML fragment without style."""
+    return _text(result, "html", path, table)
+
+
+def show_in_notebook(result: Result) -> str:
+    """What a notebook shows of a result: :func:`to_html`."""
+    return str(to_html(result))
+
+
+def _data(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
+    from robustcs.documents.forms import data_of
+
+    return _given(data_of(form, result.study, result, result.inputs, _names(table)), path)
+
+
+def _text(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
+    from robustcs.documents.forms import text_of
+
+    return _given(text_of(form, result, _blocks(result), _names(table)), path)
+
+
+def _names(table: Tables) -> Sequence[str]:
+    return (table,) if isinstance(table, str) else table or ()
+
+
+def _given(text: str, path: StrPath | None) -> str | None:
+    """The text; None once it is written. Raises :class:`UsageError` for a path that is an input of the program's."""
+    if path is None:
+        return text
+    from robustcs.documents.files import write_text
+    from robustcs.protected import refuse_protected
+
+    refuse_protected(path)
+    write_text(Path(path), text)
+    return None
+
+
+#: The name of each as a method of results.
+METHODS: dict[str, Any] = {
+    "plot": plot, "figures": figures, "to_csv": to_csv, "to_json": to_json, "to_latex": to_latex,
+    "to_markdown": to_markdown, "to_html": to_html, "_repr_html_": show_in_notebook,
+}  # fmt: skip
