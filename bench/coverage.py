@@ -1,9 +1,10 @@
 """Do 95 % intervals hold the truth in 95 %? Everything in ``robustcs/statistics`` on conversations drawn from public runs.
 
-    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--data FOLDER] [--print]
+    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--part NAME …] [--data FOLDER] [--print]
 
-Writes the tables into docs/statistics.md between its markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
-``../shared/data``. :mod:`bench.coverage_cells` says what a trial is.
+Writes the tables into docs/statistics.md between its markers (``--print``: only prints them); with ``--part``, only the rows of
+that part are simulated and replaced. FOLDER is ``$ROBUSTCS_DATA`` or ``../shared/data``. :mod:`bench.coverage_cells` says what
+a trial is, :mod:`bench.coverage_items` has the trials of the part ``items``.
 """
 
 from __future__ import annotations
@@ -19,19 +20,29 @@ import re
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from bench import coverage_cells as cells
+from bench import coverage_items as items
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "statistics.md"
 COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
 UNITS = (10, 20, 25)
 ITEMS = (6, 10, 20, 30)
+#: Part of the simulation → what is drawn from → units drawn.
+PARTS: dict[str, dict[str, tuple[int, ...]]] = {
+    "systems": dict.fromkeys(COLLECTIONS, UNITS),
+    "judges": {"LLMJudge topics": UNITS, "LLMJudge items": ITEMS},
+    "items": {
+        "CAsT 2019": UNITS, "CAsT 2020": UNITS, "CAsT 2022": UNITS, "ClariQ": UNITS, "CAsT-snippets": UNITS, "made up": UNITS,
+        "LLMJudge topics": UNITS, "LLMJudge items": ITEMS,
+    },
+}  # fmt: skip
 #: Trials of a task for one worker.
 CHUNK = 100
 #: Kind of estimate → lowest and highest coverage in % at up to 10 units, and at 20 and more.
@@ -39,16 +50,19 @@ DEMANDS = {
     "mean": ((92, 98), (93, 97)), "share": ((92, 98), (93, 97)), "rare": ((92, 100), (93, 100)),
     "difference": ((88, 97), (91, 97)), "drop": ((88, 97), (91, 97)),
     "Pearson": ((90, 97.5), (92, 97.5)), "Spearman": ((90, 97.5), (92, 97.5)),
-    "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)),
+    "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)), "need": ((92, 100), (93, 99)),
+    "preference": ((92, 100), (93, 99)),
 }  # fmt: skip
 #: The largest % of equal systems that a test at .05 and at .01 may tell apart.
 LEVELS = (6.5, 1.6)
 
 
 @cache
-def trials_of(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
-    """The units to draw from and the trials of a collection, or of the judges' agreement ``by topic`` or ``over items``."""
-    if what.startswith("LLMJudge"):
+def trials_of(data: Path, part: str, what: str) -> tuple[int, list[cells.Trial]]:
+    """The units to draw from and the trials of a part and collection."""
+    if part == "items":
+        return _trials_of_items(data, what)
+    if part == "judges":
         units, trial = cells.agreement_trial(cells.read_judgments(data), what.endswith("topics"))
         return units, [trial]
     some = cells.read_collection(data, what)
@@ -58,30 +72,49 @@ def trials_of(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
     return some.units.count, [maker(some) for maker in makers]
 
 
-def tasks(trials: int) -> Iterator[tuple[str, int, int, int]]:
-    """(collection, units drawn, trials, seed) of every piece of work."""
-    wanted = [(what, count) for what in (*COLLECTIONS, "LLMJudge topics") for count in UNITS]
-    wanted += [("LLMJudge items", count) for count in ITEMS]
+def _trials_of_items(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
+    if what == "CAsT-snippets":
+        return items.snippets_trial(data)
+    if what == "ClariQ":
+        return items.questions_trial(data)
+    if what in ("CAsT 2022", "made up") or what.startswith("LLMJudge"):
+        if what.startswith("LLMJudge"):
+            count, trial = items.alphas_trial(cells.read_judgments(data), what.endswith("topics"))
+        else:
+            count, trial = items.crowd_trial(data) if what == "CAsT 2022" else items.preferences_trial()
+        return count, [trial]
+    some = cells.read_collection(data, what)
+    count, judged = items.judgments_trial(data, what)
+    return count, [items.variance_trial(some), items.slices_trial(some, items.turns_of(data, what)), judged]
+
+
+Task = tuple[str, str, int, int, int]
+
+
+def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
+    """(part, collection, units drawn, trials, seed) of every piece of work; a part has the same seeds alone."""
+    wanted = [(part, what, count) for part, by_what in PARTS.items() for what, counts in by_what.items() for count in counts]
     for start in range(0, trials, CHUNK):
-        for place, (what, count) in enumerate(wanted):
-            yield what, count, min(CHUNK, trials - start), 1_000_000 * place + start
+        for place, (part, what, count) in enumerate(wanted):
+            if part in parts:
+                yield part, what, count, min(CHUNK, trials - start), 1_000_000 * place + start
 
 
-def work(task: tuple[Path, str, int, int, int]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
+def work(task: tuple[Path, Task]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
     """One piece of work, in a worker."""
-    data, what, count, trials, seed = task
-    units, made = trials_of(data, what)
+    data, (part, what, count, trials, seed) = task
+    units, made = trials_of(data, part, what)
     return what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
 
 
-def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, int], cells.Tally]:
+def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[tuple[str, int], cells.Tally]:
     """(collection, units) → counts."""
     found: dict[tuple[str, int], cells.Tally] = defaultdict(cells.Tally)
-    todo = [(data, *task) for task in tasks(trials)]
+    todo = [(data, task) for task in tasks(trials, parts)]
     with multiprocessing.Pool(jobs) as pool:
         for done, (what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
             found[what, count].add(counts)
-            print(f"\r{done} of {len(todo)}", end="", flush=True, file=sys.stderr)
+            print(f"\r{done} of {len(todo)} ", end="", flush=True, file=sys.stderr)
     return found
 
 
@@ -90,7 +123,7 @@ def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, int], cells.
 
 def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
     """(kind of estimate, collection) → units drawn → counts of the kind's rows, [rows, fields]; in the order of the trials."""
-    places = {what: place for place, what in enumerate((*COLLECTIONS, "LLMJudge topics", "LLMJudge items"))}
+    places = {what: place for place, what in enumerate(dict.fromkeys(what for part in PARTS.values() for what in part))}
     rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for (what, count), tally in sorted(found.items(), key=lambda item: (places[item[0][0]], item[0][1])):
         for (kind, _), counts in sorted(tally.counts.items(), key=lambda item: item[0][1]):
@@ -159,7 +192,7 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
 
 
 def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    if "the turn as unit" in kind:
+    if kind.endswith("as unit"):
         return None
     return next((demand for word, demand in DEMANDS.items() if kind.startswith(word) or kind.endswith(word)), None)
 
@@ -177,23 +210,41 @@ def page(text: str, name: str, lines: list[str]) -> str:
     return re.sub(re.escape(start) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL)
 
 
+def with_rows_of_others(text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+    """``lines`` of what was ``found``, with what the page has of all else, in the order of the documentation."""
+    made = {(kind, what) for (what, _), tally in found.items() for kind, _ in tally.counts}
+    old = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0].splitlines()
+    if name == "misses":
+        kept = [line for line in old if not any(line.startswith(f"- {kind}, {what}, ") for kind, what in made)]
+        both = [line for line in [*kept, *lines] if line != "- none"]
+        return both or ["- none"]
+
+    def key(line: str) -> tuple[str, str]:
+        kind, what, *_ = line.strip("| ").split(" | ")
+        return kind, what
+
+    rows = [line for line in old[2:] if key(line) not in made]
+    return [*lines[:2], *sorted([*rows, *lines[2:]], key=lambda line: _place(key(line)))]
+
+
 def main() -> None:
     """Simulate, and write or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument("--part", action="append", choices=list(PARTS), help="only this part of the simulation (repeatable)")
     parser.add_argument("--print", action="store_true", help="do not write docs/statistics.md")
     options = parser.parse_args()
     start = time.monotonic()
-    found = simulate(options.data, options.trials, options.jobs)
+    found = simulate(options.data, options.trials, options.jobs, options.part or tuple(PARTS))
     minutes = (time.monotonic() - start) / 60
     print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     made = {"intervals": interval_table(found), "tests": test_table(found), "misses": misses(found)}
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name, lines in made.items():
         print("\n".join(lines), end="\n\n")
-        text = page(text, name, lines)
+        text = page(text, name, with_rows_of_others(text, name, lines, found) if options.part else lines)
     if not options.print:
         PAGE.write_text(text, encoding="utf-8")
 

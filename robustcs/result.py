@@ -34,7 +34,7 @@ class Evaluated:
     missing: int
     notes: tuple[str, ...] = ()
     _: KW_ONLY
-    unit: Literal["", "conversation", "turn"] = ""
+    unit: str = ""
     units: int = 0
 
     @property

@@ -88,6 +88,6 @@ def threshold_label(text: str) -> str:
     return parse_threshold(text).label
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, digits: int = 3) -> str:
     """``0.146–0.216``."""
-    return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"
+    return "–" if math.isnan(low) else f"{low:.{digits}f}–{high:.{digits}f}"

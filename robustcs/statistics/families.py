@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.statistics.correction import holm
-from robustcs.statistics.estimate import LEVELS, Tested, joined, p_text
+from robustcs.statistics.estimate import LEVELS, Tested, counted, joined, p_text
 from robustcs.statistics.sign_flip import DRAWS, Subsets
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ class Family:
 
     def describe(self) -> str:
         """``Holm over 66 comparisons``: for the note below a table."""
-        return f"{_NAMES[self.correction]} over {len(self.p)} comparison{'s' * (len(self.p) != 1)}"
+        return f"{_NAMES[self.correction]} over {counted(len(self.p), 'comparison')}"
 
     def p_text(self, place: int) -> str:
         """The corrected p of a comparison as it is printed."""
@@ -95,4 +95,5 @@ def units_for_holm(comparisons: int, alpha: float = LEVELS[0]) -> int:
 def _note(floor: float, comparisons: int) -> str:
     if floor <= LEVELS[0] or not comparisons:
         return ""
-    return f"corrected for {comparisons} comparisons no p can reach {LEVELS[0]:g}: the smallest possible is {floor:.2g}"
+    many = counted(comparisons, "comparison")
+    return f"corrected for {many} no p can reach {LEVELS[0]:g}: the smallest possible is {floor:.2g}"

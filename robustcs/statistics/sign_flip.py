@@ -131,7 +131,8 @@ def _one(
         return Tested(0.0 if total else value, math.nan, math.nan, units, method, notes, p, floor)
     at_most, at_least = int((drawn <= 0).sum()), int((drawn >= 0).sum())
     ties = (at_most + at_least - len(drawn)) / 2 + 0.5 if half else 0.0
-    p = min(1.0, 2 * (1 + min(at_most, at_least) - ties) / subsets.total)
+    # random patterns of few units that differ may show less than all patterns could
+    p = min(1.0, max(floor, 2 * (1 + min(at_most, at_least) - ties) / subsets.total))
     low, high = math.nan, math.nan
     if units >= LEAST_UNITS and total > 0:
         place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)

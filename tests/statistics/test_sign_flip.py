@@ -145,3 +145,10 @@ def test_size_of_the_test_and_coverage_of_the_interval() -> None:
     found = paired_tests(sums + 0.7 * lengths, lengths, 0)
     assert 0.91 <= np.mean([one.low <= 0.7 <= one.high for one in found]) <= 0.98
     assert 0.02 <= np.mean([one.p <= 0.05 for one in paired_tests(sums, lengths, 0)]) <= 0.085
+
+
+def test_random_patterns_show_no_p_below_the_floor() -> None:
+    sums = np.zeros(25)
+    sums[:7] = np.arange(1, 8)
+    found = [paired_tests(sums, np.ones(25), seed, draws=999)[0] for seed in range(40)]
+    assert {one.floor for one in found} == {2 / 2**7} and min(one.p for one in found) == 2 / 2**7
