@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from robustcs.statistics.paired import mcnemar_exact
-from robustcs.statistics.sign_flip import Subsets, paired_tests
+from robustcs.statistics.sign_flip import Subsets, paired_tests, without_few
 
 # few different values make ties, and sums that are 0
 VALUES = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0])
@@ -145,6 +145,20 @@ def test_size_of_the_test_and_coverage_of_the_interval() -> None:
     found = paired_tests(sums + 0.7 * lengths, lengths, 0)
     assert 0.91 <= np.mean([one.low <= 0.7 <= one.high for one in found]) <= 0.98
     assert 0.02 <= np.mean([one.p <= 0.05 for one in paired_tests(sums, lengths, 0)]) <= 0.085
+
+
+def test_few_units_that_differ_have_no_interval_where_that_is_asked() -> None:
+    for moving in range(13):
+        sums = np.zeros(12)
+        sums[:moving] = np.arange(1, moving + 1)
+        (test,) = paired_tests(sums, np.ones(12), 0)
+        shown = without_few(test, "turn")
+        assert (shown.p, shown.value) == (test.p, test.value)
+        if 0 < moving < 6:
+            assert not math.isnan(test.low) and math.isnan(shown.low) and math.isnan(shown.high)
+            assert shown.note.startswith("no interval: fewer than 6 turns differ; ")
+        else:
+            assert shown == test or math.isnan(test.low)
 
 
 def test_random_patterns_show_no_p_below_the_floor() -> None:

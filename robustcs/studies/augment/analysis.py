@@ -21,7 +21,7 @@ from robustcs.statistics.families import holm_family
 from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
-from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.sign_flip import paired_tests, without_few
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.leave_one_out import LEFT_OUT
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
@@ -38,7 +38,7 @@ _MEASURES = table(
     "measures", "Mean scores before and after, over the turns that the old judgments judged.",
     text("run"), text("metric"), score("before"), score("after"),
     difference("difference", "after − before", "change"),
-    difference("ci_low", "of this run's change alone: 95 %, from the test that gives p; null where none can be given"),
+    difference("ci_low", "of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
     difference("ci_high"), p_value("p", "sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "Holm, over the runs of a measure", "p Holm"), p_value("p_t", "cluster-robust t test, two-sided"),
     count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
@@ -146,6 +146,7 @@ def augment(
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
         sums = units.sums(difference)
         tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
+        tests = tuple(without_few(test, units.kind) for test in tests)
         corrected, t_p = holm_family(tests).p, cluster_t_test(sums, units.sizes)
         for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((
