@@ -131,6 +131,12 @@ def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str],
     return {key: {count: np.array(parts) for count, parts in by_count.items()} for key, by_count in rows.items()}
 
 
+def _with_intervals(rows: np.ndarray) -> np.ndarray:
+    """The rows of a cell that have intervals, more than a twentieth of what the row with most has."""
+    intervals = rows[:, 1]
+    return rows[(intervals > 0) & (intervals >= intervals.max() / 20)]
+
+
 def _percent(part: float, whole: float, digits: int = 1) -> str:
     return f"{100 * part / whole:.{digits}f}" if whole else "–"
 
@@ -143,8 +149,8 @@ def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
             continue
         shown, widths = [], []
         for rows in by_count.values():
-            covers, intervals, width = rows[:, 0], rows[:, 1], rows[:, 2]
-            shares = 100 * covers[intervals > 0] / intervals[intervals > 0]
+            covers, intervals, width = _with_intervals(rows)[:, :3].T
+            shares = 100 * covers / intervals
             shown.append(f"{shares.mean():.1f}" + (f" ({shares.min():.1f})" if len(shares) > 1 else ""))
             widths.append(f"{width.sum() / intervals.sum():.3f}" if width.any() else "–")
         units = " · ".join(map(str, by_count))
@@ -176,9 +182,9 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
             low, high = demand[0] if count < 20 else demand[1]
             if kind.startswith("share") and what == "DL 2021":
                 high = 99  # single turns: a share has few values
-            for covers, intervals in rows[:, :2]:
-                share = covers / intervals if intervals else 0.95
-                error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / max(intervals, 1))
+            for covers, intervals in _with_intervals(rows)[:, :2]:
+                share = covers / intervals
+                error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / intervals)
                 if not low - error <= 100 * share <= high + error:
                     lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f} % where {low:g} to {high:g} are wanted")
         for count, rows in by_count.items() if not kind.startswith("equivalent") else ():
@@ -188,7 +194,7 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
                 if 100 * share > most + 200 * np.sqrt(share * (1 - share) / max(tests, 1)):
                     wanted = f"rejects {100 * share:.1f} % where at most {most:g} are wanted"
                     lines.append(f"- {kind}, {what}, {count} units: {wanted}")
-    return lines or ["- none"]
+    return list(dict.fromkeys(lines)) or ["- none"]
 
 
 def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None:
