@@ -19,7 +19,8 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.intervals import RESAMPLES
-from robustcs.statistics.ranks import METHODS, rank_correlations
+from robustcs.statistics.rank_stability import rank_stability
+from robustcs.statistics.ranks import METHODS
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES
 from robustcs.studies.augment.leave_one_out import contributed_alone, leave_one_out
 from robustcs.studies.augment.whatif import what_if
@@ -57,7 +58,9 @@ def main(data: Path) -> None:
     scores = pool.score(grades[None], measures, POLICY)[0]
     start = time.process_time()
     for column in range(len(measures)):
-        rank_correlations(scores[:, column], np.roll(scores[:, column], 1, axis=0), seed=0)
+        other = np.roll(scores[:, column], 1, axis=0)
+        for method in METHODS:
+            rank_stability(scores[:, column], other, np.ones(scores.shape[-1]), 0, method, noun="turn")
     rows.append((f"{len(METHODS)} rank correlations, {RESAMPLES} resamples", time.process_time() - start, 0))
 
     alone = contributed_alone(pool, grades, DEPTH)

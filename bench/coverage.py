@@ -1,10 +1,11 @@
 """Do 95 % intervals hold the truth in 95 %? Everything in ``robustcs/statistics`` on conversations drawn from public runs.
 
-    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--data FOLDER] [--only NAME] [--print]
+    PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--part NAME …] [--data FOLDER] [--print]
 
-Writes the tables into docs/statistics.md between its markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
-``../shared/data``. With ``--only`` (repeatable; see ``MAKERS``) other rows stay as they are. :mod:`bench.coverage_cells` and
-:mod:`bench.coverage_breakdown` say what a trial is.
+Writes the tables into docs/statistics.md between its markers (``--print``: only prints them); with ``--part``, only the rows of
+that part are simulated and replaced. FOLDER is ``$ROBUSTCS_DATA`` or ``../shared/data``. :mod:`bench.coverage_cells` says what
+a trial is, :mod:`bench.coverage_breakdown` and :mod:`bench.coverage_items` have the trials of the parts ``breakdown`` and
+``items``.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import re
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from bench import coverage_cells as cells
+from bench import coverage_items as items
 from bench.coverage_breakdown import breakdown_trial
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,12 +36,16 @@ PAGE = ROOT / "docs" / "statistics.md"
 COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
 UNITS = (10, 20, 25)
 ITEMS = (6, 10, 20, 30)
-#: Name → what makes the trials of a collection; ``agreement`` has collections of its own.
-MAKERS = {
-    "means": cells.means_trial, "differences": cells.differences_trial, "correlations": cells.correlations_trial,
-    "families": cells.families_trial, "breakdown": breakdown_trial,
+#: Part of the simulation → what is drawn from → units drawn.
+PARTS: dict[str, dict[str, tuple[int, ...]]] = {
+    "systems": dict.fromkeys(COLLECTIONS, UNITS),
+    "breakdown": dict.fromkeys(COLLECTIONS, UNITS),
+    "judges": {"LLMJudge topics": UNITS, "LLMJudge items": ITEMS},
+    "items": {
+        "CAsT 2019": UNITS, "CAsT 2020": UNITS, "CAsT 2022": UNITS, "ClariQ": UNITS, "CAsT-snippets": UNITS, "made up": UNITS,
+        "LLMJudge topics": UNITS, "LLMJudge items": ITEMS,
+    },
 }  # fmt: skip
-NAMES = (*MAKERS, "agreement")
 #: Trials of a task for one worker.
 CHUNK = 100
 #: Kind of estimate → lowest and highest coverage in % at up to 10 units, and at 20 and more.
@@ -48,51 +54,73 @@ DEMANDS = {
     "gain": ((92, 98), (93, 97)), "area": ((92, 98), (93, 97)),
     "difference": ((88, 97), (91, 97)), "drop": ((88, 97), (91, 97)),
     "Pearson": ((90, 97.5), (92, 97.5)), "Spearman": ((90, 97.5), (92, 97.5)), "Partial": ((90, 97.5), (92, 97.5)),
-    "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)),
+    "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)), "need": ((92, 100), (93, 99)),
+    "preference": ((92, 100), (93, 99)),
 }  # fmt: skip
 #: The largest % of equal systems that a test at .05 and at .01 may tell apart.
 LEVELS = (6.5, 1.6)
 
 
 @cache
-def trials_of(data: Path, what: str, only: tuple[str, ...] = NAMES) -> tuple[int, list[cells.Trial]]:
-    """The units to draw from and the trials of a collection, or of the judges' agreement ``by topic`` or ``over items``."""
-    if what.startswith("LLMJudge"):
+def trials_of(data: Path, part: str, what: str) -> tuple[int, list[cells.Trial]]:
+    """The units to draw from and the trials of a part and collection."""
+    if part == "items":
+        return _trials_of_items(data, what)
+    if part == "judges":
         units, trial = cells.agreement_trial(cells.read_judgments(data), what.endswith("topics"))
         return units, [trial]
     some = cells.read_collection(data, what)
-    # a family needs more than three systems
-    names = [name for name in MAKERS if name in only and (name != "families" or len(some.many) > 3)]
-    return some.units.count, [MAKERS[name](some) for name in names]
+    if part == "breakdown":
+        return some.units.count, [breakdown_trial(some)]
+    makers = [cells.means_trial, cells.differences_trial, cells.correlations_trial]
+    if len(some.many) > 3:
+        makers.append(cells.families_trial)
+    return some.units.count, [maker(some) for maker in makers]
 
 
-def tasks(trials: int, only: tuple[str, ...] = NAMES) -> Iterator[tuple[str, int, int, int]]:
-    """(collection, units drawn, trials, seed) of every piece of work."""
-    wanted = [(what, count) for what in (*COLLECTIONS, "LLMJudge topics") for count in UNITS]
-    wanted += [("LLMJudge items", count) for count in ITEMS]
-    chosen = [("agreement" in only) if what.startswith("LLMJudge") else bool({*only} & {*MAKERS}) for what, _ in wanted]
+def _trials_of_items(data: Path, what: str) -> tuple[int, list[cells.Trial]]:
+    if what == "CAsT-snippets":
+        return items.snippets_trial(data)
+    if what == "ClariQ":
+        return items.questions_trial(data)
+    if what in ("CAsT 2022", "made up") or what.startswith("LLMJudge"):
+        if what.startswith("LLMJudge"):
+            count, trial = items.alphas_trial(cells.read_judgments(data), what.endswith("topics"))
+        else:
+            count, trial = items.crowd_trial(data) if what == "CAsT 2022" else items.preferences_trial()
+        return count, [trial]
+    some = cells.read_collection(data, what)
+    count, judged = items.judgments_trial(data, what)
+    return count, [items.variance_trial(some), items.slices_trial(some, items.turns_of(data, what)), judged]
+
+
+Task = tuple[str, str, int, int, int]
+
+
+def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
+    """(part, collection, units drawn, trials, seed) of every piece of work; a part has the same seeds alone."""
+    wanted = [(part, what, count) for part, by_what in PARTS.items() for what, counts in by_what.items() for count in counts]
     for start in range(0, trials, CHUNK):
-        for place, (what, count) in enumerate(wanted):
-            if not chosen[place]:
-                continue
-            yield what, count, min(CHUNK, trials - start), 1_000_000 * place + start
+        for place, (part, what, count) in enumerate(wanted):
+            if part in parts:
+                yield part, what, count, min(CHUNK, trials - start), 1_000_000 * place + start
 
 
-def work(task: tuple[Path, tuple[str, ...], str, int, int, int]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
+def work(task: tuple[Path, Task]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
     """One piece of work, in a worker."""
-    data, only, what, count, trials, seed = task
-    units, made = trials_of(data, what, only)
+    data, (part, what, count, trials, seed) = task
+    units, made = trials_of(data, part, what)
     return what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
 
 
-def simulate(data: Path, trials: int, jobs: int, only: tuple[str, ...] = NAMES) -> dict[tuple[str, int], cells.Tally]:
+def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[tuple[str, int], cells.Tally]:
     """(collection, units) → counts."""
     found: dict[tuple[str, int], cells.Tally] = defaultdict(cells.Tally)
-    todo = [(data, only, *task) for task in tasks(trials, only)]
+    todo = [(data, task) for task in tasks(trials, parts)]
     with multiprocessing.Pool(jobs) as pool:
         for done, (what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
             found[what, count].add(counts)
-            print(f"\r{done} of {len(todo)}", end="", flush=True, file=sys.stderr)
+            print(f"\r{done} of {len(todo)} ", end="", flush=True, file=sys.stderr)
     return found
 
 
@@ -101,12 +129,18 @@ def simulate(data: Path, trials: int, jobs: int, only: tuple[str, ...] = NAMES) 
 
 def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
     """(kind of estimate, collection) → units drawn → counts of the kind's rows, [rows, fields]; in the order of the trials."""
-    places = {what: place for place, what in enumerate((*COLLECTIONS, "LLMJudge topics", "LLMJudge items"))}
+    places = {what: place for place, what in enumerate(dict.fromkeys(what for part in PARTS.values() for what in part))}
     rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for (what, count), tally in sorted(found.items(), key=lambda item: (places[item[0][0]], item[0][1])):
         for (kind, _), counts in sorted(tally.counts.items(), key=lambda item: item[0][1]):
             rows[kind, what][count].append(counts)
     return {key: {count: np.array(parts) for count, parts in by_count.items()} for key, by_count in rows.items()}
+
+
+def _with_intervals(rows: np.ndarray) -> np.ndarray:
+    """The rows of a cell that have intervals, more than a twentieth of what the row with most has."""
+    intervals = rows[:, 1]
+    return rows[(intervals > 0) & (intervals >= intervals.max() / 20)]
 
 
 def _percent(part: float, whole: float, digits: int = 1) -> str:
@@ -121,8 +155,8 @@ def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
             continue
         shown, widths = [], []
         for rows in by_count.values():
-            covers, intervals, width = rows[:, 0], rows[:, 1], rows[:, 2]
-            shares = 100 * covers[intervals > 0] / intervals[intervals > 0]
+            covers, intervals, width = _with_intervals(rows)[:, :3].T
+            shares = 100 * covers / intervals
             shown.append(f"{shares.mean():.1f}" + (f" ({shares.min():.1f})" if len(shares) > 1 else ""))
             widths.append(f"{width.sum() / intervals.sum():.3f}" if width.any() else "–")
         units = " · ".join(map(str, by_count))
@@ -154,9 +188,9 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
             low, high = demand[0] if count < 20 else demand[1]
             if kind.startswith("share") and what == "DL 2021":
                 high = 99  # single turns: a share has few values
-            for covers, intervals in rows[:, :2]:
-                share = covers / intervals if intervals else 0.95
-                error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / max(intervals, 1))
+            for covers, intervals in _with_intervals(rows)[:, :2]:
+                share = covers / intervals
+                error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / intervals)
                 if not low - error <= 100 * share <= high + error:
                     lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f} % where {low:g} to {high:g} are wanted")
         for count, rows in by_count.items() if not kind.startswith("equivalent") else ():
@@ -166,30 +200,19 @@ def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
                 if 100 * share > most + 200 * np.sqrt(share * (1 - share) / max(tests, 1)):
                     wanted = f"rejects {100 * share:.1f} % where at most {most:g} are wanted"
                     lines.append(f"- {kind}, {what}, {count} units: {wanted}")
-    return lines or ["- none"]
+    return list(dict.fromkeys(lines)) or ["- none"]
 
 
 def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    if "the turn as unit" in kind:
+    if kind.endswith("as unit"):
         return None
     return next((demand for word, demand in DEMANDS.items() if kind.startswith(word) or kind.endswith(word)), None)
 
 
 def _place(key: tuple[str, str]) -> tuple[int, str, str]:
     """Kinds in the order of the documentation."""
-    order = ("mean", "share", "rare", "gain", "area", "difference", "drop", "effect", "detectable", "equivalent")
+    order = ("mean", "share", "rare", "difference", "drop", "effect", "detectable", "equivalent")
     return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
-
-
-def beside(text: str, name: str, lines: list[str], kinds: set[str]) -> list[str]:
-    """``lines`` of some kinds of estimate, and what the page says of all other kinds, in the order of the documentation."""
-    old = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", text, flags=re.DOTALL)[0].splitlines()
-    if name == "misses":
-        kept = [line for line in old if not any(line.startswith(f"- {kind}, ") for kind in kinds)]
-        return [line for line in (*kept, *lines) if line != "- none"] or ["- none"]
-    rows = {tuple(line.split(" | ")[:2]): line for line in (*old[2:], *lines[2:]) if line}
-    kept = {key: row for key, row in rows.items() if row in lines or key[0].removeprefix("| ") not in kinds}
-    return [*lines[:2], *(kept[key] for key in sorted(kept, key=lambda key: _place((key[0].removeprefix("| "), key[1]))))]
 
 
 def page(text: str, name: str, lines: list[str]) -> str:
@@ -199,27 +222,41 @@ def page(text: str, name: str, lines: list[str]) -> str:
     return re.sub(re.escape(start) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL)
 
 
+def with_rows_of_others(text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]) -> list[str]:
+    """``lines`` of what was ``found``, with what the page has of all else, in the order of the documentation."""
+    made = {(kind, what) for (what, _), tally in found.items() for kind, _ in tally.counts}
+    old = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0].splitlines()
+    if name == "misses":
+        kept = [line for line in old if not any(line.startswith(f"- {kind}, {what}, ") for kind, what in made)]
+        both = [line for line in [*kept, *lines] if line != "- none"]
+        return both or ["- none"]
+
+    def key(line: str) -> tuple[str, str]:
+        kind, what, *_ = line.strip("| ").split(" | ")
+        return kind, what
+
+    rows = [line for line in old[2:] if key(line) not in made]
+    return [*lines[:2], *sorted([*rows, *lines[2:]], key=lambda line: _place(key(line)))]
+
+
 def main() -> None:
     """Simulate, and write or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
-    parser.add_argument("--only", action="append", choices=NAMES, help="some of the estimates")
+    parser.add_argument("--part", action="append", choices=list(PARTS), help="only this part of the simulation (repeatable)")
     parser.add_argument("--print", action="store_true", help="do not write docs/statistics.md")
     options = parser.parse_args()
     start = time.monotonic()
-    found = simulate(options.data, options.trials, options.jobs, tuple(options.only or NAMES))
+    found = simulate(options.data, options.trials, options.jobs, options.part or tuple(PARTS))
     minutes = (time.monotonic() - start) / 60
     print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     made = {"intervals": interval_table(found), "tests": test_table(found), "misses": misses(found)}
-    text = PAGE.read_text(encoding="utf-8")
-    kinds = {kind for tally in found.values() for kind, _ in tally.counts}
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name, lines in made.items():
-        if options.only:
-            lines = beside(text, name, lines, kinds)
         print("\n".join(lines), end="\n\n")
-        text = page(text, name, lines)
+        text = page(text, name, with_rows_of_others(text, name, lines, found) if options.part else lines)
     if not options.print:
         PAGE.write_text(text, encoding="utf-8")
 

@@ -22,6 +22,7 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics.agreement import Statistic, alpha_of, alpha_sums, cohen_of, cohen_sums, fleiss_of, fleiss_sums
 from robustcs.statistics.effect import detectable_differences, detectable_noncentrality, effect_sizes, within_margin
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import holm_family
@@ -29,16 +30,7 @@ from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import kendall
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.unit_agreement import (
-    Statistic,
-    agreement_estimate,
-    alpha_of,
-    alpha_sums,
-    cohen_of,
-    cohen_sums,
-    fleiss_of,
-    fleiss_sums,
-)  # fmt: skip
+from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
 
@@ -103,15 +95,20 @@ class Collection:
         return self.units.sums(self.scores[measure])
 
 
+def run_files(data: Path, name: str) -> list[str]:
+    """The runs of a collection, below its folder."""
+    return {
+        "CAsT 2019": [*(f"runs/bert_base_{run}.trec.gz" for run in ("raw", "cv", "oracle")),
+                      *(f"decaf/bm25{bert}_{run}.run.gz" for bert in ("", "_bert") for run in ("raw", "t5", "manual"))],
+        "CAsT 2020": [f"runs/bert_{run}.trec.gz" for run in ("raw", "auto", "manual")],
+    }.get(name) or sorted(f"runs/{path.name}" for path in (data / "dl2021" / "runs").iterdir())  # fmt: skip
+
+
 def read_collection(data: Path, name: str) -> Collection:
     """``CAsT 2019`` (nine runs), ``CAsT 2020`` (three) or ``DL 2021`` (40 runs, every topic a unit)."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / ("qrels_human.txt.gz" if name == "DL 2021" else "qrels.txt.gz"))
-    files = {
-        "CAsT 2019": [*(f"runs/bert_base_{run}.trec.gz" for run in ("raw", "cv", "oracle")),
-                      *(f"decaf/bm25{bert}_{run}.run.gz" for bert in ("", "_bert") for run in ("raw", "t5", "manual"))],
-        "CAsT 2020": [f"runs/bert_{run}.trec.gz" for run in ("raw", "auto", "manual")],
-    }.get(name) or sorted(f"runs/{path.name}" for path in (folder / "runs").iterdir())  # fmt: skip
+    files = run_files(data, name)
     measures = [parse_measure(measure) for measure in ("ndcg_cut_3", "map", "P_1")]
     matrices = [grade_matrix(rank_run(read_run(folder / file), POLICY), qrels) for file in files]
     columns = [score_columns(matrix, measures, POLICY) for matrix in matrices]

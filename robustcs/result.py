@@ -37,7 +37,7 @@ class Evaluated:
     missing: int
     notes: tuple[str, ...] = ()
     _: KW_ONLY
-    unit: Literal["", "conversation", "turn"] = ""
+    unit: str = ""
     units: int = 0
     as_given: tuple[str, ...] = ()
 

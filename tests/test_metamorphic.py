@@ -50,17 +50,12 @@ def tables(folder: Path, lines: Sequence[str] = LINES, *options: str) -> Tables:
 
 
 #: Drawn at random in the order of the file, until that order is taken out of them.
-DRAWN_IN_FILE_ORDER = ("ci_low", "ci_high")
 DRAWING_COMMANDS = ("augment --what-if 20",)
 
 
 def without_draws(found: Tables) -> Tables:
     """The tables without what is drawn in the order of the file."""
-    return {
-        command: {name: [{key: row[key] for key in row if key not in DRAWN_IN_FILE_ORDER} for row in rows]
-                  for name, rows in parts.items()}
-        for command, parts in found.items() if command not in DRAWING_COMMANDS
-    }  # fmt: skip
+    return {command: parts for command, parts in found.items() if command not in DRAWING_COMMANDS}
 
 
 def different(one: Tables, other: Tables) -> list[str]:

@@ -78,7 +78,7 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     values = {row["run"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
     text = told["Do clarifying questions help?"]
     assert f"NDCG3 of the documents is {values['no']:.3f}, and {values['best']:.3f} with each facet's best" in text
-    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:.3f}, p " in text
+    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:.3f}, 95 % interval " in text
     for row in table("clariq", "preference"):
         assert f"in {row['wins']} of {row['wins'] + row['losses']} decided judgments" in text
     whole = table("snippets-agreement", "jaccard")[0]

@@ -97,6 +97,13 @@ def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[A
     return field, lambda line: cell(field, getattr(line, field.name))
 
 
+def notes_of(rows: pd.DataFrame) -> str:
+    """What the column ``note`` of ``rows`` says, once each, with the number of rows that say it."""
+    times = rows.loc[rows["note"] != "", "note"].value_counts(sort=False)
+    parts = [f" {note[0].upper()}{note[1:]}" + (f" ({count} rows)." if count > 1 else ".") for note, count in times.items()]
+    return "".join(parts)
+
+
 def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown) -> list[Shown]:
     """Columns under one head of a table turned round: a row of it names the one of ``lines`` that its cells are made of."""
     shown = [_shown(result, name, column) for column in columns]

@@ -132,6 +132,6 @@ def cut_label(cut: tuple[str, str]) -> str:
     return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, digits: int = 3) -> str:
     """``0.146–0.216``."""
-    return "–" if math.isnan(low) else f"{low:.3f}–{high:.3f}"
+    return "–" if math.isnan(low) else f"{low:.{digits}f}–{high:.{digits}f}"

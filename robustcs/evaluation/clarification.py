@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -204,9 +204,6 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
 
 # ---------------------------------------------------------------- clarification need
 
-#: Measures of predicted labels, in the order of :func:`weighted_scores`.
-WEIGHTED = ("precision", "recall", "f1")
-
 
 def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """int64[4, 5]: topics by true label (row) and predicted label (column 0: no prediction, 1 to 4)."""
@@ -215,7 +212,7 @@ def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> npt.NDArray[np.i
     return table
 
 
-def label_scores(table: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]:
     """Precision, recall and F1 of every label, 0 where undefined, from (a stack of) :func:`confusion` tables."""
     right = np.diagonal(table[..., 1:], axis1=-2, axis2=-1)
     return (
@@ -225,7 +222,7 @@ def label_scores(table: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64],
     )
 
 
-def weighted_scores(table: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def weighted_scores(table: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Precision, recall and F1 [..., 3], averaged over labels by their number of topics.
 
     Equal to scikit-learn's ``precision_recall_fscore_support(average="weighted", zero_division=0)``; a topic without a

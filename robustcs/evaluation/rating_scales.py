@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.records import decimal_number
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Unit
 from robustcs.result import count, number, score, share, table, text
 from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
-    alpha_interval,
-    fleiss_kappa,
-    kappa_interval,
-    krippendorff_alpha,
+    alpha_of,
+    alpha_sums,
+    fleiss_of,
+    fleiss_sums,
     pair_agreement,
     rating_counts,
 )
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.unit_agreement import agreement_estimate
+from robustcs.statistics.units import Units, units_of_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +32,10 @@ if TYPE_CHECKING:
 #: Share of an item's pairs of ratings that must agree for the item to be kept by the agreement filter.
 MIN_AGREEMENT = 0.4
 
-_INTERVAL = (number("ci_low", "bootstrap over items"), number("ci_high"))
+_INTERVAL = (
+    number("ci_low", "95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
+    count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
+)  # fmt: skip
 KAPPA = table(
     "kappa", "Fleiss' kappa of the ratings as given.",
     text("criterion", header="Criterion"), count("items", "with at least two ratings"),
@@ -48,12 +56,16 @@ AGREEMENT = table(
 
 @dataclass(frozen=True)
 class Scale:
-    """The ratings of one criterion, counted: ``counts`` [items, values]; ``numbers`` is empty where ratings are words."""
+    """The ratings of one criterion, counted: ``counts`` [items, values]; ``numbers`` is empty where ratings are words.
+
+    ``turns`` are those of the items, which are in their natural order.
+    """
 
     criterion: str
     values: tuple[str, ...]
     numbers: tuple[float, ...]
     counts: Counts
+    turns: tuple[str, ...]
 
 
 def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
@@ -69,30 +81,52 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     numbers = {value: decimal_number(value.strip()) for value in values}
     numeric = all(number is not None for number in numbers.values())
     ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
-    items = {key: place for place, key in enumerate(dict.fromkeys((rating.turn, rating.item) for rating in ratings))}
+    # in an order of their own: intervals do not follow that of the lines
+    keys = sorted({(rating.turn, rating.item) for rating in ratings}, key=lambda key: tuple(map(turn_sort_key, key)))
+    items = {key: place for place, key in enumerate(keys)}
     place_of = {value: place for place, value in enumerate(ordered)}
     counts = rating_counts(
         [items[rating.turn, rating.item] for rating in ratings], [place_of[rating.value] for rating in ratings]
     )
-    return Scale(criterion, tuple(ordered), tuple(numbers[value] or 0.0 for value in ordered) if numeric else (), counts)
+    numbers_of = tuple(numbers[value] or 0.0 for value in ordered) if numeric else ()
+    return Scale(criterion, tuple(ordered), numbers_of, counts, tuple(turn for turn, _ in keys))
+
+
+def rating_units(scales: Sequence[Scale], unit: Unit) -> dict[str, Units]:
+    """Criterion → the units of its items with at least two ratings."""
+    return {
+        scale.criterion: units_of_items(
+            [turn for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True) if raters >= 2], "item", unit
+        )
+        for scale in scales
+    }
 
 
 def agreement_tables(
-    scales: Sequence[Scale], min_agreement: float, seed: int
+    scales: Sequence[Scale], min_agreement: float, units: Mapping[str, Units], seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The tables :data:`KAPPA`, :data:`ALPHA` and :data:`AGREEMENT`, a row for each criterion."""
+    """The tables :data:`KAPPA`, :data:`ALPHA` and :data:`AGREEMENT`, a row for each criterion.
+
+    ``units`` are those of :func:`rating_units`.
+    """
     kappa, alpha, agreement = [], [], []
     for scale in scales:
-        name, counts = scale.criterion, scale.counts
-        raters = counts.sum(axis=1)
-        items = int((raters >= 2).sum())
-        kappa.append((name, items, int(raters.max()), fleiss_kappa(counts), *kappa_interval(counts, seed)))
+        name, raters, own = scale.criterion, scale.counts.sum(axis=1), units[scale.criterion]
+        counts = scale.counts[raters >= 2]
+        items = len(counts)
+        found = agreement_estimate(own.sums(fleiss_sums(counts).T).T, fleiss_of, seed, own.kind)
+        kappa.append((name, items, int(raters.max()), *_estimate(found)))
+        by_unit = own.sums(alpha_sums(counts).T).T
         for level in LEVELS if scale.numbers else LEVELS[:1]:
             numbers = scale.numbers or range(len(scale.values))
-            value = krippendorff_alpha(counts, numbers, level)
-            alpha.append((name, level, items, value, *alpha_interval(counts, numbers, level, seed)))
-        pairs = pair_agreement(counts[raters >= 2])
+            found = agreement_estimate(by_unit, alpha_of(numbers, level), seed, own.kind)
+            alpha.append((name, level, items, *_estimate(found)))
+        pairs = pair_agreement(counts)
         kept = int((pairs >= min_agreement).sum())
         mean = float(pairs.mean()) if items else math.nan
         agreement.append((name, items, int(raters.sum()), mean, kept, kept / items if items else math.nan))
     return KAPPA.frame(kappa), ALPHA.frame(alpha), AGREEMENT.frame(agreement)
+
+
+def _estimate(found: Estimate) -> tuple[float, float, float, int, str]:
+    return found.value, found.low, found.high, found.units, found.note

@@ -13,16 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
 
 Chosen = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
-
-#: Resamples that are worked on at a time: bounds memory.
-_BATCH = 250
+Weighting = Literal["nominal", "linear", "quadratic"]
+#: Sums, float64[..., D], → the coefficient, float64[...]; nan where it is undefined.
+Statistic = Callable[[Floats], Floats]
 
 
 # ---------------------------------------------------------------- snippets
@@ -113,7 +112,7 @@ def fleiss_kappa(counts: Counts) -> float:
     may have different numbers of ratings (with equal ones this is Fleiss 1971). NaN where every rating is the same or no item
     has two.
     """
-    return float(_kappa(_paired(counts), None)[0])
+    return float(fleiss_of(fleiss_sums(counts).sum(axis=0)))
 
 
 def krippendorff_alpha(counts: Counts, values: npt.ArrayLike, level: Level) -> float:
@@ -122,79 +121,85 @@ def krippendorff_alpha(counts: Counts, values: npt.ArrayLike, level: Level) -> f
     ``level`` is the scale: nominal, ordinal (the order of the values counts) or interval (their distances count). NaN where
     every rating is the same or no item has two.
     """
-    return float(_alpha(_paired(counts), np.asarray(values, dtype=np.float64), level, None)[0])
+    return float(alpha_of(values, level)(alpha_sums(counts).sum(axis=0)))
 
 
-def kappa_interval(counts: Counts, seed: int) -> tuple[float, float]:
-    """Bootstrap percentile interval of :func:`fleiss_kappa` over resampled items."""
-    paired = _paired(counts)
-    return _interval(len(paired), seed, lambda weights: _kappa(paired, weights))
+# ---------------------------------------------------------------- coefficients, as functions of sums
+# What an item adds to the sums can be added up over the units that are independent: see unit_agreement.
 
 
-def alpha_interval(counts: Counts, values: npt.ArrayLike, level: Level, seed: int) -> tuple[float, float]:
-    """Bootstrap percentile interval of :func:`krippendorff_alpha` over resampled items."""
-    paired, scale = _paired(counts), np.asarray(values, dtype=np.float64)
-    return _interval(len(paired), seed, lambda weights: _alpha(paired, scale, level, weights))
+def fleiss_sums(counts: Counts) -> Floats:
+    """float64[N, V + 2] from how often each item got each value: the agreement of its pairs, 1, and its shares of the values.
+
+    Items with fewer than two ratings add nothing. Add up the rows of a topic to make it the unit.
+    """
+    paired = counts.sum(axis=1) >= 2
+    agreement = np.where(paired, np.nan_to_num(pair_agreement(counts)), 0.0)
+    return np.column_stack([agreement, paired, counts * paired[:, None]]).astype(np.float64)
 
 
-def _paired(counts: Counts) -> Floats:
-    """The items with at least two ratings."""
-    return np.asarray(counts[counts.sum(axis=1) >= 2], dtype=np.float64)
+def alpha_sums(counts: Counts) -> Floats:
+    """float64[N, V²]: every item's coincidences of two ratings, ordered pairs divided by its ratings minus one."""
+    table = np.asarray(counts, dtype=np.float64)
+    ratings = table.sum(axis=1)
+    pairs = table[:, :, None] * table[:, None, :]
+    pairs[:, np.arange(table.shape[1]), np.arange(table.shape[1])] -= table
+    return np.asarray((pairs / np.maximum(ratings - 1, 1)[:, None, None]).reshape(len(table), table.shape[1] ** 2))
 
 
-def _weights(items: int, weights: Floats | None) -> Floats:
-    return np.ones((1, items)) if weights is None else weights
+def cohen_sums(first: npt.ArrayLike, second: npt.ArrayLike, values: int) -> Floats:
+    """float64[N, values²]: a one where the two raters' codes (0 … values − 1) of an item meet."""
+    cells = np.asarray(first, dtype=np.int64) * values + np.asarray(second, dtype=np.int64)
+    return np.asarray(cells[:, None] == np.arange(values**2), dtype=np.float64)
 
 
-def _kappa(counts: Floats, weights: Floats | None) -> Floats:
-    """float[B]: kappa of the items taken ``weights`` [B, N] times."""
-    times = _weights(len(counts), weights)
-    observed = _ratio(times @ pair_agreement(counts.astype(np.int64)), times.sum(axis=1))
-    totals = times @ counts
-    expected = (_ratio(totals, totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+def fleiss_of(sums: Floats) -> Floats:
+    """Fleiss' kappa (:func:`fleiss_kappa`) from sums of :func:`fleiss_sums`; nan where it is undefined."""
+    observed = _ratio(sums[..., 0], sums[..., 1])
+    shares = _ratio(sums[..., 2:], sums[..., 2:].sum(axis=-1, keepdims=True))
+    expected = (shares**2).sum(axis=-1)
     return _ratio(observed - expected, 1 - expected)
 
 
-def _alpha(counts: Floats, values: Floats, level: Level, weights: Floats | None) -> Floats:
-    """float[B]: alpha of the items taken ``weights`` [B, N] times, from their coincidence matrices."""
-    size = counts.shape[1]
-    pairs = counts[:, :, None] * counts[:, None, :]
-    pairs[:, np.arange(size), np.arange(size)] -= counts
-    pairs /= (counts.sum(axis=1) - 1)[:, None, None]
-    times = _weights(len(counts), weights)
-    coincidences = (times @ pairs.reshape(len(counts), size * size)).reshape(-1, size, size)
-    totals = coincidences.sum(axis=2)
-    if level == "nominal":
-        distance = np.broadcast_to(1.0 - np.eye(size), coincidences.shape)
-    else:
-        # ordinal: ratings between two values, half of their own included, are the difference of mid-ranks
-        place = totals.cumsum(axis=1) - totals / 2 if level == "ordinal" else np.broadcast_to(values, totals.shape)
-        distance = (place[:, :, None] - place[:, None, :]) ** 2
-    observed = (coincidences * distance).sum(axis=(1, 2))
-    expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2))
-    return np.asarray(1 - _ratio(observed * (totals.sum(axis=1) - 1), expected))
+def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
+    """Krippendorff's alpha of ascending ``values`` (:func:`krippendorff_alpha`) from sums of :func:`alpha_sums`."""
+    scale = np.asarray(values, dtype=np.float64)
+    size = len(scale)
+
+    def statistic(sums: Floats) -> Floats:
+        coincidences = sums.reshape(*sums.shape[:-1], size, size)
+        totals = coincidences.sum(axis=-1)
+        number = totals.sum(axis=-1)
+        if level == "nominal":
+            distance = np.asarray(1.0 - np.eye(size))
+        else:
+            # ordinal: ratings between two values, half of their own included, are the difference of mid-ranks
+            place = totals.cumsum(axis=-1) - totals / 2 if level == "ordinal" else np.broadcast_to(scale, totals.shape)
+            distance = (place[..., :, None] - place[..., None, :]) ** 2
+        observed = (coincidences * distance).sum(axis=(-2, -1))
+        expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
+        return np.asarray(1 - _ratio(observed * (number - 1), expected))
+
+    return statistic
+
+
+def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
+    """Cohen's kappa of two raters, or the weighted one, whose disagreements cost their distance in codes or its square."""
+    apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values))).astype(np.float64)
+    cost = {"nominal": np.asarray(apart > 0, dtype=np.float64), "linear": apart, "quadratic": apart**2}[weighting]
+
+    def statistic(sums: Floats) -> Floats:
+        table = sums.reshape(*sums.shape[:-1], values, values)
+        number = table.sum(axis=(-2, -1))
+        observed = (table * cost).sum(axis=(-2, -1)) * number
+        expected = (table.sum(axis=-1)[..., :, None] * table.sum(axis=-2)[..., None, :] * cost).sum(axis=(-2, -1))
+        return np.asarray(1 - _ratio(observed, expected))
+
+    return statistic
 
 
 def _ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
     """The quotient; NaN where the denominator is 0 (up to rounding)."""
     top, bottom = np.broadcast_arrays(numerator, denominator)
-    quotient: Floats = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=np.abs(bottom) > 1e-12)
+    quotient: Floats = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=np.abs(bottom) > 1e-9)
     return quotient
-
-
-def _interval(items: int, seed: int, statistic: Callable[[Floats], Floats]) -> tuple[float, float]:
-    if not items:
-        return float("nan"), float("nan")
-    draw = np.random.default_rng(seed)
-    values = np.concatenate(
-        [
-            statistic(draw.multinomial(items, np.full(items, 1 / items), size=_BATCH).astype(np.float64))
-            for _ in range(RESAMPLES // _BATCH)
-        ]
-    )
-    # a resample of equal ratings only has no value
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return float("nan"), float("nan")
-    low, high = np.quantile(values, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2])
-    return float(low), float(high)

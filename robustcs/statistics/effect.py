@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.errors import UsageError
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.intervals import CONFIDENCE
 from robustcs.statistics.means import cluster_ratio, t_quantile
@@ -153,6 +154,12 @@ def _units_needed(effect: float, power: float) -> int | None:
         else:
             below = middle
     return above
+
+
+def check_margin(margin: float | None) -> None:
+    """Raise :class:`UsageError` for a margin that is not above 0; None is no margin."""
+    if margin is not None and not 0 < margin < math.inf:
+        raise UsageError("bad-margin", f"margin {margin:g}", "write a difference above 0, such as 0.02")
 
 
 def within_margin(estimate: Estimate, margin: float) -> Verdict:

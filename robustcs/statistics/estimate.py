@@ -119,6 +119,11 @@ def moving_note(moving: int, units: int, floor: float, noun: str) -> str:
     if not moving:
         share = 100 * (1 - LEVELS[0] ** (1 / units))
         return f"no difference in any of {counted(units, noun)}: at 95 %, fewer than {share:.1f} % of {noun}s have one"
-    lost = next((level for level in LEVELS if floor > level), None)
     few = f"differences in {moving} of {counted(units, noun)}" if moving < FEW_MOVING else ""
-    return joined(few, f"p cannot fall below {floor:.2g}, so not reach {lost:g}" if lost else "")
+    return joined(few, floor_note(floor))
+
+
+def floor_note(floor: float) -> str:
+    """Which level a test whose smallest p is ``floor`` cannot reach; empty where it reaches all."""
+    lost = next((level for level in LEVELS if floor > level), None)
+    return f"p cannot fall below {floor:.2g}, so not reach {lost:g}" if lost else ""

@@ -7,12 +7,9 @@ that agree to :data:`DECIMALS` decimals are tied: sums of floats differ in their
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
 
 DECIMALS = 9
 #: Persistence of rank-biased overlap: the first ten ranks carry 86 % of the weight (Webber et al. 2010).
@@ -89,37 +86,3 @@ METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Array]] = {
     "tau_ap_symmetric": tau_ap_symmetric,
     "rbo": rbo,
 }
-
-
-@dataclass(frozen=True)
-class RankCorrelation:
-    """How alike two rankings are, with the percentile interval over resampled turns; nan where it is undefined."""
-
-    method: str
-    value: float
-    low: float
-    high: float
-
-
-def rank_correlations(reference: Array, estimate: Array, seed: int, resamples: int = RESAMPLES) -> tuple[RankCorrelation, ...]:
-    """All :data:`METHODS` between the rankings of systems by their mean scores, float64[systems, turns] each.
-
-    Turns are resampled for both rankings and all systems together, ``resamples`` times; resamples in which a method is
-    undefined are left out of its interval.
-    """
-    systems, turns = reference.shape
-    rng = np.random.default_rng(seed)
-    parts: dict[str, list[Array]] = {method: [] for method in METHODS}
-    size = max(1, 1_000_000 // systems**2)
-    for start in range(0, resamples, size):
-        weights = rng.multinomial(turns, np.full(turns, 1 / turns), size=min(size, resamples - start)) / turns
-        for method, compute in METHODS.items():
-            parts[method].append(compute(weights @ reference.T, weights @ estimate.T))
-    found = []
-    for method, compute in METHODS.items():
-        drawn = np.concatenate(parts[method])
-        drawn = drawn[~np.isnan(drawn)]
-        low, high = np.quantile(drawn, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]) if len(drawn) else (np.nan, np.nan)
-        value = compute(reference.mean(axis=1), estimate.mean(axis=1))
-        found.append(RankCorrelation(method, float(value), float(low), float(high)))
-    return tuple(found)

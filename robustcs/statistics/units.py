@@ -19,7 +19,7 @@ from robustcs.inputs.turns import conversation
 from robustcs.policy import Unit
 from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEAST_UNITS
-from robustcs.wording import counted, verb
+from robustcs.wording import counted
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -42,7 +42,8 @@ class Units:
     """T turns in K units.
 
     kind
-        What a unit is; a turn id without a conversation makes a unit of its own.
+        What a unit is, as it is called: ``conversation``, ``turn``, or what else belongs to turns, such as ``text``. A turn id
+        without a conversation makes a unit of its own.
     codes
         int64[T]: the unit of every turn, 0 … K − 1.
     labels
@@ -51,7 +52,7 @@ class Units:
         Why the unit is not the conversation, where that was not asked for.
     """
 
-    kind: Unit
+    kind: str
     codes: Codes
     labels: tuple[str, ...]
     note: str = ""
@@ -106,9 +107,35 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
     if len(places) == len(turns) and groups is None:
         return _single(turns)
     if len(places) < LEAST_UNITS:
-        few = f"there {verb(len(places), 'is', 'are')} only {counted(len(places), 'conversation')}"
-        return _single(turns, f"the unit is the turn, for {few}: intervals may be too narrow, p too small")
+        return _single(turns, _too_few("turn", counted(len(places), "conversation")))
     return Units("conversation", np.array([places[name] for name in names], dtype=np.int64), tuple(places))
+
+
+def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation") -> Units:
+    """The units of items that belong to ``turns``: one turn id an item, which may repeat, or be empty where nobody says it.
+
+    Conversations where there are at least five, else turns, else the items themselves, called ``noun``; ``note`` says why it is
+    not the conversation. Items of one turn depend on each other as turns of one conversation do. With ``unit`` ``turn``,
+    conversations are passed over.
+    """
+    few = ""
+    names = {"conversation": [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
+    for kind, of_item in names.items():
+        places = {name: place for place, name in enumerate(dict.fromkeys(of_item))}
+        # ids that tell no conversation, and turns of one item each, are no larger units
+        told = len(places) < (len(set(turns)) if kind == "conversation" else len(turns))
+        if kind == "conversation" and unit == "turn" or not told:
+            continue
+        if len(places) >= LEAST_UNITS:
+            return Units(kind, np.array([places[name] for name in of_item], dtype=np.int64), tuple(places), _too_few(kind, few))
+        few = few or counted(len(places), kind)
+    return Units(noun, np.arange(len(turns), dtype=np.int64), tuple(map(str, range(len(turns)))), _too_few(noun, few))
+
+
+def _too_few(kind: str, few: str) -> str:
+    """Why the unit is ``kind`` and not larger; empty where there are not ``few`` of the larger ones."""
+    verb = "is" if few.startswith("1 ") else "are"
+    return f"the unit is the {kind}, for there {verb} only {few}: intervals may be too narrow, p too small" if few else ""
 
 
 def _single(turns: Sequence[str], note: str = "") -> Units:

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from robustcs.statistics.agreement import (
     LEVELS,
-    alpha_interval,
     chosen_characters,
     fleiss_kappa,
     jaccard_at_least,
-    kappa_interval,
     krippendorff_alpha,
     majority_of,
     most_similar,
@@ -158,13 +156,3 @@ def test_fleiss_example_of_1971() -> None:
 def test_equal_ratings_have_no_kappa() -> None:
     counts = np.array([[3, 0], [3, 0]])
     assert math.isnan(fleiss_kappa(counts)) and math.isnan(krippendorff_alpha(counts, [0, 1], "interval"))
-    assert all(map(math.isnan, kappa_interval(counts, 0)))
-
-
-def test_intervals_hold_the_value_and_repeat() -> None:
-    counts = counted(table(3, items=80, raters=5, scale=4, missing=0.1))
-    low, high = kappa_interval(counts, 7)
-    assert low < fleiss_kappa(counts) < high and (low, high) == kappa_interval(counts, 7) != kappa_interval(counts, 8)
-    for level in LEVELS:
-        low, high = alpha_interval(counts, range(4), level, 7)
-        assert low < krippendorff_alpha(counts, range(4), level) < high

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from robustcs.statistics.rank_stability import rank_stability
+from robustcs.statistics.ranks import METHODS
 
 
 def test_value_is_kendalls_and_low_the_fifth_percentile() -> None:
@@ -37,3 +38,26 @@ def test_too_few_units_or_one_system() -> None:
     few = rank_stability(np.eye(3, 4), np.eye(3, 4), np.ones(4), seed=0)
     assert math.isnan(few.low) and "4 conversations" in few.note
     assert math.isnan(rank_stability(np.ones((1, 9)), np.ones((1, 9)), np.ones(9), seed=0).value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_that_of_the_means_and_the_seed_decides(method: str) -> None:
+    random = np.random.default_rng(3)
+    sizes = random.integers(1, 6, 12).astype(float)
+    first, second = (random.random((5, 12)) * sizes for _ in range(2))
+    found = rank_stability(first, second, sizes, 7, method, resamples=100)
+    assert found.value == METHODS[method](first.sum(axis=1) / sizes.sum(), second.sum(axis=1) / sizes.sum())
+    assert found.low <= found.value
+    assert found.low == rank_stability(first, second, sizes, 7, method, resamples=100).low
+
+
+@pytest.mark.parametrize(("losses", "low"), [(16, -1), (15, 1)])
+def test_the_limit_has_95_percent(losses: int, low: int) -> None:
+    """Two systems, of which the first wins 41 − losses units: a resample turns their order round in over or under 5 %."""
+    below = stats.binom.cdf(20, 41, (41 - losses) / 41)
+    assert (below > 0.05) == (low == -1)
+    first = np.array([-1.0] * losses + [1.0] * (41 - losses))
+    found = rank_stability(
+        np.stack([np.ones(41), np.zeros(41)]), np.stack([first, np.zeros(41)]), np.ones(41), 0, resamples=8000
+    )
+    assert (found.value, found.low) == (1, low)

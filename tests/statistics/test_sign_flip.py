@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from robustcs.statistics.paired import mcnemar_exact
-from robustcs.statistics.sign_flip import Subsets, paired_tests
+from robustcs.statistics.sign_flip import Subsets, paired_tests, without_few
 
 # few different values make ties, and sums that are 0
 VALUES = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0])
@@ -152,3 +152,17 @@ def test_random_patterns_never_give_a_p_below_the_floor() -> None:
     sums = np.where(np.arange(20) < 7, 1.0, 0.0)
     found = [paired_tests(sums, np.ones(20), seed, draws=999)[0] for seed in range(20)]
     assert all(one.p >= one.floor == 2 / 2**7 for one in found) and any(one.p == one.floor for one in found)
+
+
+def test_few_units_that_differ_have_no_interval_where_that_is_asked() -> None:
+    for moving in range(13):
+        sums = np.zeros(12)
+        sums[:moving] = np.arange(1, moving + 1)
+        (test,) = paired_tests(sums, np.ones(12), 0)
+        shown = without_few(test, "turn")
+        assert (shown.p, shown.value) == (test.p, test.value)
+        if 0 < moving < 6:
+            assert not math.isnan(test.low) and math.isnan(shown.low) and math.isnan(shown.high)
+            assert shown.note.startswith("no interval: fewer than 6 turns differ; ")
+        else:
+            assert shown == test or math.isnan(test.low)

@@ -11,17 +11,20 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from robustcs.statistics.agreement import LEVELS, Level, fleiss_kappa, krippendorff_alpha
-from robustcs.statistics.unit_agreement import (
+from robustcs.statistics.agreement import (
+    LEVELS,
     Floats,
-    agreement_estimate,
+    Level,
     alpha_of,
     alpha_sums,
     cohen_of,
     cohen_sums,
+    fleiss_kappa,
     fleiss_of,
     fleiss_sums,
+    krippendorff_alpha,
 )
+from robustcs.statistics.unit_agreement import MANY_UNITS, agreement_estimate
 
 
 def ratings(random: np.random.Generator, items: int, raters: int = 3, scale: int = 4) -> np.ndarray:
@@ -112,3 +115,11 @@ def test_coverage_over_few_items() -> None:
         agreement_estimate(alpha_sums(counts_of(ratings(random, 12))), statistic, seed, resamples=200) for seed in range(150)
     ]
     assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.88
+
+
+def test_many_units_are_not_resampled() -> None:
+    sums = fleiss_sums(counts_of(ratings(np.random.default_rng(7), MANY_UNITS - 1)))
+    drawn = agreement_estimate(sums, fleiss_of, 0)
+    more = agreement_estimate(np.vstack([sums, sums[:1]]), fleiss_of, 0)
+    assert (more.low, more.high) == pytest.approx((drawn.low, drawn.high), abs=0.01)
+    assert agreement_estimate(np.vstack([sums, sums[:1]]), fleiss_of, 1) == more

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.statistics.units import unit_of, units_of
+from robustcs.statistics.units import unit_of, units_of, units_of_items
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,27 @@ def test_sums_and_slices() -> None:
     assert (part.kind, part.count, set(part.labels)) == ("conversation", 2, {"1", "3"})
     np.testing.assert_allclose(part.sums(values[..., rows]), units.sums(values)[..., [0, 2]])
     assert units.take(np.zeros(39, dtype=bool)).sums(np.zeros((4, 0))).shape == (4, 0)
+
+
+def test_units_of_items_are_the_largest_of_which_there_are_five() -> None:
+    texts = [f"{c}_{t}" for c in range(5) for t in range(2) for _ in range(3)]
+    found = units_of_items(texts, "text")
+    assert (found.kind, found.count, found.note) == ("conversation", 5, "") and found.sizes.tolist() == [6] * 5
+    by_turn = units_of_items(texts, "text", "turn")
+    assert (by_turn.kind, by_turn.count, by_turn.note) == ("turn", 10, "")
+    few = units_of_items(texts[:18], "text")
+    assert (few.kind, few.count) == ("turn", 6)
+    assert few.note.startswith("the unit is the turn, for there are only 3 conversations:")
+    single = units_of_items(texts[:6], "text")
+    assert (single.kind, single.count, single.codes.tolist()) == ("text", 6, list(range(6)))
+    assert single.note.startswith("the unit is the text, for there is only 1 conversation:")
+
+
+def test_items_whose_turns_say_nothing_stand_alone() -> None:
+    assert units_of_items([""] * 7, "item").kind == "item" and not units_of_items([""] * 7, "item").note
+    # one item a turn, and ids that tell no conversation
+    alone = units_of_items([f"q{i}x" for i in range(8)], "item")
+    assert (alone.kind, alone.count, alone.note) == ("item", 8, "")
+    shared = units_of_items([f"q{i}x" for i in range(8)] * 2, "item")
+    assert (shared.kind, shared.count) == ("turn", 8)
+    assert units_of_items([], "item").count == 0

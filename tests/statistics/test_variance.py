@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.statistics.variance import COMPONENTS, variance_components
+from robustcs.statistics.unit_agreement import agreement_estimate
+from robustcs.statistics.units import Units
+from robustcs.statistics.variance import COMPONENTS, share_of, variance_components, variance_sums
+
+
+def alone(turns: int) -> Units:
+    """Every turn a unit of its own."""
+    return Units("turn", np.arange(turns), tuple(map(str, range(turns))))
 
 
 def sums_of_squares(table: np.ndarray) -> tuple[float, float, float]:
@@ -27,35 +34,52 @@ def sums_of_squares(table: np.ndarray) -> tuple[float, float, float]:
 def test_equals_the_residuals(seed: int) -> None:
     table = np.random.default_rng(seed).random((40, 3 + seed)) + 100
     expected = sums_of_squares(table)
-    found = {part.name: part for part in variance_components(table, seed=0, resamples=10)}
+    found = {part.name: part for part in variance_components(table, alone(len(table)), 0, 10)}
     assert [found[name].variance for name in COMPONENTS[:3]] == pytest.approx(expected, abs=1e-12)
     assert found["wording"].variance == pytest.approx(expected[1] + expected[2], abs=1e-12)
-    assert found["turn"].share + found["wording"].share == pytest.approx(1)
+    assert found["turn"].share.value + found["wording"].share.value == pytest.approx(1)
 
 
 def test_shrout_and_fleiss() -> None:
     # Shrout & Fleiss (1979), Table 2: 6 targets × 4 judges; mean squares 11.24, 32.49, 1.02 and ICC(2,1) = .29
     table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    found = {part.name: part for part in variance_components(table, seed=0, resamples=10)}
+    found = {part.name: part for part in variance_components(table, alone(len(table)), 0, 10)}
     assert found["turn"].variance == pytest.approx((11.24 - 1.02) / 4, abs=0.01)
     assert found["set"].variance == pytest.approx((32.49 - 1.02) / 6, abs=0.01)
-    assert found["turn"].share == pytest.approx(0.29, abs=0.005)
+    assert found["turn"].share.value == pytest.approx(0.29, abs=0.005)
 
 
 def test_intervals_cover_the_truth() -> None:
+    """Turns of a conversation that are hard together, and wordings."""
     rng = np.random.default_rng(7)
-    turn, wording, covered = 0.06, 0.03, 0
+    units = Units("conversation", np.repeat(np.arange(15), 8), tuple(map(str, range(15))))
+    conversation, turn, wording, covered = 0.03, 0.03, 0.03, 0
     for _ in range(200):
-        table = rng.normal(0, turn**0.5, (150, 1)) + rng.normal(0, wording**0.5, (150, 3))
-        part = variance_components(table, seed=1, resamples=300)[3]
-        covered += part.ci_low <= wording / (turn + wording) <= part.ci_high
-    assert covered / 200 >= 0.89
+        hard = rng.normal(0, conversation**0.5, 15)[units.codes][:, None]
+        table = hard + rng.normal(0, turn**0.5, (120, 1)) + rng.normal(0, wording**0.5, (120, 3))
+        share = variance_components(table, units, 1, 200)[3].share
+        covered += share.low <= wording / (conversation + turn + wording) <= share.high
+    assert 0.9 <= covered / 200 <= 0.99
+
+
+def test_the_interval_is_the_nested_bootstrap_t_of_sums_over_units() -> None:
+    rng = np.random.default_rng(3)
+    units = Units("conversation", rng.permutation(np.repeat(np.arange(9), 4)), tuple(map(str, range(9))))
+    table = rng.random((36, 1)) + 0.4 * rng.random((36, 3))
+    turn, set_, rest, wording = (part.share for part in variance_components(table, units, 5, 100))
+    expected = agreement_estimate(units.sums(variance_sums(table).T).T, share_of(0), 5, "conversation", 100)
+    assert (turn.low, turn.high) == pytest.approx((expected.low, expected.high))
+    assert (wording.low, wording.high) == pytest.approx((1 - turn.high, 1 - turn.low))
+    assert turn.units == 9 and turn.note == "unstable: 9 conversations only"
+    assert all(0 <= part.low <= part.value <= part.high <= 1 for part in (turn, set_, rest, wording))
 
 
 def test_extremes() -> None:
-    only_turns = variance_components(np.repeat(np.arange(5.0)[:, None], 3, axis=1), seed=0)
-    assert [part.share for part in only_turns] == pytest.approx([1, 0, 0, 0])
-    nothing = variance_components(np.full((5, 3), 0.1), seed=0)
-    assert all(np.isnan(part.share) for part in nothing)
+    only_turns = variance_components(np.repeat(np.arange(5.0)[:, None], 3, axis=1), alone(5), 0)
+    assert [part.share.value for part in only_turns] == pytest.approx([1, 0, 0, 0])
+    nothing = variance_components(np.full((5, 3), 0.1), alone(5), 0)
+    assert all(np.isnan(part.share.value) and np.isnan(part.share.low) for part in nothing)
+    few = variance_components(np.random.default_rng(0).random((4, 3)), alone(4), 0)
+    assert all(np.isnan(part.share.low) and "4 turns, 5 are needed" in part.share.note for part in few)
     with pytest.raises(UsageError, match="5 turns × 1 sets cannot be decomposed; give at least two turns and two sets"):
-        variance_components(np.ones((5, 1)), seed=0)
+        variance_components(np.ones((5, 1)), alone(5), 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,9 @@ from robustcs.statistics.agreement import (
     overlap_scores,
     similarity_to_others,
 )
-from robustcs.statistics.intervals import bootstrap_mean
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.units import Units, units_of_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,16 +38,19 @@ Texts = Mapping[TextKey, AnnotatedText]
 #: An annotation is flagged as long when it takes more than this share of its text.
 LONGEST_SHARE: Mapping[Unit, float] = {"paragraph": 0.5, "sentence": 0.75}
 AGGREGATES = ("mean", "majority", "similarity")
-_INTERVAL = (number("ci_low", "bootstrap over texts"), number("ci_high"))
+_BY_UNIT = "95 %, cluster-robust t over units on the logit; null for fewer than five"
+_UNITS = (count("units", "independent conversations, turns or texts"), text("note", "what must be known beside the interval"))
 _JACCARD = table(
     "jaccard", "J_k: the characters that at least k annotators chose out of those that any chose; highest k first.",
-    count("k", "the number of annotators: J"), score("value"), *_INTERVAL, count("texts", "with at least k annotators"),
+    count("k", "the number of annotators: J"), score("value"), number("ci_low", _BY_UNIT), number("ci_high"),
+    count("texts", "with at least k annotators"), *_UNITS,
 )  # fmt: skip
 _REFERENCE = table(
     "reference", "Annotations against reference annotations. No rows without references.",
     text("aggregate", "mean, majority or similarity", "Annotation"), score("precision"), score("recall"),
-    score("f1", header="F1"), number("ci_low", "of f1, bootstrap over texts"), number("ci_high"), count("texts"),
-    text("rule", "what the aggregate takes"),
+    score("f1", header="F1"), number("ci_low", f"of f1: {_BY_UNIT}"), number("ci_high"), count("texts"),
+    text("rule", "what the aggregate takes"), number("precision_low", "as that of f1"), number("precision_high"),
+    number("recall_low"), number("recall_high"), *_UNITS,
 )  # fmt: skip
 _STATISTICS = table(
     "statistics", "What was chosen; means over annotations or snippets, not over texts.",
@@ -82,7 +87,7 @@ def _texts_table(most: int) -> TableSpec:
 
 @dataclass(frozen=True)
 class SnippetAgreement(Result):
-    """All values are means over texts, with bootstrap intervals over texts, unless said otherwise."""
+    """All values are means over texts, with intervals by conversation, turn or text, unless said otherwise."""
 
     study = "agreement"
 
@@ -100,15 +105,14 @@ class SnippetAgreement(Result):
         return (_JACCARD, _REFERENCE, _STATISTICS, _WORKERS, _ANNOTATIONS, _texts_table(most))
 
 
-def snippet_agreement(
-    texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None, seed: int = 0
-) -> SnippetAgreement:
+def snippet_agreement(texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None) -> SnippetAgreement:
     """Compare the annotations of every text with each other and, where the text has references, with those.
 
     ``majority``: how many annotators make a majority; None is more than half of those of the text.
 
     Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority.
     """
+    texts = _in_order(texts)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     if not expected and all(len(some) < 2 for some in chosen.values()):
@@ -120,10 +124,13 @@ def snippet_agreement(
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     groups = [("annotators", texts), ("reference", {key: references[key] for key in expected})]
     statistics = [_statistics(name, some) for name, some in groups if some]
+    units = units_of_items([turn for turn, _ in texts], "text", evaluated.policy.unit)
+    notes = (*evaluated.notes, *((units.note,) if units.note else ()))
+    compared = units.take([key in overlaps for key in texts])
     return SnippetAgreement(
-        evaluated,
-        jaccard=_jaccard(list(chosen.values()), seed),
-        reference=_reference(list(overlaps.values()), {len(chosen[key]) for key in overlaps}, majority, seed),
+        replace(evaluated, notes=notes, unit=units.kind, units=units.count),
+        jaccard=_jaccard(list(chosen.values()), units),
+        reference=_reference(list(overlaps.values()), {len(chosen[key]) for key in overlaps}, majority, compared),
         statistics=_STATISTICS.frame(statistics),
         workers=_workers(annotations),
         annotations=annotations,
@@ -135,13 +142,27 @@ def _chosen(text: AnnotatedText) -> Chosen:
     return chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
 
 
-def _jaccard(chosen: Sequence[Chosen], seed: int) -> pd.DataFrame:
+def _in_order(texts: Texts) -> Texts:
+    """The texts in the order of their turns, the annotations of each by worker: no result follows that of the lines."""
+    return {
+        key: replace(texts[key], annotations=tuple(sorted(texts[key].annotations, key=lambda one: (one.worker, one.spans))))
+        for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1]))
+    }
+
+
+def _jaccard(chosen: Sequence[Chosen], units: Units) -> pd.DataFrame:
     rows = []
     for k in range(max(map(len, chosen)), 1, -1):
+        enough = [len(some) >= k for some in chosen]
         values = [jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
-        low, high = bootstrap_mean(values, seed)
-        rows.append((k, float(np.mean(values)), low, high, len(values)))
+        (found,) = _means(np.array([values]), units.take(enough))
+        rows.append((k, found.value, found.low, found.high, len(values), found.units, found.note))
     return _JACCARD.frame(rows)
+
+
+def _means(values: np.ndarray, units: Units) -> tuple[Estimate, ...]:
+    """The means of every row of ``values`` [M, texts], which lie between 0 and 1."""
+    return mean_estimates(units.sums(values), units.sizes, units.kind, (0.0, 1.0))
 
 
 def _against_reference(annotations: Chosen, references: Chosen, majority: int | None) -> np.ndarray:
@@ -152,13 +173,16 @@ def _against_reference(annotations: Chosen, references: Chosen, majority: int | 
     return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, most_similar(annotations)]])
 
 
-def _reference(overlaps: Sequence[np.ndarray], annotators: set[int], majority: int | None, seed: int) -> pd.DataFrame:
+def _reference(overlaps: Sequence[np.ndarray], annotators: set[int], majority: int | None, units: Units) -> pd.DataFrame:
     rules = ("all pairs of annotator and reference", majority_rule(annotators, majority), "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
-            values = np.array(overlaps)[:, place]
-            rows.append((aggregate, *values.mean(axis=0), *bootstrap_mean(values[:, 2], seed), len(values), rule))
+            precision, recall, f1 = _means(np.array(overlaps)[:, place].T, units)
+            rows.append((
+                aggregate, precision.value, recall.value, f1.value, f1.low, f1.high, len(overlaps), rule, precision.low,
+                precision.high, recall.low, recall.high, f1.units, f1.note,
+            ))  # fmt: skip
     return _REFERENCE.frame(rows)
 
 
@@ -223,7 +247,7 @@ def _statistics(group: str, texts: Texts) -> dict[str, object]:
 def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
     most = max(2, *map(len, chosen.values()))
     rows = []
-    for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1])):
+    for key in texts:
         at_least = np.full(most, np.nan)
         annotators = len(chosen[key])
         if annotators > 1:

@@ -56,7 +56,7 @@ def compare_snippets(workspace: Workspace) -> ComparedSnippets:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    result = snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
+    result = snippet_agreement(texts, references, evaluated, files.majority)
     return ComparedSnippets(result, texts, references)
 
 

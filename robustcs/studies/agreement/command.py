@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustcs.studies.study import MOST, SEED, Call, Command
+from robustcs.studies.study import MOST, SEED, UNIT, Call, Command
 
 if TYPE_CHECKING:
     from robustcs.documents.document import Block
@@ -122,7 +122,7 @@ COMMAND = Command(
       robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
       robustcs agreement ratings.csv --output ratings.svg
     """,
-    uses=("agreement.reference", *SEED),
+    uses=("agreement.reference", *UNIT, *SEED),
     parameters=(
         click.Argument(["files"], nargs=-1, metavar="[FILE...]"),
         click.Option(["--majority"], type=click.IntRange(1, MOST), metavar="N",

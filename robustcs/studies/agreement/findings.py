@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from robustcs.documents.words import percent, percent_interval, plain, with_interval
 from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.ratings import RatingAgreement
@@ -18,11 +21,15 @@ def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
         row = next(result.jaccard.itertuples())
         sentences.append(
             f"Of the characters that any annotator chose, {percent(row.value)} were chosen by all {row.k} (mean over"
-            f" {counted(row.texts, 'text')}, 95 % interval {percent_interval(row.ci_low, row.ci_high)})."
+            f" {counted(row.texts, 'text')}{_interval(row)})."
         )
     for _, majority in result.reference[result.reference["aggregate"] == "majority"].iterrows():
         sentences.append(f"Against the references, what a majority chose has an F1 of {with_interval(majority, 'f1')}.")
     return tuple(sentences)
+
+
+def _interval(row: Any) -> str:
+    return "" if math.isnan(row.ci_low) else f", 95 % interval {percent_interval(row.ci_low, row.ci_high)}"
 
 
 def rating_findings(result: RatingAgreement) -> tuple[str, ...]:

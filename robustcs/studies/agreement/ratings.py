@@ -10,13 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.rating_scales import AGREEMENT, ALPHA, KAPPA, MIN_AGREEMENT, Scale, agreement_tables, scales_of
+from robustcs.evaluation.rating_scales import (
+    AGREEMENT,
+    ALPHA,
+    KAPPA,
+    MIN_AGREEMENT,
+    Scale,
+    agreement_tables,
+    rating_units,
+    scales_of,
+)
 from robustcs.inputs.ratings import Rating
 from robustcs.result import Evaluated, Result, count, score, share, table, text
 from robustcs.statistics.agreement import (
@@ -54,7 +63,7 @@ _LABELS = table(
 
 @dataclass(frozen=True)
 class RatingAgreement(Result):
-    """Intervals are bootstrap intervals over items; items with a single rating count in no measure of agreement.
+    """Intervals are by conversation, turn or item; items with a single rating count in no measure of agreement.
 
     min_agreement
         The share of an item's pairs of ratings from which the item is kept.
@@ -105,8 +114,12 @@ def rating_agreement(
         totals = scale.counts.sum(axis=0)
         shares = zip(scale.values, totals.tolist(), (totals / totals.sum()).tolist(), strict=True)
         distribution += [(scale.criterion, *row) for row in shares]
+    units = rating_units(scales, evaluated.policy.unit)
+    notes = dict.fromkeys([*evaluated.notes, *(own.note for own in units.values() if own.note)])
+    most = max(units.values(), key=lambda own: own.count)
+    evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
     return RatingAgreement(
-        evaluated, min_agreement, *agreement_tables(scales, min_agreement, seed), _STAGES.frame(stages),
+        evaluated, min_agreement, *agreement_tables(scales, min_agreement, units, seed), _STAGES.frame(stages),
         _DISTRIBUTION.frame(distribution), _LABELS.frame(labels),
     )  # fmt: skip
 

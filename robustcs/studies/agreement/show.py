@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from robustcs.documents.document import MAX_LAYERS, Block, Figure, LayeredText, Layers, Table
 from robustcs.documents.rating_figure import distribution_figure
-from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.tables import Shown, notes_of, ready, result_table
 from robustcs.documents.words import interval, number, percent, score
 from robustcs.inputs.annotations import TextKey
 from robustcs.result import Result, count, text
 from robustcs.result import number as field
 from robustcs.studies.agreement.analysis import LONGEST_SHARE, SnippetAgreement, Texts
 from robustcs.studies.agreement.ratings import NO_MAJORITY, RatingAgreement
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
+    import pandas as pd
 
 #: Texts and workers of the tables for people; JSON and CSV have all.
 SHOWN = 10
@@ -33,6 +35,12 @@ def show(result: Result) -> tuple[Block, ...]:
 
 def _interval(header: str = "95 % interval") -> Shown:
     return field(header), lambda row: interval(row.ci_low, row.ci_high)
+
+
+def _by_unit(result: Result, method: str, rows: pd.DataFrame) -> str:
+    """How the intervals of ``rows`` were made, and what must be known beside them."""
+    unit, most = result.evaluated.unit, int(rows["units"].max())
+    return f"95 %: {method} over {counted(most, unit)}.{notes_of(rows)}"
 
 
 # ---------------------------------------------------------------- snippets
@@ -83,7 +91,8 @@ def _jaccard(result: SnippetAgreement) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "jaccard", "How much of what annotators chose did they choose together?", columns,
-        "Characters chosen by at least k annotators out of those chosen by any; means over texts, bootstrap over texts.",
+        "Characters chosen by at least k annotators out of those chosen by any; means over texts."
+        f" {_by_unit(result, 'cluster-robust t', result.jaccard)}",
     )  # fmt: skip
 
 
@@ -98,7 +107,7 @@ def _reference(result: SnippetAgreement) -> Table:
             _interval("95 % interval of F1"),
         ],
         f"Means over {texts} texts and all references. Majority: {rule}. Most similar: the annotator whose F1 to the others is"
-        " highest. F1 is 0 without overlap.",
+        f" highest. F1 is 0 without overlap. {_by_unit(result, 'cluster-robust t', result.reference)}",
     )  # fmt: skip
 
 
@@ -135,7 +144,10 @@ def _texts(result: SnippetAgreement) -> Table:
 
 
 def _figure(result: SnippetAgreement) -> Figure:
-    words = [f"J{row.k} {score(row.value)}, from {row.ci_low:.3f} to {row.ci_high:.3f}" for row in result.jaccard.itertuples()]
+    words = [
+        f"J{row.k} {score(row.value)}" + ("" if math.isnan(row.ci_low) else f", from {row.ci_low:.3f} to {row.ci_high:.3f}")
+        for row in result.jaccard.itertuples()
+    ]
     return Figure(
         "overlap",
         "Overlap of annotators: mean over texts (dot) with its 95 % interval (dark line), quartiles of the texts (box) and"
@@ -175,7 +187,7 @@ def _kappa(result: RatingAgreement) -> Table:
         result, "kappa", "How far do raters agree?",
         ["criterion", "items", "raters", agree, kept_share.called(f"items {limit}"), "value", _interval()],
         "Agree: of all pairs of an item's ratings, those that are the same; mean over items with at least two ratings."
-        f" Items {limit}: items where so many agree. Bootstrap over items.", rows=rows,
+        f" Items {limit}: items where so many agree. {_by_unit(result, 'nested bootstrap-t', result.kappa)}", rows=rows,
     )  # fmt: skip
 
 
@@ -189,7 +201,8 @@ def _alpha(result: RatingAgreement) -> Table:
     heads = (head for level in levels for head in (value.called("alpha", level), field("95 %", group=level)))
     return result_table(
         result, "alpha", "And if near ratings agree in part?", ready(result.spec("alpha").field("criterion"), *heads),
-        "Krippendorff's alpha: nominal counts any difference, ordinal and interval large ones more. Bootstrap over items.",
+        "Krippendorff's alpha: nominal counts any difference, ordinal and interval large ones more."
+        f" {_by_unit(result, 'nested bootstrap-t', result.alpha)}",
         rows=rows,
     )  # fmt: skip
 

@@ -16,11 +16,13 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
-from robustcs.statistics.correction import holm
-from robustcs.statistics.intervals import bootstrap_mean
-from robustcs.statistics.mean_difference import randomisation_test, t_test
-from robustcs.statistics.ranks import DECIMALS, rank_correlations, ranks
+from robustcs.result import Result, TableSpec, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.rank_stability import rank_stability
+from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
+from robustcs.statistics.sign_flip import paired_tests, without_few
+from robustcs.statistics.units import Units
 from robustcs.studies.augment.leave_one_out import LEFT_OUT
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
@@ -35,18 +37,21 @@ _SHOWN_RANKS = 10
 _MEASURES = table(
     "measures", "Mean scores before and after, over the turns that the old judgments judged.",
     text("run"), text("metric"), score("before"), score("after"),
-    difference("difference", "after − before", "change"), difference("ci_low", "95 % bootstrap over turns"),
-    difference("ci_high"),
-    p_value("p", "paired randomisation test, two-sided"), p_value("p_corrected", "Holm, over the runs of a measure", "p"),
-    p_value("p_t", "paired t test, two-sided"),
+    difference("difference", "after − before", "change"),
+    difference("ci_low", "of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
+    difference("ci_high"), p_value("p", "sign-flip test of whole units, two-sided"),
+    p_value("p_corrected", "Holm, over the runs of a measure", "p Holm"), p_value("p_t", "cluster-robust t test, two-sided"),
     count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
-    count("turns_down", "turns that lose"),
+    count("turns_down", "turns that lose"), number("p_floor", "the smallest p that this design could have shown"),
+    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+    text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 _RANKING = table(
     "ranking", "How far the order of the runs after agrees with that before. No rows for fewer than two runs.",
     text("metric"), text("method", "kendall, tau_ap (takes the order after as the true one), tau_ap_symmetric or rbo"),
-    number("value", "1 is the same order; null where all runs are tied"), number("ci_low", "95 % bootstrap over turns"),
-    number("ci_high"),
+    number("value", "on these turns; 1 is the same order; null where all runs are tied"),
+    number("ci_low", "one-sided 95 %: at least this on as many other units (percentile bootstrap); null for fewer than five"),
+    number("ci_high", "always null: no two-sided interval covers"), text("note", "what must be known beside the limit"),
 )  # fmt: skip
 _CONFLICTS = table(
     "conflicts", "Pairs that were judged again with another grade.",
@@ -123,12 +128,14 @@ def augment(
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
     counted: npt.NDArray[np.bool_],
+    units: Units,
     seed: int,
 ) -> Change:
     """Score every run under the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
 
     Both go over the turns of the pool, those that the old judgments judged: a turn that only new judgments judge would change
-    the mean by joining it, whatever its passages are. ``counted`` (bool[T]) are the turns that means go over.
+    the mean by joining it, whatever its passages are. ``counted`` (bool[T]) are the turns that means go over, and
+    ``units`` theirs.
     """
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
@@ -137,14 +144,15 @@ def augment(
         old, new = one[:, column], two[:, column]
         difference = np.round(new - old, DECIMALS)
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
-        p = [randomisation_test(moved, seed) for moved in difference]
-        for run, (name, corrected) in enumerate(zip(pool.names, holm(p), strict=True)):
-            low, high = bootstrap_mean(difference[run], seed)
-            means = float(old[run].mean()), float(new[run].mean())
+        sums = units.sums(difference)
+        tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
+        tests = tuple(without_few(test, units.kind) for test in tests)
+        corrected, t_p = holm_family(tests).p, cluster_t_test(sums, units.sizes)
+        for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((
-                name, measure.name, *means, means[1] - means[0], low, high, p[run], corrected, t_test(difference[run]),
-                int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
-                int((difference[run] < 0).sum()),
+                name, measure.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,
+                corrected[run], t_p[run], int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
+                int((difference[run] < 0).sum()), test.floor, test.exact, test.note,
             ))  # fmt: skip
             for turn in np.flatnonzero(difference[run]):
                 seen = pool.places[run][turns[turn], : measure.cutoff or _SHOWN_RANKS]
@@ -153,9 +161,10 @@ def augment(
                     _new_grades(before[seen], after[seen]),
                 ))  # fmt: skip
         if len(pool.names) > 1:
-            order += [
-                (measure.name, found.method, found.value, found.low, found.high) for found in rank_correlations(new, old, seed)
-            ]
+            of_units = units.sums(new), units.sums(old), units.sizes
+            for method in METHODS:
+                found = rank_stability(*of_units, seed, method, noun=units.kind)
+                order.append((measure.name, method, found.value, found.low, found.high, found.note))
     moved = _TURNS.frame(changed)
     return Change(
         measures=_MEASURES.frame(rows),

@@ -22,6 +22,7 @@ from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.project.requirements import new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.statistics.units import units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.whatif import parse_rates
@@ -99,8 +100,12 @@ def ask(
     pool, merge, measures, counted = pooled.pool, pooled.merge, pooled.measures, pooled.counted
     before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)
     policy, seed = project.policy, project.seed
-    change = augment(pool, before, after, merge, measures, policy, counted, seed) if project.new_judgments else None
-    drawn, evaluated = None, pooled.evaluated
+    drawn, evaluated, change = None, pooled.evaluated, None
+    if project.new_judgments:
+        units = units_of([turn for turn, known in zip(pool.turns, counted, strict=True) if known], policy.unit)
+        change = augment(pool, before, after, merge, measures, policy, counted, units, seed)
+        notes = (*evaluated.notes, *((units.note,) if units.note else ()))
+        evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
     if what_if:
         drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given)
         evaluated = replace(evaluated, notes=(*evaluated.notes, *drawn.warnings))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from robustcs.studies.study import MOST, SEED, SYSTEMS, Call, Command
+from robustcs.studies.study import MOST, SEED, SYSTEMS, UNIT, Call, Command
 
 
 def _run(call: Call, write_qrels: str | None, **asked: Any) -> None:
@@ -45,7 +45,7 @@ COMMAND = Command(
       robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
       robustcs augment --leave-one-out --pool-depth 5
     """,
-    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs", *SEED),
+    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs", *UNIT, *SEED),
     parameters=(
         click.Option(["--conflicts"], type=click.Choice(["keep", "replace", "max", "fail"]), default="keep", show_default=True,
                      help="Which grade stands where a passage was judged twice with different ones: the earlier file's, so that"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, plain
 from robustcs.studies.augment.analysis import Augmentation
@@ -26,5 +28,10 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]
-        sentence += f" (Kendall's τ {row['value']:.2f}, 95 % interval {row['ci_low']:.2f} to {row['ci_high']:.2f})"
+        least = (
+            ""
+            if math.isnan(row["ci_low"])
+            else f", at least {plain(row['ci_low'], 2)} for as many other {result.evaluated.unit}s"
+        )
+        sentence += f" (Kendall's τ {plain(row['value'], 2)} on these turns{least})"
     return (sentence + ".",)

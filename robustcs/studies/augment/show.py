@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
+from robustcs.documents.words import number as decimal
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
 from robustcs.studies.augment.whatif import WhatIf
@@ -82,7 +83,9 @@ def _scores(result: Augmentation, metric: str, part: pd.DataFrame) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "measures", f"{measure_label(metric)} before and after", columns,
-        "95 %: bootstrap over turns. p: paired randomisation test, Holm over the runs. Place: among these runs.",
+        f"p: signs of whole {result.evaluated.unit}s flipped, Holm over {counted(len(part), 'run')}; 95 %: the inversion of the"
+        f" test of one run, for other {result.evaluated.unit}s judged in this way. Place: among these runs."
+        + "".join(f" {row.run}: {row.note}." for row in part.itertuples() if row.note),
         rows=part, slug=f"measures-{metric}",
     )  # fmt: skip
 
@@ -90,12 +93,13 @@ def _scores(result: Augmentation, metric: str, part: pd.DataFrame) -> Table:
 def _ranking(result: Augmentation) -> Table:
     columns: list[Shown] = [
         (text("measure"), lambda row: measure_label(row.metric)), (text("agreement"), lambda row: _METHODS[row.method]),
-        "value", (number("95 %"), lambda row: number_interval(row.ci_low, row.ci_high)),
+        "value", (number("at least"), lambda row: decimal(row.ci_low, 3)),
     ]  # fmt: skip
     return result_table(
         result, "ranking", "Does the order of the systems move?", columns,
-        "1: the same order before and after. τ AP takes the order after as the true one and weighs the top more."
-        " 95 %: bootstrap over turns.",
+        f"1: the same order before and after, on these {result.evaluated.turns} turns. τ AP takes the order after as the true"
+        f" one and weighs the top more. At least: the one-sided 95 % limit for as many other {result.evaluated.unit}s; a limit"
+        " above cannot be given.",
         by="metric",
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ class EvaluatedTopics(Evaluated):
 
 @dataclass(frozen=True)
 class Clariq(Result):
-    """Means over topics; those of document relevance over facets, or contexts. All intervals and tests resample topics."""
+    """Means over topics; those of document relevance over facets, or contexts. Topics are independent, not their facets."""
 
     study = "clariq"
     declared = (
@@ -101,9 +101,12 @@ def clariq(
     compared = [row for task in tasks for row in task.comparisons]
     answered = frozenset().union(*(task.topics for task in tasks))
     missing = frozenset().union(*(task.missing for task in tasks))
+    preference, few = preference_table(preferences)
+    told = tuple(dict.fromkeys([*notes, *(note for task in tasks for note in task.notes), *few]))
+    unit = "topic" if answered else ""
     return Clariq(
-        evaluated=EvaluatedTopics(policy, "runs", len(answered), len(missing), tuple(dict.fromkeys(notes)), rankings),
-        preference=preference_table(preferences),
+        evaluated=EvaluatedTopics(policy, "runs", len(answered), len(missing), told, rankings, unit=unit, units=len(answered)),
+        preference=preference,
         comparisons=COMPARISONS.frame(compared),
         **tables,
     )

@@ -35,7 +35,6 @@ from robustcs.inputs.runs import read_run
 from robustcs.project.model import ClariqFiles
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.preference import repeated_pairs
 from robustcs.studies.clariq.tasks import BASELINES, System
 from robustcs.wording import counted, some_of
 
@@ -77,11 +76,6 @@ class ClariqInputs:
         if files.preferences:
             self.preferences = read_preferences(files.preferences)
             workspace.remember("preferences", files.preferences, len(self.preferences))
-            judgments, pairs = repeated_pairs(self.preferences)
-            if judgments > pairs:
-                self.notes.append(
-                    f"preferences: {judgments} judgments of {pairs} pairs of conversations; the test takes all as independent"
-                )
 
     @cached_property
     def qrels(self) -> Qrels:

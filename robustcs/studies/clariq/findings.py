@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from robustcs.documents.words import p_equals, percent, percent_interval, plain, with_interval
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
@@ -31,12 +34,17 @@ def _documents(result: Clariq) -> list[str]:
     if "no" not in means or not systems:
         return []
     parts = [
-        f"{name} {plain(means[name])} (difference {plain(row['difference'])}, p {p_equals(row['p_corrected'])} by Holm)"
+        f"{name} {plain(means[name])} (difference {plain(row['difference'])}{_between(row)},"
+        f" p {p_equals(row['p_corrected'])} by Holm)"
         for name, row in ((name, compared.loc[name]) for name in systems)
     ]
     best = f", and {plain(means['best'])} with each facet's best question" if "best" in means else ""
     return [f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}; with the question of"
             f" {first_of(parts, _NAMED)}."]  # fmt: skip
+
+
+def _between(row: Any) -> str:
+    return "" if math.isnan(row["ci_low"]) else f", 95 % interval {plain(row['ci_low'])} to {plain(row['ci_high'])}"
 
 
 def _need(result: Clariq) -> list[str]:
@@ -47,6 +55,10 @@ def _need(result: Clariq) -> list[str]:
         return []
     topics = counted(rows["topics"].iloc[0], "topic")
     return [f"The need for a question is predicted with a weighted F1 of {first_of(parts, _NAMED)}, over {topics}."]
+
+
+def _interval(row: Any) -> str:
+    return "" if math.isnan(row.ci_low) else f" 95 % interval {percent_interval(row.ci_low, row.ci_high)},"
 
 
 def _preference(result: Clariq) -> list[str]:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import WEIGHTED, confusion, label_scores, weighted_scores
+from robustcs.evaluation.clarification import confusion, label_scores, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.result import count, number, score, table, text
-from robustcs.statistics.clusters import bootstrap_grouped_mean
-from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
-from robustcs.studies.clariq.tasks import System, Task
-from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+from robustcs.statistics.agreement import Statistic
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.unit_agreement import agreement_estimate
+from robustcs.studies.clariq.tasks import System, Task, add_comparisons
+from robustcs.studies.clariq.topic_means import NOTE, NOUN, TopicMeans, common_units
+
+#: The smallest and the largest squared error of a label from 1 to 4.
+_MSE_BOUNDS = (0.0, 9.0)
 
 CLARIFICATION_NEED = table(
     "clarification_need", "How well the need for a question is predicted.",
     text("run", header="Run"), text("measure", "precision, recall, f1: weighted; mse"), score("value"),
-    number("ci_low", "bootstrap over topics"), number("ci_high"), count("topics"), count("missing", "topics"),
+    number("ci_low", "95 % by topic: nested bootstrap-t; recall: Wilson's; mse: t on the logit of its place in 0 to 9"),
+    number("ci_high"), count("topics"), count("missing", "topics"), NOTE,
 )  # fmt: skip
 LABELS = table(
     "need_labels", "The same label by label.",
@@ -43,7 +49,9 @@ def clarification_need(systems: Sequence[System], topics: Topics | None, drop: b
     A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
     """
     predictors = [system for system in systems if system.needs is not None]
-    measures, labels, tables, per_topic, comparisons = [], [], [], [], []
+    measures, labels, tables, per_topic = [], [], [], []
+    comparisons: list[tuple[Any, ...]] = []
+    notes: dict[str, None] = {}
     kept: list[str] = []
     missing: dict[str, list[str]] = {}
     if predictors and topics:
@@ -55,7 +63,7 @@ def clarification_need(systems: Sequence[System], topics: Topics | None, drop: b
         names = [system.name for system in predictors]
         for name, row in zip(names, predicted, strict=True):
             lacks = len(missing[name])
-            measures += [(name, *line, lacks) for line in _measures(true, row, seed)]
+            measures += [(name, *line[:-1], lacks, line[-1]) for line in _measures(true, row, seed)]
             table = confusion(true, row)
             scores = zip(NEEDS, *label_scores(table), table.sum(axis=1), table[:, 1:].sum(axis=0), strict=True)
             labels += [(name, *line) for line in scores]
@@ -64,30 +72,39 @@ def clarification_need(systems: Sequence[System], topics: Topics | None, drop: b
                 (name, topic, need, label or None) for topic, need, label in zip(kept, true, row.tolist(), strict=True)
             ]
         right = TopicMeans("clarification_need", "recall", names, (predicted == true).astype(float), np.arange(len(kept)))
-        comparisons = right.compare(list(combinations(range(len(names)), 2)), seed)
+        add_comparisons(comparisons, notes, right.compare(list(combinations(range(len(names)), 2)), seed))
     frames = {
         "clarification_need": CLARIFICATION_NEED.frame(measures),
         "need_labels": LABELS.frame(labels),
         "need_confusion": CONFUSION.frame(tables),
         "needs": PREDICTIONS.frame(per_topic).astype({"predicted": "Int64"}),
     }
-    return Task(frames, comparisons, frozenset(kept), frozenset().union(*missing.values()))
+    return Task(frames, comparisons, frozenset(kept), frozenset().union(*missing.values()), tuple(notes))
 
 
 def _measures(
     true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], seed: int
-) -> list[tuple[str, float, float, float, int]]:
-    """(measure, value, interval over resampled topics, topics that it goes over)."""
-    draws = np.random.default_rng(seed).integers(0, len(true), size=(RESAMPLES, len(true)), dtype=np.int32)
-    drawn = np.stack([confusion(true[draw], predicted[draw]) for draw in draws])
-    bounds = np.quantile(weighted_scores(drawn), [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], axis=0)
-    values = weighted_scores(confusion(true, predicted))
-    rows = [
-        (name, float(value), float(low), float(high), len(true))
-        for name, value, low, high in zip(WEIGHTED, values, *bounds, strict=True)
+) -> list[tuple[str, float, float, float, int, str]]:
+    """(measure, value, interval by topic, topics that it goes over, note)."""
+    of_topic = np.array(
+        [confusion([label], [guess]).ravel() for label, guess in zip(true, predicted, strict=True)], dtype=float
+    )
+    right, answered = (true == predicted).astype(float), (predicted > 0).astype(float)
+    # weighted recall is the share of topics whose label is predicted
+    (recall,) = share_estimates(right, np.ones(len(true)), NOUN)
+    precision, f1 = (agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2))
+    (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
+    found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse}
+    return [
+        (name, one.value, max(0.0, one.low) if one.low == one.low else one.low, one.high, one.units, one.note)
+        for name, one in found.items()
     ]
-    answered = (predicted > 0).astype(float)
-    errors = answered * (true - predicted) ** 2
-    count = int(answered.sum())
-    mse = float(errors.sum() / count) if count else float("nan")
-    return [*rows, ("mse", mse, *bootstrap_grouped_mean(errors, answered, seed), count)]
+
+
+def weighted_statistic(place: int) -> Statistic:
+    """Precision, recall or F1, from sums of the topics' confusion tables [..., 20]."""
+
+    def statistic(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return weighted_scores(sums.reshape(*sums.shape[:-1], len(NEEDS), len(NEEDS) + 1))[..., place]
+
+    return statistic

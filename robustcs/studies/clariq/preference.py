@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from robustcs.inputs.preferences import TIE, Preference
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, p_value, share, table, text
-from robustcs.statistics.correction import holm
-from robustcs.statistics.intervals import wilson
-from robustcs.statistics.paired import mcnemar_exact
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.preference import preferred_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,36 +21,47 @@ PREFERENCE = table(
     "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",
     text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
     count("losses", "of the first system"), count("ties"), share("share", "wins of wins and losses; null with ties only"),
-    number("ci_low", "Wilson's interval"), number("ci_high"),
-    p_value("p", "exact binomial test of the share against one half, two-sided, ties left out; McNemar's exact test"),
-    p_value("p_corrected", "Holm, over the criteria of the pair", "Holm"), count("judgments"),
+    number("ci_low", "95 %, from the test that gives p; null for fewer than five units"), number("ci_high"),
+    p_value("p", "of the share against one half, two-sided, ties left out"),
+    p_value("p_corrected", "Holm, over the criteria of the two systems", "Holm"), count("judgments"),
+    count("units", "independent pairs of conversations, or judgments, that decide"),
+    number("p_floor", "the smallest p that this design could have shown"),
+    text("method", "exact binomial test; Wilson with the effective sample size of the pairs where one was judged repeatedly"),
+    text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 
 
-def preference_table(preferences: Sequence[Preference]) -> pd.DataFrame:
-    """The table :data:`PREFERENCE`: one row per criterion and pair of systems."""
-    pairs: dict[frozenset[str], tuple[str, str]] = {}
-    counts: dict[tuple[str, str, str], dict[str, int]] = {}
-    for judged in preferences:
-        first, second = pairs.setdefault(frozenset((judged.first, judged.second)), (judged.first, judged.second))
-        tally = counts.setdefault((judged.criterion, first, second), {first: 0, second: 0, TIE: 0})
-        tally[judged.winner] += 1
+def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table :data:`PREFERENCE`, one row per criterion and pair of systems, and what its tests cannot show.
+
+    Judgments of the same pair of conversations depend on each other, so that pair is the unit; a judgment without one is a unit
+    of its own.
+    """
+    systems: dict[frozenset[str], tuple[str, str]] = {}
+    judged: dict[tuple[str, str, str], list[Preference]] = {}
+    for one in preferences:
+        first, second = systems.setdefault(frozenset((one.first, one.second)), (one.first, one.second))
+        judged.setdefault((one.criterion, first, second), []).append(one)
     rows = []
-    for (criterion, first, second), tally in counts.items():
-        wins, losses, ties = tally[first], tally[second], tally[TIE]
-        decided = wins + losses
-        share = wins / decided if decided else float("nan")
+    tests: dict[tuple[str, str], list[Tested]] = {}
+    for (criterion, first, second), some in judged.items():
+        units: dict[tuple[str, int], list[int]] = {}
+        for place, one in enumerate(sorted(some, key=lambda one: turn_sort_key(one.pair))):
+            tally = units.setdefault((one.pair, -1 if one.pair else place), [0, 0, 0])
+            tally[(first, second, TIE).index(one.winner)] += 1
+        table = np.array(list(units.values()))
+        wins, losses, ties = table.sum(axis=0).tolist()
+        noun = "pair" if any(one.pair for one in some) else "judgment"
+        test = preferred_share(table[:, 0], table[:, 0] + table[:, 1], noun)
+        tests.setdefault((first, second), []).append(test)
         rows.append(
-            (criterion, first, second, wins, losses, ties, share, *wilson(wins, decided), mcnemar_exact(wins, losses),
-             float("nan"), decided + ties)
+            (criterion, first, second, wins, losses, ties, test.value, test.low, test.high, test.p, float("nan"), len(some),
+             test.units, test.floor, test.method, test.note)
         )  # fmt: skip
     frame = PREFERENCE.frame(rows)
-    for _, part in frame.groupby(["first", "second"], sort=False):
-        frame.loc[part.index, "p_corrected"] = holm(part["p"])
-    return frame
-
-
-def repeated_pairs(preferences: Sequence[Preference]) -> tuple[int, int]:
-    """Judgments that name their pair of conversations, and the number of those pairs."""
-    named = [(frozenset((judged.first, judged.second)), judged.criterion, judged.pair) for judged in preferences if judged.pair]
-    return len(named), len(set(named))
+    notes = []
+    for (first, second), own in tests.items():
+        family = holm_family(own)
+        frame.loc[(frame["first"] == first) & (frame["second"] == second), "p_corrected"] = family.p
+        notes += [f"preference, {first} and {second}: {family.note}"] if family.note else []
+    return frame, tuple(notes)

@@ -14,7 +14,8 @@ from robustcs.studies.study import Answer, Question
 _READING = (
     "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"
     " scored. Compare a system with asking nothing, and with the worst and the best question that could be asked, where these"
-    " baselines are known. Facets of a topic share their question, so intervals and tests resample topics."
+    " baselines are known. Facets of a topic share their question, so topics are taken as independent in intervals and tests,"
+    " not facets."
 )
 
 

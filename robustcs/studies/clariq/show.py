@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.tables import Shown, notes_of, ready, result_table
 from robustcs.documents.words import interval, percent_interval, score, signed_interval
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
@@ -67,6 +67,10 @@ def _wide(
     return result_table(result, name, caption, columns, note, rows=rows, rules=range(2, len(rows), 2))
 
 
+#: How the intervals of means are made.
+_CLUSTER = "95 %: cluster-robust t over topics, for other topics of this kind."
+
+
 def _lacking(frame: pd.DataFrame, what: str) -> str:
     gone = {_name(run): number for run, number in zip(frame["run"], frame["missing"], strict=True) if number}
     counts = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
@@ -78,7 +82,7 @@ def _questions(result: Clariq, heads: Mapping[str, str]) -> Table:
     count = frame["topics"].iloc[0]
     return _wide(
         result, "question_relevance", frame, heads, "k", "recall", "How many of the topic's questions are found?",
-        f"Recall@k, mean over {count} topics; 95 %: bootstrap over topics.{_lacking(frame, 'topic')}",
+        f"Recall@k, mean over {count} topics. {_CLUSTER}{_lacking(frame, 'topic')}{notes_of(frame)}",
     )  # fmt: skip
 
 
@@ -89,8 +93,8 @@ def _documents(result: Clariq, metrics: Sequence[str]) -> Table:
     return _wide(
         result, "document_relevance", frame, {name: name for name in metrics}, "metric", "value",
         "What does the question do for the documents?",
-        f"Documents found after the question and its answer: mean over {first['units']} {what}s of {first['topics']} topics;"
-        f" 95 %: bootstrap over topics.{_lacking(frame, what)}",
+        f"Documents found after the question and its answer: mean over {first['units']} {what}s of {first['topics']} topics."
+        f" {_CLUSTER}{_lacking(frame, what)}{notes_of(frame[frame['metric'].isin(metrics)])}",
     )  # fmt: skip
 
 
@@ -151,12 +155,13 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
     pairs = counted(len(frame) // frame["metric"].nunique(), "pair")
     return [
         result_table(
-            result, "comparisons", f"Are the differences in {_SUBJECTS[task]} real?",
+            result, "comparisons", f"Are the differences in {_SUBJECTS[task]} more than chance?",
             [
                 "metric", (text("Runs"), lambda line: f"{_name(line.first)} − {_name(line.second)}"), "difference",
                 (difference("95 %"), lambda line: signed_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
             ],
-            f"Paired randomisation test over {frame['topics'].iloc[0]} topics, two-sided; Holm: corrected for {pairs} of runs.",
+            f"p: signs of whole topics flipped, {frame['topics'].iloc[0]} of them, two-sided; the interval is its inversion, of"
+            f" one comparison. Holm: corrected for {pairs} of runs.{notes_of(rows)}",
             rows=rows, by="metric", slug=f"comparisons-{_TASKS[task]}",
         )
     ]  # fmt: skip
@@ -168,6 +173,10 @@ def _need(result: Clariq) -> Table:
     note = f"Labels 1 to 4; precision, recall and F1 weighted by label, over {topics} topics; MSE over those predicted."
     if frame["missing"].any():
         note += _lacking(frame, "topic") + " They count as wrong labels."
+    note += (
+        " 95 %: for other topics of this kind: nested bootstrap-t; recall, the share of topics predicted right: Wilson's; MSE:"
+        f" cluster-robust t.{notes_of(frame)}"
+    )
     heads = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE"}
     caption = "Is the need for a question predicted?"
     return _wide(result, "clarification_need", frame, heads, "measure", "value", caption, note)
@@ -202,8 +211,9 @@ def _preference(result: Clariq) -> Table:
             (count("wins"), lambda line: f"{line.wins} : {line.losses}"), "ties", "share",
             (share("95 %"), lambda line: percent_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
         ],
-        "Share: wins of the first run, ties left out; 95 %: Wilson, in per cent; p: exact binomial test against one half; Holm:"
-        " corrected for the criteria.", rows=rows, by="runs",
+        "Share: wins of the first run, ties left out; p: against one half; 95 %: its inversion, in per cent. Method:"
+        f" {'; '.join(dict.fromkeys(frame['method']))}. Holm: corrected for the criteria of the two runs.{notes_of(rows)}",
+        rows=rows, by="runs",
     )  # fmt: skip
 
 

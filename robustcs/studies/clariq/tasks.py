@@ -13,18 +13,17 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import CUTOFFS, Asked, recalls
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
-from robustcs.result import count, flag, number, score, table, text
-from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+from robustcs.result import count, flag, score, table, text
+from robustcs.studies.clariq.topic_means import INTERVAL, NOTE, TopicMeans, common_units
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Names of the baselines of document relevance, as its tables show them.
 BASELINES = ("worst", "no", "best")
-_INTERVAL = (number("ci_low", "bootstrap over topics"), number("ci_high"))
 QUESTION_RELEVANCE = table(
     "question_relevance", "How many of a topic's questions are found.",
-    text("run", header="Run"), count("k"), score("recall"), *_INTERVAL, count("topics"), count("missing", "topics"),
+    text("run", header="Run"), count("k"), score("recall"), *INTERVAL, count("topics"), count("missing", "topics"), NOTE,
 )  # fmt: skip
 TOPICS = table(
     "topics", "The same topic by topic.",
@@ -32,9 +31,9 @@ TOPICS = table(
 )  # fmt: skip
 DOCUMENT_RELEVANCE = table(
     "document_relevance", "What the questions do for the documents: means over facets, or contexts.",
-    text("run", header="Run"), text("metric"), score("value"), *_INTERVAL,
+    text("run", header="Run"), text("metric"), score("value"), *INTERVAL,
     flag("baseline", "is the run the worst, no or the best question?"), count("units"), count("topics"),
-    count("missing", "units"),
+    count("missing", "units"), NOTE,
 )  # fmt: skip
 BY_TURN = table(
     "by_turn", "Document relevance of multi-turn conversations by the number of questions asked before.",
@@ -68,18 +67,25 @@ class System:
 
 @dataclass(frozen=True)
 class Task:
-    """Tables of one task by name (rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISONS`), topics, those lacking."""
+    """Tables of one task by name, rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISONS`, topics, those lacking.
+
+    notes
+        What the comparisons cannot show.
+    """
 
     tables: dict[str, pd.DataFrame]
     comparisons: list[tuple[Any, ...]]
     topics: frozenset[str]
     missing: frozenset[str]
+    notes: tuple[str, ...]
 
 
 def question_relevance(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
     """Recall@k of the topics' questions. No rows without topics that list questions, or without systems."""
     runs = [system for system in systems if system.questions is not None]
-    rows, per_topic, comparisons = [], [], []
+    rows, per_topic = [], []
+    comparisons: list[tuple[Any, ...]] = []
+    notes: dict[str, None] = {}
     relevant: dict[str, frozenset[str]] = {}
     missing: dict[str, list[str]] = {}
     if runs and topics and topics.questions:
@@ -90,9 +96,9 @@ def question_relevance(systems: Sequence[System], topics: Topics | None, drop: b
         names = [system.name for system in runs]
         for column, k in enumerate(CUTOFFS):
             block = TopicMeans("question_relevance", f"R@{k}", names, values[:, :, column], np.arange(len(kept)))
-            for row in block.means(seed):
-                rows.append((row[0], k, *row[1:], len(kept), len(missing[row[0]])))
-            comparisons += block.compare(list(combinations(range(len(names)), 2)), seed)
+            for name, found in zip(names, block.means(), strict=True):
+                rows.append((name, k, found.value, found.low, found.high, len(kept), len(missing[name]), found.note))
+            add_comparisons(comparisons, notes, block.compare(list(combinations(range(len(names)), 2)), seed))
         for name, recall in zip(names, values, strict=True):
             for topic, line in zip(kept, recall, strict=True):
                 listed = (name, topic, len(relevant[topic]))
@@ -102,7 +108,7 @@ def question_relevance(systems: Sequence[System], topics: Topics | None, drop: b
             "question_relevance": QUESTION_RELEVANCE.frame(rows),
             "topics": TOPICS.frame(per_topic),
         },
-        comparisons, frozenset(relevant), frozenset().union(*missing.values()),
+        comparisons, frozenset(relevant), frozenset().union(*missing.values()), tuple(notes),
     )  # fmt: skip
 
 
@@ -116,7 +122,9 @@ def document_relevance(
     """
     scored = {system.name: system.documents for system in systems if system.documents is not None}
     names = [name for name in BASELINES if name in scored] + [name for name in scored if name not in BASELINES]
-    rows, facets, by_turn, comparisons = [], [], [], []
+    rows, facets, by_turn = [], [], []
+    comparisons: list[tuple[Any, ...]] = []
+    notes: dict[str, None] = {}
     kept: list[str] = []
     missing: dict[str, list[str]] = {}
     topic_of: dict[str, str] = {}
@@ -142,9 +150,10 @@ def document_relevance(
         for metric in metrics:
             values = np.array([[tables[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
             block = TopicMeans("document_relevance", metric, names, values, groups)
-            for row in block.means(seed):
-                rows.append((row[0], metric, *row[1:], row[0] in BASELINES, len(kept), len(number), len(missing[row[0]])))
-            comparisons += block.compare(pairs, seed)
+            for name, found in zip(names, block.means(), strict=True):
+                counts = (name in BASELINES, len(kept), len(number), len(missing[name]))
+                rows.append((name, metric, found.value, found.low, found.high, *counts, found.note))
+            add_comparisons(comparisons, notes, block.compare(pairs, seed))
             for name, line in zip(names, values, strict=True):
                 own = tables[name]
                 facets += [
@@ -163,7 +172,18 @@ def document_relevance(
         comparisons,
         frozenset(topic_of[unit] for unit in kept),
         frozenset(topic_of[unit] for lacks in missing.values() for unit in lacks),
+        tuple(notes),
     )
+
+
+def add_comparisons(
+    comparisons: list[tuple[Any, ...]], notes: dict[str, None], compared: tuple[list[tuple[Any, ...]], str]
+) -> None:
+    """Take in what :meth:`TopicMeans.compare` found, its note once."""
+    rows, note = compared
+    comparisons += rows
+    if note:
+        notes[f"{rows[0][0].replace('_', ' ')}: {note}"] = None
 
 
 def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Conversation]) -> str:

@@ -9,17 +9,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.result import count, difference, p_value, table, text
-from robustcs.statistics.clusters import bootstrap_grouped_mean
-from robustcs.statistics.correction import holm
-from robustcs.statistics.mean_difference import randomisation_test
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.result import Field, count, difference, flag, number, p_value, table, text
+from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.sign_flip import paired_tests
 
+NOUN = "topic"
+#: The interval of a mean, and what belongs beside it.
+INTERVAL = (number("ci_low", "95 %, cluster-robust t over topics; null for fewer than five"), number("ci_high"))
+NOTE: Field = text("note", "what must be known beside the interval")
 #: The table of :meth:`TopicMeans.compare`.
 COMPARISONS = table(
     "comparisons", "Differences between runs: means over topics; those of document relevance over facets, or contexts.",
     text("task"), text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
-    difference("ci_low", "bootstrap over topics"), difference("ci_high"), p_value("p", "paired randomisation test, two-sided"),
-    p_value("p_corrected", "Holm, over pairs", "Holm"), count("topics"),
+    difference("ci_low", "of this comparison alone, from the test that gives p; null where none can be given"),
+    difference("ci_high"), p_value("p", "sign-flip test of whole topics, two-sided"),
+    p_value("p_corrected", "Holm, over the pairs of runs of a task and measure", "Holm"), count("topics"),
+    number("p_floor", "the smallest p that this design could have shown"),
+    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+    number("effect", "standardised mean difference over topics"),
+    difference("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
+    text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 
 
@@ -39,37 +52,45 @@ class TopicMeans:
     values: npt.NDArray[np.float64]
     groups: npt.NDArray[np.int64]
 
-    def means(self, seed: int) -> list[tuple[str, float, float, float]]:
-        """(name, mean over units, and its interval over resampled topics) of every system."""
-        rows = zip(self.names, self.values, strict=True)
-        return [(name, float(row.mean()), *self._interval(row, seed)) for name, row in rows]
+    def means(self) -> tuple[Estimate, ...]:
+        """The mean over units of every system, with its interval by topic; inside 0 and 1 where all values are."""
+        inside = bool(((self.values >= 0) & (self.values <= 1)).all())
+        return mean_estimates(self._by_topic(self.values), self._sizes, NOUN, (0.0, 1.0) if inside else None)
 
-    def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> list[tuple[Any, ...]]:
-        """A row of :data:`COMPARISONS` per pair of systems: the paired randomisation test gives a topic's differences one sign.
+    def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> tuple[list[tuple[Any, ...]], str]:
+        """A row of :data:`COMPARISONS` per pair of systems, and what their family cannot show.
 
-        Holm's correction is over ``pairs``.
+        The test gives all units of a topic one sign. Holm's correction is over ``pairs``.
         """
-        differences = [self.values[first] - self.values[second] for first, second in pairs]
-        tested = [randomisation_test(self._by_topic(row), seed) for row in differences]
-        topics = len(np.unique(self.groups))
-        return [
-            (self.task, self.metric, self.names[first], self.names[second], float(row.mean()), *self._interval(row, seed),
-             p, corrected, topics)
-            for (first, second), row, p, corrected in zip(pairs, differences, tested, holm(tested), strict=True)
+        if not pairs:
+            return [], ""
+        sums = self._by_topic(np.array([self.values[first] - self.values[second] for first, second in pairs]))
+        tests = paired_tests(sums, self._sizes, seed, NOUN)
+        family = holm_family(tests)
+        effects, least = effect_sizes(sums, self._sizes, NOUN), detectable_differences(sums, self._sizes, NOUN)
+        rows = [
+            (self.task, self.metric, self.names[first], self.names[second], test.value, test.low, test.high, test.p, corrected,
+             len(self._sizes), test.floor, test.exact, effect.value, found.value, test.note)
+            for (first, second), test, corrected, effect, found
+            in zip(pairs, tests, family.p.tolist(), effects, least, strict=True)
         ]  # fmt: skip
+        return rows, family.note
 
-    def _by_topic(self, row: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.bincount(self.groups, weights=row).astype(np.float64)
+    @property
+    def _sizes(self) -> npt.NDArray[np.float64]:
+        """float64[topics]: units of each."""
+        return np.bincount(self.groups).astype(np.float64)
 
-    def _interval(self, row: npt.NDArray[np.float64], seed: int) -> tuple[float, float]:
-        return bootstrap_grouped_mean(self._by_topic(row), np.bincount(self.groups), seed)
+    def _by_topic(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """float64[rows, topics]: sums over the units of each topic; exact zeros stay, whatever the order of units."""
+        return np.array([np.bincount(self.groups, weights=row) for row in table])
 
 
 def common_units(
     units: Iterable[str], have: Mapping[str, Container[str]], drop: bool
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """The units that count, and those that every system lacks; ``drop`` leaves out what any system lacks."""
-    wanted = list(units)
+    """The units that count, in natural order, and those that every system lacks; ``drop`` leaves out what any system lacks."""
+    wanted = sorted(units, key=turn_sort_key)
     missing = {name: [unit for unit in wanted if unit not in own] for name, own in have.items()}
     if drop:
         gone = set().union(*missing.values())

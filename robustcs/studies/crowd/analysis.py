@@ -6,7 +6,7 @@ Source: CAsT-ReGIn (TREC CAsT 2022), "Crowdsourcing and filtering process", "Eva
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +14,17 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import evaluate
+from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.rating_scales import MIN_AGREEMENT, agreement_tables, scales_of
+from robustcs.evaluation.rating_scales import MIN_AGREEMENT, agreement_tables, rating_units, scales_of
 from robustcs.inputs.crowd import Grade, as_ratings
 from robustcs.inputs.mixed_initiative import Mapped
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import EvaluationPolicy, Unit
 from robustcs.result import Evaluated, Result, count, number, score, share, table, text
-from robustcs.statistics.intervals import bootstrap_mean
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.units import Units, units_of
 from robustcs.studies.crowd.grades import EXCLUSIONS, GRADES, Exclusion, FinalGrade, turn_sets
 
 if TYPE_CHECKING:
@@ -38,14 +40,18 @@ _QRELS = table(
 )  # fmt: skip
 _MEASURES = table(
     "measures", "Means of the runs over turns.",
-    text("run", header="Run"), _CRITERION, _TURN_SET, text("metric"), score("value"), number("ci_low", "bootstrap over turns"),
-    number("ci_high"), count("turns", "evaluated"), count("answered", "turns that the run has"),
+    text("run", header="Run"), _CRITERION, _TURN_SET, text("metric"), score("value"),
+    number("ci_low", "95 %, cluster-robust t over units; null for fewer than five"), number("ci_high"),
+    count("turns", "evaluated"), count("answered", "turns that the run has"),
+    count("units", "independent conversations or turns"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 _AGREEMENT = table(
     "agreement", "How far workers agree, before and after leaving out some of them.",
     text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
     share("agreement", "of pairs of grades", "agree"), score("kappa", header="κ"),
     *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
+    number("ci_low", "of kappa: 95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
+    count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 _DISTRIBUTION = table(
     "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share"),
@@ -69,11 +75,16 @@ _POOL = table(
 
 @dataclass(frozen=True)
 class Crowd(Result):
-    """Tables of parts that were not asked for have no rows."""
+    """Tables of parts that were not asked for have no rows.
+
+    graded_unit
+        What is independent in the agreement of workers: conversation, turn or item; empty without grades.
+    """
 
     study = "crowd"
     declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, _DISTRIBUTION, GRADES, _MAPPING, _UNMAPPED, _POOL)
 
+    graded_unit: str
     qrels: pd.DataFrame
     measures: pd.DataFrame
     agreement: pd.DataFrame
@@ -112,12 +123,17 @@ def crowd(
     seed: int = 0,
 ) -> Crowd:
     """Put the parts together; runs are evaluated on every criterion and turn set."""
+    judged = sorted({turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key)
+    units = units_of(judged, evaluated.policy.unit)
     scores = [
         row
         for criterion, sets in judgments.items()
         for name, qrels in sets.items()
-        for row in _measures(criterion, name, qrels, rankings, measures, evaluated, seed)
+        for row in _measures(criterion, name, qrels, rankings, measures, evaluated.policy, (judged, units))
     ]
+    if scores:
+        notes = (*evaluated.notes, *((units.note,) if units.note else ()))
+        evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
     level = evaluated.policy.relevance_level
     sizes = [
         (criterion, name, len(qrels.turns), len(qrels), int((qrels.grades >= level).sum()))
@@ -126,11 +142,13 @@ def crowd(
     ]
     mapping = [(one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped]
     unmapped = [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]
+    agreement, graded_unit = _agreement(graded, evaluated.policy.unit, seed)
     return Crowd(
         evaluated,
+        graded_unit,
         qrels=_QRELS.frame(sizes),
         measures=_MEASURES.frame(scores),
-        agreement=_agreement(graded, seed),
+        agreement=agreement,
         exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
         distribution=_distribution(judgments),
         grades=GRADES.frame(graded.final if graded else []),
@@ -146,38 +164,50 @@ def _measures(
     qrels: Qrels,
     rankings: Sequence[Ranking],
     measures: Sequence[Measure],
-    evaluated: Evaluated,
-    seed: int,
+    policy: EvaluationPolicy,
+    judged: tuple[Sequence[str], Units],
 ) -> list[tuple[Any, ...]]:
+    """The rows of a turn set; ``judged``: all turns of the judgments, and their units."""
     matrices = [grade_matrix(ranking, qrels) for ranking in rankings]
     lacking = np.any([matrix.missing for matrix in matrices], axis=0) if matrices else np.zeros(0, dtype=bool)
-    use = ~lacking if evaluated.policy.missing == "drop" else np.ones(len(lacking), dtype=bool)
+    use = ~lacking if policy.missing == "drop" else np.ones(len(lacking), dtype=bool)
+    place = {turn: row for row, turn in enumerate(judged[0])}
     rows = []
     for matrix in matrices:
-        scores = evaluate(matrix, measures, evaluated.policy)[use]
+        scores = evaluate(matrix, measures, policy)[use]
         answered = int((~matrix.missing[use]).sum())
-        for name, values in scores.items():
-            mean = float(values.mean()) if len(values) else float("nan")
-            interval = bootstrap_mean(values.to_numpy(), seed)
-            rows.append((matrix.name, criterion, turn_set, name, mean, *interval, len(values), answered))
+        own = judged[1].take([place[turn] for turn in scores.index])
+        for measure in measures:
+            values = scores[measure.name].to_numpy()
+            bounds = (0.0, 1.0) if measure.family in NATIVE and not (values < 0).any() else None
+            (found,) = mean_estimates(own.sums(values), own.sizes, own.kind, bounds)
+            rows.append((
+                matrix.name, criterion, turn_set, measure.name, found.value, found.low, found.high, len(values), answered,
+                found.units, found.note,
+            ))  # fmt: skip
     return rows
 
 
-def _agreement(graded: GradesPart | None, seed: int) -> pd.DataFrame:
+def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> tuple[pd.DataFrame, str]:
+    """The table, and what is independent in it."""
     if graded is None:
-        return _AGREEMENT.frame([])
+        return _AGREEMENT.frame([]), ""
     stages = [("before", graded.before), *([("after", graded.after)] if graded.checked else [])]
-    rows = []
+    rows, kind = [], ""
     for stage, grades in stages:
-        kappa, alpha, agreement = agreement_tables(scales_of(as_ratings(grades)), MIN_AGREEMENT, seed)
+        scales = scales_of(as_ratings(grades))
+        units = rating_units(scales, unit)
+        kind = kind or max(units.values(), key=lambda own: own.count).kind
+        kappa, alpha, agreement = agreement_tables(scales, MIN_AGREEMENT, units, seed)
         alphas = alpha.pivot(index="criterion", columns="level", values="value")
         for row, raw in zip(kappa.itertuples(), agreement.itertuples(), strict=True):
             if row.items:
                 values = [alphas.loc[row.criterion, level] for level in _LEVELS]
-                rows.append((stage, row.criterion, row.items, row.raters, raw.agreement, row.value, *values))
+                of_kappa = (row.ci_low, row.ci_high, row.units, row.note)
+                rows.append((stage, row.criterion, row.items, row.raters, raw.agreement, row.value, *values, *of_kappa))
     criteria = list(dict.fromkeys(grade.criterion for grade in graded.before))
     rows.sort(key=lambda row: criteria.index(row[1]))
-    return _AGREEMENT.frame(rows)
+    return _AGREEMENT.frame(rows), kind
 
 
 def _distribution(judgments: Judgments) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import MOST, SEED, Call, Command
+from robustcs.studies.study import MOST, SEED, UNIT, Call, Command
 
 #: Files of the call that GRADES stand beside; without them GRADES take the place of all files of the project.
 _FILES = ("gold_checks", "bank", "qrels", "subset", "run")
@@ -58,7 +58,7 @@ COMMAND = Command(
     """,
     uses=(
         "crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric", "relevance_level", "missing",
-        "order", *SEED,
+        "order", *UNIT, *SEED,
     ),
     parameters=(
         click.Argument(["grades"], required=False, metavar="[GRADES]"),

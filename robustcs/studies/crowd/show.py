@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block, Table
 from robustcs.documents.rating_figure import distribution_figure
-from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.tables import Shown, notes_of, ready, result_table
 from robustcs.documents.words import interval, measure_label, score
 from robustcs.result import count, number, text
 from robustcs.studies.crowd.analysis import Crowd
+from robustcs.wording import counted
 
 #: Rows of long tables for people; JSON and CSV have all.
 SHOWN = 20
@@ -67,7 +68,9 @@ def _measures(result: Crowd) -> Table:
     )
     return result_table(
         result, "measures", "How do the runs do?", ready(*map(spec.field, names), *heads),
-        "Means over turns, bootstrap over turns.", rows=rows, rules=rules[1:],
+        f"Means over turns. 95 %: cluster-robust t over {result.evaluated.unit}s, for others of this kind; none below five."
+        f"{notes_of(result.measures)}",
+        rows=rows, rules=rules[1:],
     )  # fmt: skip
 
 
@@ -75,9 +78,12 @@ def _agreement(result: Crowd) -> Table:
     return result_table(
         result, "agreement", "How far do workers agree?",
         [
-            "criterion", "stage", "items", "raters", "agreement", "kappa", "alpha_nominal", "alpha_ordinal", "alpha_interval",
+            "criterion", "stage", "items", "agreement", "kappa",
+            (number("95 %"), lambda row: interval(row.ci_low, row.ci_high, 2)),
+            "alpha_nominal", "alpha_ordinal", "alpha_interval",
         ],
-        "Before and after leaving out workers. Agree: pairs of grades of an item that are the same.",
+        "Before and after leaving out workers. Agree: pairs of grades of an item that are the same. 95 %: of κ, nested"
+        f" bootstrap-t over {counted(int(result.agreement['units'].max()), result.graded_unit)}.{notes_of(result.agreement)}",
     )  # fmt: skip
 
 

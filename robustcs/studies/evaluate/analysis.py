@@ -15,7 +15,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
-from robustcs.statistics.effect import detectable_differences, effect_sizes, units_needed, within_margin
+from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
 from robustcs.statistics.families import Family, holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates
@@ -101,8 +101,7 @@ def evaluate(
     names = list(scores)
     if baseline is not None and baseline not in scores:
         raise UsageError("no-such-run", f"no run is named {baseline!r}", f"there are {', '.join(names)}")
-    if margin is not None and not 0 < margin < float("inf"):
-        raise UsageError("bad-margin", f"margin {margin:g}", "write a difference above 0, such as 0.02")
+    check_margin(margin)
     compared = list(combinations(names, 2)) if baseline is None else [(name, baseline) for name in names if name != baseline]
     means: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []

@@ -21,6 +21,7 @@ def ask(
     *,
     slices: Any = None,
     alpha: float = ALPHA,
+    margin: float | None = None,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Robustness | Experiment:
     """Every test set of the project's groups beside its baseline.
@@ -32,6 +33,8 @@ def ask(
         A TSV of properties of turns (or a frame, or records), by which drops are split as well.
     alpha
         In U_Risk and T_Risk a loss weighs 1 + ``alpha`` times a gain.
+    margin
+        Say which drops are no larger than this: their whole 95 % interval lies inside ± ``margin``.
 
     Raises :class:`UsageError` without groups of runs, and where rewritten sets have an unrewritten baseline.
     """
@@ -48,5 +51,5 @@ def ask(
     cut = workspace.slices(file_of(readers.slices, "slices", slices)) if slices is not None else None
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     texts = workspace.texts_of(scores[names[0]].index).get("human")
-    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed)
+    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, margin, project.seed)
     return result if plan is None else experiment(workspace, names, result, plan)

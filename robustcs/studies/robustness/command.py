@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from robustcs.evaluation.groups import Group
 
 
-def _run(call: Call, group: tuple[str, ...], slices: str | None, alpha: float, figure: str) -> None:
+def _run(call: Call, group: tuple[str, ...], slices: str | None, alpha: float, margin: float | None, figure: str) -> None:
     from dataclasses import replace
 
     from robustcs.documents.document import Figure
@@ -28,7 +28,7 @@ def _run(call: Call, group: tuple[str, ...], slices: str | None, alpha: float, f
             raise UsageError("repeated-group", "two groups have the same name", "give every --group a NAME of its own")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
-    result = ask(workspace, slices=slices, alpha=alpha, tell=call.tell)
+    result = ask(workspace, slices=slices, alpha=alpha, margin=margin, tell=call.tell)
     blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
     call.emit(workspace, result, blocks)
 
@@ -56,7 +56,7 @@ COMMAND = Command(
     \b
     Examples:
       robustcs robustness
-      robustcs robustness --metric ndcg_cut_3 --slices turn_types.tsv
+      robustcs robustness --metric ndcg_cut_3 --slices turn_types.tsv --margin 0.05
       robustcs robustness --qrels qrels.txt --run base=human.trec --run m1=manual_1.trec \\
           --run m2=manual_2.trec --group manual=base,m1,m2
       robustcs robustness --figure spread --output spread.pdf
@@ -73,6 +73,8 @@ COMMAND = Command(
                      help="TSV with a header, a column of turn ids and others to slice the turns by."),
         click.Option(["--alpha"], type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="A",
                      help="In U_Risk and T_Risk a loss weighs 1 + A times a gain."),
+        click.Option(["--margin"], type=float, metavar="D",
+                     help="Say which drops are no larger than D: the whole 95 % interval lies inside ±D."),
         click.Option(["--figure"], type=click.Choice(["drops", "spread"]), default="drops", show_default=True,
                      help="Which figure an --output that ends in .png, .svg or .pdf gets."),
     ),

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, p_equals, plain
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 
+#: p from which a drop is told without a reservation.
+_LEVEL = 0.05
+
 
 def robustness_findings(result: Robustness) -> tuple[str, ...]:
-    """The mean drop of every group in the headline measure."""
+    """The mean drop of every group in the headline measure, and what these units could have shown where it may be chance."""
     metric = headline_measure(result.groups["metric"])
-    return tuple(
-        f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {measure_label(metric)} drops by"
-        f" {plain(row['mean_drop'])} on average (95 % interval {plain(row['ci_low'])} to {plain(row['ci_high'])}, p"
-        f" {p_equals(row['p_corrected'])} by Holm), which is {plain(row['mean_drop_percent'], 0)} % of the baseline."
-        for _, row in result.groups[result.groups["metric"] == metric].iterrows()
+    rows = result.groups[result.groups["metric"] == metric]
+    return tuple(_drop(row, measure_label(metric), len(rows), result) for _, row in rows.iterrows())
+
+
+def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:
+    unit, drop, percent = result.evaluated.unit, row["mean_drop"], row["mean_drop_percent"]
+    moves = f"{'drops' if drop >= 0 else 'rises'} by {plain(abs(drop))} on average"
+    interval = (
+        "" if math.isnan(row["ci_low"]) else f"95 % interval of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
     )
+    share = "" if math.isnan(percent) else f", which is {plain(abs(percent), 0)} % of the baseline"
+    said = (
+        f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {label} {moves} ({interval}p"
+        f" {p_equals(row['p_corrected'])} by Holm over {counted(groups, 'group')}){share}"
+    )
+    if row["equivalent"] is True:
+        said += f"; there is no drop larger than {result.margin:g}"
+    if row["p_corrected"] <= _LEVEL:
+        return f"{said}."
+    least = "" if math.isnan(row["detectable"]) else f" would find a drop of {plain(row['detectable'])} in 80 % of trials and"
+    return f"{said}; {counted(result.evaluated.units, unit)}{least} cannot tell this from chance."

@@ -90,12 +90,21 @@ def _drops(result: Robustness, metric: str) -> Table:
     means = result.groups[result.groups["metric"] == metric]
     named = means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
     rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
-    return result_table(
-        result, "measures", f"{measure_label(metric)}: are the drops real?",
-        ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p", "t_p_corrected"],
+    columns: list[Shown] = ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p", "t_p_corrected"]
+    note = (
         f"Two-sided, paired over {counted(result.evaluated.units, result.evaluated.unit)}. p: signs of whole"
         f" {result.evaluated.unit}s flipped; the interval is its inversion, of one comparison. Holm: corrected for"
-        f" {len(measures)} sets; means for {counted(len(means), 'group')}.",
+        f" {len(measures)} sets; means for {counted(len(means), 'group')}."
+    )
+    if result.margin is not None:
+        columns.append("equivalent")
+        note += (
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, so there is no drop larger than that; “no”"
+            " does not say that it is larger."
+        )
+    said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
+    return result_table(
+        result, "measures", f"{measure_label(metric)}: are the drops more than chance?", columns, " ".join([note, *said]),
         rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
 
@@ -104,12 +113,14 @@ def _risk(result: Robustness) -> Table:
     risk = result.risk
     columns: list[Shown] = [
         _MEASURE, "set", "wins", "losses", "ties", (difference("U_Risk"), lambda row: _points(row.urisk)),
-        (difference("T_Risk"), lambda row: number(row.trisk, 2)),
+        (difference("if equal"), lambda row: _points(row.expected)),
+        (difference("T_Risk"), lambda row: number(row.trisk, 2)), "p",
     ]  # fmt: skip
     return result_table(
         result, "risk", "Turns that win and lose against the baseline", columns,
-        f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; T_Risk: U_Risk by its standard"
-        " error. It is no test: losses weigh more, so systems that are equal fall below −2 as well.",
+        f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; if equal: what it would be on"
+        " average if set and baseline were swapped at random; T_Risk: U_Risk by its standard error, no test, for equal systems"
+        f" often fall below −2. p: U_Risk by sign flips of whole {result.evaluated.unit}s, which is the p of the drop.",
         rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
     )  # fmt: skip
 
@@ -132,7 +143,9 @@ def _variance(result: Robustness) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "variance", "Is it the turn or its wording? Shares of the variance over turns and sets", columns,
-        "Two-way random effects, analysis-of-variance estimates; 95 %: bootstrap over turns.",
+        "Two-way random effects, analysis-of-variance estimates; 95 %: nested bootstrap-t over"
+        f" {counted(result.evaluated.units, result.evaluated.unit)}, for other {result.evaluated.unit}s in the words of these"
+        " sets.",
         rows=result.variance.drop_duplicates(keys),
     )  # fmt: skip
 
@@ -149,11 +162,12 @@ def _spread(result: Robustness) -> Table:
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     columns: list[Shown] = [
         "group", "slice", "turns", "baseline", "value", _DROP, (share("in %"), lambda row: _percent(row.drop_percent)),
-        _INTERVAL,
+        _INTERVAL, "units",
     ]  # fmt: skip
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns,
-        "Mean over the sets of a group; 95 %: bootstrap over the turns of the slice, too narrow for few turns.",
+        f"Mean over the sets of a group; 95 %: cluster-robust t over the {result.evaluated.unit}s of the slice, none below"
+        " five, unstable below ten. Many slices are looked at: some look different by chance.",
         rows=result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)], by="group", rules=[0],
         slug=f"slices-{slicing}",
     )  # fmt: skip

@@ -30,6 +30,7 @@ SLICES = (
     score("value", "mean over the sets", "mean"), score("baseline"), difference("drop", "baseline − value"),
     number("drop_percent", "of the baseline; null where that is 0", "in %"),
     difference("ci_low", "of the drop: 95 %, cluster-robust t over units; null for fewer than five"), difference("ci_high"),
+    count("units", "conversations or turns that are independent"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 
 
@@ -68,5 +69,7 @@ def slice_drops(
             percent = 100 * (base - mean) / base if base else np.nan
             own = units.take(inside)
             (drop,) = mean_estimates(own.sums((baseline - value)[inside]), own.sizes, own.kind)
-            rows.append((slicing, label, int(inside.sum()), mean, base, base - mean, percent, drop.low, drop.high))
+            rows.append(
+                (slicing, label, int(inside.sum()), mean, base, base - mean, percent, drop.low, drop.high, own.count, drop.note)
+            )
     return pd.DataFrame(rows, columns=[field.name for field in SLICES]), notes

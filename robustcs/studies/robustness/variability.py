@@ -9,6 +9,7 @@ import numpy as np
 
 from robustcs.result import difference, score, text
 from robustcs.statistics.risk import TIE
+from robustcs.statistics.units import Units
 from robustcs.statistics.variance import variance_components
 
 if TYPE_CHECKING:
@@ -62,11 +63,12 @@ def spread(scores: Floats) -> dict[str, float]:
     }
 
 
-def variance_shares(scores: Floats, seed: int) -> list[dict[str, object]]:
-    """Rows component, variance, share, ci_low, ci_high of the decomposition; none for fewer than two sets or turns."""
+def variance_shares(scores: Floats, units: Units, seed: int) -> list[dict[str, object]]:
+    """Rows component, variance, share, ci_low, ci_high, note of the decomposition; none for fewer than two sets or turns."""
     if min(scores.shape) < 2:
         return []
     return [
-        {"component": part.name, "variance": part.variance, "share": part.share, "ci_low": part.ci_low, "ci_high": part.ci_high}
-        for part in variance_components(scores, seed)
-    ]
+        {"component": part.name, "variance": part.variance, "share": part.share.value, "ci_low": part.share.low,
+         "ci_high": part.share.high, "note": part.share.note}
+        for part in variance_components(scores, units, seed)
+    ]  # fmt: skip

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+import scipy
 
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, Annotation, Spans, Unit, join_annotations, read_annotations
@@ -116,3 +119,60 @@ def test_tables_have_the_columns_that_they_declare() -> None:
             replace(result, **{name: frame.assign(more=1)})
     with pytest.raises(TypeError, match="column long is"):
         replace(result, annotations=result.annotations.assign(long=1))
+
+
+def test_intervals_on_the_snippets_take_the_turn_as_unit(shared_data: Path) -> None:
+    """Two topics are too few, and the five texts of a turn depend on each other."""
+    masters, experts = read(shared_data, "master"), read(shared_data, "expert")
+    result = snippet_agreement(masters, experts, EVALUATED)
+    assert (result.evaluated.unit, result.evaluated.units) == ("turn", 22)
+    assert any(note.startswith("the unit is the turn, for there are only 2 conversations") for note in result.evaluated.notes)
+    assert set(result.jaccard["units"]) == set(result.reference["units"]) == {22}
+    # the CR2 interval on the logit, written out for J
+    values = result.texts.set_index("turn")["jaccard_5"]
+    sums, sizes = values.groupby(level=0).sum(), values.groupby(level=0).size()
+    mean, total = values.mean(), len(values)
+    rest = sums - mean * sizes
+    error = np.sqrt((rest**2 / (1 - sizes / total)).sum()) / total
+    reach = scipy.stats.t.ppf(0.975, 21) * error / (mean * (1 - mean))
+    ends = scipy.special.expit(scipy.special.logit(mean) + np.array([-reach, reach]))
+    assert result.jaccard.loc[0, ["ci_low", "ci_high"]].tolist() == pytest.approx(ends.tolist())
+    # with texts as independent it would be a third narrower
+    alone = 2 * 1.98 * values.std() / np.sqrt(total)
+    assert 0.5 < alone / (ends[1] - ends[0]) < 0.75
+    for name in ("precision", "recall"):
+        rows = result.reference
+        assert (rows[f"{name}_low"] < rows[name]).all() and (rows[name] < rows[f"{name}_high"]).all()
+
+
+def test_the_order_of_files_and_lines_changes_nothing(shared_data: Path) -> None:
+    masters, experts = read(shared_data, "master"), read(shared_data, "expert")
+    one = snippet_agreement(masters, experts, EVALUATED)
+    turned = {
+        key: replace(masters[key], annotations=masters[key].annotations[::-1]) for key in reversed(list(masters))
+    }  # fmt: skip
+    other = snippet_agreement(turned, dict(reversed(list(experts.items()))), EVALUATED)
+    for name, frame in one.tables.items():
+        pd.testing.assert_frame_equal(frame, other.tables[name], check_exact=True)
+
+
+def many(number: int, turns: int) -> Texts:
+    """Texts of one conversation in which two annotators agree more or less."""
+    return {
+        (f"1_{1 + place % turns}", f"p{place}"): AnnotatedText(
+            f"1_{1 + place % turns}", f"p{place}", "paragraph", "", "ten tokens" * 2,
+            (Annotation("a", ((0, 10),)), Annotation("b", ((0, 2 + place % 8),))),
+        )
+        for place in range(number)
+    }  # fmt: skip
+
+
+def test_below_five_units_there_is_no_interval() -> None:
+    few = snippet_agreement(many(4, 4), many(4, 4), EVALUATED)
+    assert few.jaccard["ci_low"].isna().all() and few.reference["ci_low"].isna().all()
+    assert few.jaccard.loc[0, "note"] == "no interval: 4 texts, 5 are needed"
+    enough = snippet_agreement(many(12, 6), {}, EVALUATED)
+    assert enough.evaluated.unit == "turn" and enough.jaccard.loc[0, "note"] == "unstable: 6 turns only"
+    assert enough.jaccard.loc[0, "ci_low"] < enough.jaccard.loc[0, "value"]
+    texts = snippet_agreement(many(12, 3), {}, EVALUATED)
+    assert (texts.evaluated.unit, texts.evaluated.units) == ("text", 12)

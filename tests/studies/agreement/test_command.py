@@ -53,7 +53,7 @@ def test_the_page_has_every_text_with_its_layers(in_copy: Command, tmp_path: Pat
     assert page.count('<p class="layered"') == 6 and "reference 2: expert_2" in page
     in_copy(f"{RATINGS} --html ratings.html --output ratings.svg --output ratings.csv")
     assert "fluency" in (tmp_path / "demo" / "ratings.svg").read_text()
-    assert (tmp_path / "demo" / "ratings.csv").read_text().startswith("criterion,items,raters,value,ci_low,ci_high\n")
+    assert (tmp_path / "demo" / "ratings.csv").read_text().startswith("criterion,items,raters,value,ci_low,ci_high,")
 
 
 def test_ratings_of_the_demo(in_demo: Command) -> None:
@@ -101,3 +101,17 @@ def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> N
 @pytest.mark.parametrize("command", [f"{SNIPPETS} --majority 4", f"{RATINGS} --majority 6"])
 def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> None:
     assert ", but nothing has more than " in in_demo(command, code=2).err
+
+
+def test_the_unit_and_the_order_of_files(in_copy: Command, tmp_path: Path) -> None:
+    found = json.loads(in_copy(f"{SNIPPETS} --format json").out)
+    assert (found["policy"]["unit"], found["policy"]["units"]) == ("text", 6)
+    lines = (tmp_path / "demo" / "annotations" / "workers.jsonl").read_text().splitlines(keepends=True)
+    for name, part in (("one", lines[:7]), ("two", lines[7:])):
+        (tmp_path / "demo" / f"{name}.jsonl").write_text("".join(part))
+    more = "--reference annotations/experts.jsonl --format json"
+    one = json.loads(in_copy(f"agreement one.jsonl two.jsonl {more}").out)
+    other = json.loads(in_copy(f"agreement two.jsonl one.jsonl {more}").out)
+    assert one["tables"] == other["tables"] == found["tables"]
+    assert json.loads(in_copy(f"{SNIPPETS} --unit turn --format json").out)["policy"]["unit"] == "text"
+    assert "Invalid value for '--unit'" in in_copy(f"{SNIPPETS} --unit word", code=2).err

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from robustcs.errors import UsageError
@@ -12,7 +14,8 @@ from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.statistics.agreement import fleiss_kappa
+from robustcs.statistics.agreement import fleiss_kappa, fleiss_of, fleiss_sums
+from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
@@ -105,3 +108,41 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
             replace(result, **{name: frame.assign(more=1)})
+
+
+def by_turn(seed: int, conversations: int, turns: int, items: int) -> list[Rating]:
+    """Three raters of items, those of one turn alike."""
+    random = np.random.default_rng(seed)
+    return [
+        Rating(f"{c}_{t}", f"{c}_{t}#{i}", f"w{w}", "meaning", str(int(np.clip(hard + random.integers(-1, 2), 1, 5))), 0)
+        for c in range(1, conversations + 1)
+        for t, hard in enumerate(random.integers(1, 6, turns), 1)
+        for i in range(items)
+        for w in range(3)
+    ]
+
+
+def test_conversations_are_units_and_the_order_of_lines_changes_nothing() -> None:
+    some = by_turn(0, 7, 2, 3)
+    one = rating_agreement(some, EVALUATED)
+    assert (one.evaluated.unit, one.evaluated.units) == ("conversation", 7)
+    shuffled = [some[place] for place in np.random.default_rng(1).permutation(len(some))]
+    other = rating_agreement(shuffled, EVALUATED)
+    for name, frame in one.tables.items():
+        pd.testing.assert_frame_equal(frame, other.tables[name], check_exact=True)
+    # sums over conversations, and the nested bootstrap-t of these
+    [scale] = scales_of(some)
+    codes = np.array([int(turn.partition("_")[0]) - 1 for turn in scale.turns])
+    sums = np.stack([fleiss_sums(scale.counts)[codes == code].sum(axis=0) for code in range(7)])
+    found = agreement_estimate(sums, fleiss_of, 0, "conversation")
+    assert one.kappa.loc[0, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([found.value, found.low, found.high])
+    assert one.kappa.loc[0, "note"] == "unstable: 7 conversations only"
+
+
+def test_ratings_of_few_conversations_take_turns_and_of_few_turns_items() -> None:
+    assert rating_agreement(by_turn(0, 3, 3, 2), EVALUATED).kappa.loc[0, "units"] == 9
+    items = rating_agreement(by_turn(0, 1, 3, 4), EVALUATED)
+    assert items.evaluated.unit == "item" and items.kappa.loc[0, "units"] == 12
+    few = rating_agreement(by_turn(0, 1, 1, 4), EVALUATED)
+    assert few.kappa["ci_low"].isna().all() and few.alpha["ci_low"].isna().all()
+    assert few.kappa.loc[0, "note"] == "no interval: 4 items, 5 are needed"

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import pytrec_eval
-import scipy.stats
 
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.measures import parse_measure
@@ -15,7 +15,9 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.correction import holm
-from robustcs.statistics.mean_difference import randomisation_test
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.ranks import METHODS
+from robustcs.statistics.units import unit_of, units_of
 from robustcs.studies.augment.analysis import Change, augment
 from tests.evaluation.test_augmentation import Pairs, as_pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -33,7 +35,8 @@ def compare(
     pool = pool_of_turns(runs, before, merge.qrels)
     every = np.ones(len(pool.turns), dtype=bool) if counted is None else np.array(counted)
     measures = [parse_measure(name) for name in names]
-    return augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, seed=0)
+    units = units_of([turn for turn, known in zip(pool.turns, every, strict=True) if known])
+    return augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0)
 
 
 def pool_of_turns(runs: list[Ranking], before: Qrels, merged: Qrels) -> RunPool:
@@ -82,11 +85,16 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
             row = change.measures[(change.measures["run"] == ranking.name) & (change.measures["metric"] == name)].iloc[0]
             assert row["before"] == pytest.approx(trec_eval_mean(ranking, old, turns, name), abs=1e-9), number
             assert row["after"] == pytest.approx(trec_eval_mean(ranking, {**old, **new}, turns, name), abs=1e-9)
-            assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+            if not math.isnan(row["ci_low"]):
+                assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+            few = "fewer than 6 conversations differ" in row["note"] or "no difference in any" in row["note"]
+            assert math.isnan(row["ci_low"]) == few
     raw = change.measures.set_index(["run", "metric"]).loc[("bert_raw.trec.gz", "ndcg_cut_3")]
-    assert raw["difference"] > 0 and raw["ci_low"] > 0 and raw["p_corrected"] < 0.001
+    assert raw["difference"] > 0 and raw["ci_low"] > 0 and raw["p_corrected"] < 0.01
     assert len(change.ranking) == 4 * len(NAMES)
     assert change.ranking["value"].between(-1, 1).all()
+    # on these topics, and a lower limit: no interval of two sides covers
+    assert (change.ranking["ci_low"] <= change.ranking["value"]).all() and change.ranking["ci_high"].isna().all()
     assert change.files.to_dict("records") == [
         {"file": "new", "judgments": len(new), "added": len(new), "added_turns": 0, "repeated": 0, "conflicts": 0}
     ]
@@ -95,14 +103,21 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
 def test_tests_and_turns_follow_from_the_scores(real: tuple[list[Ranking], Pairs, Pairs]) -> None:
     rankings, old, new = real
     change = compare(rankings, old, new, ("map",))
-    turns = len({turn for turn, _ in old})
-    assert len(change.turns) > 15
+    turns = list(dict.fromkeys(turn for turn, _ in old))
+    conversations = np.unique([unit_of(turn) for turn in turns], return_inverse=True)[1]
+    sizes = np.bincount(conversations)
+    signs = np.random.default_rng(9).choice([-1.0, 1.0], size=(40_000, len(sizes)))
+    assert len(sizes) == 25 and len(change.turns) > 15
     for row in change.measures.itertuples():
-        moved = change.turns[change.turns["run"] == row.run]["difference"].to_numpy()
-        differences = np.concatenate([moved, np.zeros(turns - len(moved))])
+        moved = change.turns[change.turns["run"] == row.run].set_index("turn")["difference"]
+        differences = moved.reindex(turns, fill_value=0.0).to_numpy()
         assert differences.mean() == pytest.approx(row.difference, abs=1e-9)
-        assert row.p_t == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue)
-        assert row.p == pytest.approx(randomisation_test(differences, seed=1), abs=0.02)
+        # whole conversations change their sign
+        sums = np.bincount(conversations, weights=differences)
+        p = (np.abs(signs @ sums) >= abs(sums.sum()) - 1e-12).mean()
+        assert row.p == pytest.approx(p, abs=0.02) and row.p >= row.p_floor > 0
+        assert row.p_t == pytest.approx(cluster_t_test(sums, sizes)[0])
+        assert math.isnan(row.ci_low) or (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
         assert (row.turns_up, row.turns_down) == ((moved > 0).sum(), (moved < 0).sum())
     np.testing.assert_allclose(change.measures["p_corrected"], holm(change.measures["p"]))
     assert (change.turns["difference"].abs().diff().dropna() <= 1e-12).all()
@@ -130,6 +145,10 @@ def test_small_case_by_hand() -> None:
     ]
     assert change.files.loc[0, "added_turns"] == 1
     assert change.ranking["value"].tolist() == pytest.approx([1.0] * 4)
+    assert change.ranking["method"].tolist() == list(METHODS)
+    # two turns are too few for an interval or a limit
+    assert change.measures["ci_low"].isna().all() and change.ranking["ci_low"].isna().all()
+    assert change.measures["note"].str.contains("no interval: 2 turns, 5 are needed").all()
 
 
 def test_only_counted_turns() -> None:
@@ -152,3 +171,4 @@ def test_nothing_new_changes_nothing() -> None:
     change = compare(runs, {("1_1", "a"): 2}, {("1_1", "a"): 2})
     assert len(pool.names) * len(NAMES) == len(change.measures)
     assert (change.measures["difference"] == 0).all() and (change.measures["p"] == 1).all()
+    assert change.measures["ci_low"].isna().all()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy
+from statsmodels.api import OLS
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import Asked
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics.intervals import bootstrap_mean
-from robustcs.statistics.mean_difference import randomisation_test
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.tasks import System
 from robustcs.studies.clariq.topic_means import TopicMeans, common_units
@@ -67,8 +70,8 @@ def test_document_relevance_is_a_mean_over_facets_with_baselines_first() -> None
     ]  # fmt: skip
     row = result.comparisons[result.comparisons["task"] == "document_relevance"].iloc[0]
     assert (row["first"], row["second"], row["difference"]) == ("first", "best", -0.5)
-    # two topics: the signs of two sums
-    assert row["p"] == randomisation_test([-1.0, -0.5], 0) == 0.5
+    # two topics: two of the four sign patterns of −1 and −0.5 are as far from 0
+    assert row["p"] == 0.5 and row["topics"] == 2 and math.isnan(row["ci_low"]) and "no interval: 2 topics" in row["note"]
     assert result.facets["outcome"].fillna("").tolist() == ["", "", "", "asked", "", "no output"]
 
 
@@ -100,13 +103,96 @@ def test_nothing_in_common() -> None:
         evaluate(System("a", questions={"1": ["a"]}), System("b", questions={"2": ["c"]}), missing="drop")
 
 
-def test_topic_means_of_single_units_are_plain() -> None:
-    values = np.random.default_rng(0).random((2, 30))
-    block = TopicMeans("t", "m", ("a", "b"), values, np.arange(30))
-    assert block.means(1)[0][1:] == pytest.approx((values[0].mean(), *bootstrap_mean(values[0], 1)))
-    row = block.compare([(0, 1)], 1)[0]
-    assert row[7] == row[8] == randomisation_test(values[0] - values[1], 1)
-    assert row[4:7] == pytest.approx(((values[0] - values[1]).mean(), *bootstrap_mean(values[0] - values[1], 1)))
+def by_topic(seed: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of two systems over facets of unequally many a topic, and the facets' topics."""
+    random = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(topics), random.integers(1, 5, topics))
+    return np.clip(0.5 + 0.2 * random.normal(size=(2, len(groups))) + 0.2 * random.normal(size=topics)[groups], 0, 1), groups
+
+
+def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
+    values, groups = by_topic(0, 12)
+    block = TopicMeans("t", "m", ("a", "b"), values, groups)
+    means = block.means()
+    ols = OLS(values[0], np.ones(len(groups))).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
+    # statsmodels has no CR2; without the correction by 1 − h the interval is narrower
+    sizes = np.bincount(groups)
+    rest = np.bincount(groups, weights=values[0]) - sizes * values[0].mean()
+    assert ols.bse[0] == pytest.approx(math.sqrt((rest**2).sum()) / len(groups))
+    error = math.sqrt((rest**2 / (1 - sizes / len(groups))).sum()) / len(groups)
+    share = values[0].mean()
+    reach = scipy.stats.t.ppf(0.975, 11) * error / (share * (1 - share))
+    place = scipy.special.logit(share)
+    assert (means[0].value, means[0].low, means[0].high) == pytest.approx(
+        (share, scipy.special.expit(place - reach), scipy.special.expit(place + reach))
+    )
+    (row,), note = block.compare([(0, 1)], 1)
+    sums = np.bincount(groups, weights=values[0] - values[1])
+    patterns = np.array(list(product((1, -1), repeat=12)))
+    p = (np.abs(patterns @ sums) >= abs(sums.sum()) - 1e-12).mean()
+    assert row[7] == row[8] == pytest.approx(p) and not note
+    assert row[4] == pytest.approx((values[0] - values[1]).mean()) and row[5] < row[4] < row[6]
+    assert (p <= 0.05) == (row[5] > 0 or row[6] < 0)
+
+
+def test_fewer_than_five_topics_have_no_interval() -> None:
+    block = TopicMeans("t", "m", ("a", "b"), *by_topic(1, 4))
+    assert all(math.isnan(one.low) and one.note == "no interval: 4 topics, 5 are needed" for one in block.means())
+    (row,), note = block.compare([(0, 1)], 1)
+    assert math.isnan(row[5]) and note == "corrected for 1 comparison no p can reach 0.05: the smallest possible is 0.12"
+
+
+def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:
+    values, groups = by_topic(2, 8)
+    outside = TopicMeans("t", "m", ("a", "b"), 3 * values - 1, groups).means()[0]
+    assert outside.method == "cluster-robust t (CR2)" and outside.high > 0.5
+
+
+def test_the_order_of_topics_changes_nothing() -> None:
+    some = {f"{i}": frozenset({f"q{i}", f"r{i}"}) for i in range(1, 31)}
+    random = np.random.default_rng(4)
+    systems = []
+    for name in ("first", "second"):
+        own = {topic: [f"q{topic}" if random.random() < 0.6 else "x", f"r{topic}"] for topic in some}
+        documents = {f"F{topic}": float(random.random()) for topic in some}
+        needs = {topic: int(random.integers(1, 5)) for topic in some}
+        systems.append(System(name, own, Asked({"P1": documents}), needs))
+
+    def turned(order: list[str]) -> Clariq:
+        topics = Topics(
+            requests=dict.fromkeys(order, "?"), needs={topic: 1 + int(topic) % 4 for topic in order},
+            questions={topic: some[topic] for topic in order}, facets={f"F{topic}": topic for topic in order},
+            facet_texts={}, question_texts={}, rows=30,
+        )  # fmt: skip
+        shuffled = [
+            replace(one, documents=Asked({"P1": {f"F{topic}": one.documents.scores["P1"][f"F{topic}"] for topic in order}}))
+            for one in systems if one.documents
+        ]  # fmt: skip
+        return clariq(shuffled, topics, {}, (), EvaluationPolicy(), 0)
+
+    one, other = turned(sorted(some)), turned(sorted(some, reverse=True))
+    for name, frame in one.tables.items():
+        pd.testing.assert_frame_equal(frame, other.tables[name], check_exact=True)
+    assert one.evaluated.as_dict()["unit"] == "topic" and one.evaluated.as_dict()["units"] == 30
+
+
+def test_intervals_of_need_by_topic() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(5)
+    true, guess = random.integers(1, 5, 40), random.integers(0, 5, 40)
+    guess[:25] = true[:25]
+    topics = replace(
+        TOPICS, needs={f"{i}": int(label) for i, label in enumerate(true)}, requests={f"{i}": "?" for i in range(40)}
+    )
+    system = System("s", needs={f"{i}": int(label) for i, label in enumerate(guess) if label})
+    rows = clariq([system], topics, {}, (), EvaluationPolicy(), 0).clarification_need.set_index("measure")
+    assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
+    assert rows.loc["recall", "value"] == pytest.approx((true == guess).mean())
+    precision, recall, f1, _ = metrics.precision_recall_fscore_support(
+        true, guess, labels=[1, 2, 3, 4], average="weighted", zero_division=0
+    )
+    assert rows.loc[["precision", "recall", "f1"], "value"].tolist() == pytest.approx([precision, recall, f1])
+    assert rows.loc["mse", "topics"] == (guess > 0).sum()
 
 
 def test_common_units() -> None:

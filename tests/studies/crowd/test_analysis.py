@@ -135,6 +135,8 @@ def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
         ("gpt", "P_1", 0.4098, 205, 149), ("gpt", "ndcg_cut_3", 0.2456, 205, 149),
     ]  # fmt: skip
     assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
+    # branches of a tree are one topic: 132_1-3 and 132_2-11 count together
+    assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 18) and set(rows["units"]) == {18}
     # what both runs put first was judged, a question that is not in the bank among it
     pool = build_pool(rankings, 1, {})
     official = {tuple(line.split()[::2][:2]) for line in (folder / "question_pool_depth_1.pool").read_text().splitlines()}
@@ -192,3 +194,32 @@ def test_tables_have_the_columns_that_they_declare() -> None:
             replace(result, **{name: frame.assign(more=1)})
     with pytest.raises(TypeError, match="column answered is"):
         replace(result, measures=result.measures.assign(answered=0.5))
+
+
+def test_turn_sets_of_fewer_than_five_conversations_have_no_interval() -> None:
+    rows = [(f"{c}_{t}", "Q1", (c + t) % 4) for c in range(1, 7) for t in range(1, 4)]
+    run = ranking("a", *((turn, item, 1) for turn, item, _ in rows))
+    judgments = judgments_of({"r": as_qrels("r", rows)}, 2, {f"{c}_{t}" for c in range(1, 4) for t in range(1, 4)})
+    result = crowd(judgments, [run], MEASURES, Evaluated(POLICY, "runs", 18, 0))
+    found = result.measures.set_index(["turn_set", "metric"])
+    assert found.loc[("all", "P_1"), "units"] == 6 and not math.isnan(found.loc[("all", "P_1"), "ci_low"])
+    assert math.isnan(found.loc[("subset", "P_1"), "ci_low"])
+    assert found.loc[("subset", "P_1"), "note"] == "no interval: 3 conversations, 5 are needed"
+    turned = judgments_of({"r": as_qrels("r", rows[::-1])}, 2, {f"{c}_{t}" for c in range(1, 4) for t in range(1, 4)})
+    again = crowd(turned, [run], MEASURES, Evaluated(POLICY, "runs", 18, 0))
+    assert again.measures.equals(result.measures)
+    by_turn = crowd(judgments, [run], MEASURES, Evaluated(replace(POLICY, unit="turn"), "runs", 18, 0)).measures
+    assert by_turn.set_index(["turn_set", "metric"]).loc[("subset", "P_1"), "units"] == 9
+
+
+def test_kappa_of_workers_has_an_interval_by_conversation() -> None:
+    random = np.random.default_rng(0)
+    grades = [
+        Grade(f"{c}_1", f"Q{i}", f"w{w}", "r", int(np.clip(i % 4 + random.integers(-1, 2), 0, 3)))
+        for c in range(1, 9) for i in range(5) for w in range(3)
+    ]  # fmt: skip
+    part = GradesPart(grades, grades, [], aggregate(grades), False)
+    (row,) = crowd({}, [], [], Evaluated(POLICY, "texts", 8, 0), part).agreement.itertuples()
+    assert row.units == 8 and row.ci_low < row.kappa < row.ci_high and row.note == "unstable: 8 turns only"
+    turned = GradesPart(grades[::-1], grades[::-1], [], aggregate(grades[::-1]), False)
+    assert crowd({}, [], [], Evaluated(POLICY, "texts", 8, 0), turned).agreement.itertuples().__next__() == row

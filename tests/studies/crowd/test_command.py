@@ -122,3 +122,11 @@ def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> None:
     assert in_demo(command, code).err.startswith(message)
+
+
+def test_the_unit(in_demo: Command) -> None:
+    found = json.loads(in_demo(f"{GRADES} {RUNS} --format json").out)
+    assert (found["policy"]["unit"], found["policy"]["units"]) == ("turn", 5)
+    assert any(note.startswith("the unit is the turn, for there are only 2 conversations") for note in found["notes"])
+    few = [row for row in found["tables"]["measures"] if row["turn_set"] == "filtered"]
+    assert all(row["ci_low"] is None and row["note"] == "no interval: 4 turns, 5 are needed" for row in few)

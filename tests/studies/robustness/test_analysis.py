@@ -21,7 +21,10 @@ from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
 from robustcs.studies.robustness.analysis import Robustness, robustness
+from robustcs.studies.robustness.findings import robustness_findings
 
 
 def made(scores: dict[str, Sequence[float]], groups: dict[str, Group], **more: object) -> Robustness:
@@ -98,6 +101,10 @@ def test_demo_risk_spread_and_turns(of_demo: tuple[Robustness, dict[str, pd.Data
         weighted = gains.where(gains > 0, 2 * gains)
         assert row.urisk == pytest.approx(weighted.mean())
         assert row.trisk == pytest.approx(stats.ttest_1samp(weighted, 0).statistic)
+        # swapped at random, gains and losses change places
+        assert row.expected == pytest.approx((weighted.mean() + (-gains).where(gains < 0, -2 * gains).mean()) / 2)
+    drops = result.measures.set_index(["group", "set", "metric"])["p"]
+    assert result.risk.set_index(["group", "set", "metric"])["p"].equals(drops)
     table = pd.DataFrame({name: scores[name]["ndcg_cut_3"] for name in ("raw_1", "raw_2", "raw_3")})
     turns = result.turns.query("group == 'raw' and metric == 'ndcg_cut_3'").set_index("turn")
     for column, expected in (("mean", table.mean(axis=1)), ("sd", table.std(axis=1)), ("low", table.min(axis=1))):
@@ -183,3 +190,58 @@ def test_cast_2020(shared_data: Path) -> None:
     assert abs(first.loc["first", "drop"]) < 0.02 and first.loc["later", "drop"] > 0.2
     dropped = Project(qrels=project.qrels, runs=project.runs, policy=EvaluationPolicy(relevance_level=2, missing="drop"))
     assert Workspace(dropped).system_scores(["manual", "raw"])[1].turns == 207
+
+
+def test_every_drop_is_that_of_its_own_test(of_demo: tuple[Robustness, dict[str, pd.DataFrame]]) -> None:
+    """Sets and their mean are tested together: each as if it were alone."""
+    result, scores = of_demo
+    units = units_of(list(scores["human"].index))
+    for row in result.measures.itertuples():
+        sums = units.sums((scores[row.baseline_run] - scores[row.set])[row.metric].to_numpy())
+        (alone,) = paired_tests(sums, units.sizes, 0)
+        assert (row.drop, row.p, row.ci_low, row.ci_high) == pytest.approx((alone.value, alone.p, alone.low, alone.high))
+        assert row.note == alone.note
+
+
+def test_margin() -> None:
+    values = np.random.default_rng(1).random(60) * 0.6 + 0.3
+    scores = {"base": values, "near": values - 0.01 * np.sin(np.arange(60)), "far": values - 0.2 - 0.1 * np.cos(np.arange(60))}
+    groups = {"g": Group("base", ("near", "far"))}
+    result = made(scores, groups, margin=0.05)
+    assert result.measures["equivalent"].tolist() == [True, False] and result.groups["equivalent"].tolist() == [False]
+    for row in result.measures.itertuples():
+        assert row.equivalent == (row.ci_low > -0.05 and row.ci_high < 0.05)
+    assert made(scores, groups).measures["equivalent"].isna().all()
+    with pytest.raises(UsageError, match="margin -1; write a difference above 0"):
+        made(scores, groups, margin=-1)
+
+
+def test_what_few_conversations_cannot_say() -> None:
+    values = np.random.default_rng(2).random((4, 18))
+    scores = dict(zip(("base", "a", "b", "c"), values, strict=True))
+    result = made(scores, {"g": Group("base", ("a", "b", "c"))})
+    assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 6)
+    assert "sets: corrected for 3 comparisons no p can reach 0.05: the smallest possible is 0.094" in result.evaluated.notes
+    assert result.measures["note"].str.contains("unstable: 6 conversations only").all()
+    late = {f"{c}_3": "late" for c in range(1, 5)}
+    slices = made(scores, {"g": Group("base", ("a", "b", "c"))}, slices={"kind": late}).slices
+    (row,) = slices[slices["slicing"] == "kind"].itertuples()
+    assert (row.turns, row.units) == (4, 4) and math.isnan(row.ci_low)
+    assert row.note == "no interval: 4 conversations, 5 are needed"
+    assert (slices.loc[slices["slicing"] == "first", "units"] == 6).all()
+
+
+def test_findings_say_what_the_conversations_can_tell() -> None:
+    values = np.random.default_rng(3).random(60) * 0.5 + 0.3
+    noise = np.random.default_rng(4).normal(0, 0.1, 60)
+    scores = {"base": values, "low": values - 0.2 - 0.1 * noise, "same": values + noise}
+    result = made(scores, {"lower": Group("base", ("low",)), "alike": Group("base", ("same",))}, margin=0.2)
+    lower, alike = robustness_findings(result)
+    assert lower.startswith("In other words (lower, 1 test set), NDCG@3 drops by 0.") and lower.endswith("% of the baseline.")
+    assert "by Holm over 2 groups" in lower and "20 conversations" not in lower
+    row = result.groups.set_index("group").loc["alike"]
+    assert row["p_corrected"] > 0.05
+    assert "there is no drop larger than 0.2" in alike
+    assert alike.endswith(
+        f"20 conversations would find a drop of {row['detectable']:.3f} in 80 % of trials and cannot tell this from chance."
+    )

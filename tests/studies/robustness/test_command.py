@@ -85,3 +85,16 @@ def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     assert (code, err) == (
         2, "robustcs: no groups of runs are given; name them with --group NAME=BASELINE,SET,SET or in robustcs.toml\n",
     )  # fmt: skip
+
+
+def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    options = ("--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")
+    code, out, _ = call(capsys, *options, "--margin", "0.1", "--table", "measures")
+    said = " ".join(out.split())
+    assert code == 0 and "the whole interval lies inside ±0.1, so there is no drop larger than that" in said
+    assert max(map(len, out.splitlines())) <= 80
+    code, out, _ = call(capsys, *options, "--margin", "0.1", "--format", "json")
+    rows = json.loads(out)["tables"]["measures"]
+    assert [row["set"] for row in rows if row["equivalent"]] == ["raw_3"]
+    code, _, err = call(capsys, *options, "--margin", "0")
+    assert code == 2 and err == "robustcs: margin 0; write a difference above 0, such as 0.02\n"

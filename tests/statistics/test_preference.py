@@ -1,0 +1,61 @@
+"""A share against one half: scipy where every unit has one judgment, agreement of p and interval everywhere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.statistics.means import share_estimates
+from robustcs.statistics.preference import EXACT_METHOD, preferred_share
+
+
+@pytest.mark.parametrize("number", [5, 8, 13, 40])
+def test_single_judgments_are_the_exact_binomial_test(number: int) -> None:
+    for wins in range(number + 1):
+        found = preferred_share([1] * wins + [0] * (number - wins), [1] * number)
+        expected = binomtest(wins, number)
+        interval = expected.proportion_ci()
+        assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
+        assert found.method == EXACT_METHOD and found.floor == pytest.approx(2 * 0.5**number)
+
+
+@given(
+    st.lists(st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), min_size=1, max_size=30)
+)
+def test_the_interval_leaves_out_one_half_exactly_where_p_is_small(pairs: list[tuple[int, int]]) -> None:
+    found = preferred_share(*zip(*pairs, strict=True))
+    if len(pairs) < LEAST_UNITS:
+        assert math.isnan(found.low) and "are needed" in found.note
+        return
+    assert found.low <= found.value <= found.high
+    if abs(found.p - 0.05) > 1e-9:
+        assert (found.p <= 0.05) == (found.low > 0.5 or found.high < 0.5)
+    swapped = preferred_share([size - wins for wins, size in pairs], [size for _, size in pairs])
+    assert swapped.p == pytest.approx(found.p) and swapped.low == pytest.approx(1 - found.high)
+
+
+def test_units_of_several_judgments_have_wilsons_interval() -> None:
+    wins, sizes = [3, 2, 0, 2, 3, 0, 1], [3, 3, 1, 2, 4, 1, 1]
+    found = preferred_share([*wins, 0], [*sizes, 0], "pair")
+    (share,) = share_estimates(wins, sizes, "pair")
+    assert (found.value, found.low, found.high, found.units) == (share.value, share.low, share.high, 7)
+
+
+def test_nothing_decided() -> None:
+    found = preferred_share([0, 0], [0, 0])
+    assert math.isnan(found.value) and found.p == 1 and found.note == "no judgment decides"
+
+
+def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:
+    random = np.random.default_rng(0)
+    rejected = []
+    for _ in range(1500):
+        sizes = random.integers(1, 5, 15)
+        rejected.append(preferred_share(random.binomial(sizes, random.beta(2, 2, 15)), sizes).p <= 0.05)
+    assert 0.03 <= np.mean(rejected) <= 0.065
