@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from robustcs.evaluation import holes
-from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, rbp_residual
+from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
@@ -22,6 +23,8 @@ from robustcs.result import Evaluated, Result, count, difference, flag, score, t
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Numbers = npt.NDArray[np.int64]
 
 #: Measures that are made for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
@@ -61,14 +64,17 @@ class Unjudged(Result):
             score("high", header="highest"),
             score("condensed", "the score with unjudged passages taken out of the ranking"),
             count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
-            text("scope"), count("max_grade"), flag("exact", "are low and high known?"),
+            text("scope", "whose unjudged passages get grades: cutoff (those inside the measure's cut-off), run or pool"),
+            count("max_grade"),
+            flag("exact", "some grades reach low and high; bpref's ends in the scope pool are outer ones"),
         ),
         table(
             "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
             " No rows for a measure that has no bounds.",
             text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
-            difference("low", "by grades of the unjudged passages of the two runs"), difference("high"),
-            flag("separable", "0 lies outside: whatever the grades, one run stays the better one"),
+            difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
+            difference("high"),
+            flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
             flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
         ),
         holes.UNIQUE,
@@ -123,11 +129,14 @@ def unjudged(
     """
     import pandas as pd
 
+    natives = [measure for measure in measures if measure.family in NATIVE]
+    numbers = holes.passage_numbers(runs)
+    pool = holes.pool_holes(runs, numbers) if settings.scope == "pool" else None
     bounds, turns = [], []
     for run in runs:
         dense = condensed(run.matrix)
         for measure in measures:
-            row, per_turn = _bounds(run, measure, evaluated, settings)
+            row, per_turn = _bounds(run, measure, evaluated, settings, pool)
             without = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
             row["condensed"] = mean_score(measure, without)
             bounds.append(row)
@@ -140,7 +149,7 @@ def unjudged(
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_pairs(runs, [measure for measure in measures if measure.family in NATIVE], evaluated, settings),
+        pairs=_pairs(runs, numbers, pool, natives, evaluated, settings),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),
@@ -154,15 +163,15 @@ def unjudged(
 
 
 def _bounds(
-    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings
+    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings, pool: Numbers | None
 ) -> tuple[dict[str, object], pd.DataFrame]:
-    """The row of a run and a measure, and its intervals turn by turn."""
+    """The row of a run and a measure, and its bounds turn by turn; ``pool``: unjudged passages of all runs, by turn."""
     import pandas as pd
 
     matrix, policy = run.matrix, evaluated.policy
     row: dict[str, object] = {
         "run": run.name, "metric": measure.name, "scope": settings.scope, "max_grade": settings.max_grade,
-        "exact": measure.family in NATIVE,
+        "exact": measure.family in NATIVE and not (measure.family == "bpref" and pool is not None),
     }  # fmt: skip
     if measure.family not in NATIVE:
         score = score_columns(matrix, [measure], policy)[measure.name]
@@ -171,7 +180,8 @@ def _bounds(
         found = Bounds(nothing, score, nothing, np.zeros(len(score), dtype=np.int64))
         counts = pd.array([pd.NA] * len(score), dtype="Int64")
     else:
-        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope)
+        outside = None if pool is None else outside_of(matrix, measure, pool)
+        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope, outside)
         row |= {"low": found.low.mean(), "score": found.score.mean(), "high": found.high.mean()}
         row |= {"unjudged": int(found.unjudged.sum()), "turns": int((found.unjudged > 0).sum())}
         counts = pd.array(found.unjudged, dtype="Int64")
@@ -192,7 +202,14 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
     return None
 
 
-def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
+def _pairs(
+    runs: Sequence[JudgedRun],
+    numbers: Sequence[Numbers],
+    pool: Numbers | None,
+    measures: Sequence[Measure],
+    evaluated: Evaluated,
+    settings: Settings,
+) -> pd.DataFrame:
     import pandas as pd
 
     rows: list[tuple[object, ...]] = []
@@ -202,9 +219,8 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Ev
     needed = ranks_of_pairs(measures, settings.scope)
     widths = [run.matrix.grades.shape[1] for run in runs]
     assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
-    numbers = holes.passage_numbers(runs)
     for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
-        pair = run_pair(first.top, second.top, its_numbers, other_numbers)
+        pair = run_pair(first.top, second.top, its_numbers, other_numbers, pool)
         for measure in measures:
             found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
             low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))

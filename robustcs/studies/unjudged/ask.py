@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
@@ -37,8 +38,8 @@ def ask(
 
     Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, or where no turn is answered.
     """
-    if scope not in ("cutoff", "run"):
-        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff or run")
+    if scope not in get_args(Scope):
+        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
     project, depth = workspace.project, top
     limit = project.policy.depth
     if depth and limit and depth > limit:

@@ -25,14 +25,14 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     ``roles``: run → original, qr or human; further runs are not in it.
     """
     shares = result.rates.set_index("run")["share"]
-    exact = result.bounds[result.bounds["exact"]]
-    if not len(exact):
+    bounded = result.bounds[result.bounds["low"].notna()]
+    if not len(bounded):
         return (
             f"Nobody judged {percent(shares.min())} ({shares.idxmin()}) to {percent(shares.max())} ({shares.idxmax()}) of the"
             f" top {result.settings.depth} passages.",
         )
-    metric = headline_measure(exact["metric"])
-    bounds = exact[exact["metric"] == metric].set_index("run")
+    metric = headline_measure(bounded["metric"])
+    bounds = bounded[bounded["metric"] == metric].set_index("run")
     human = next((name for name, role in roles.items() if role == "human"), None)
     drops = [(human, name, [name]) for name, role in roles.items() if human and role != "human"]
     drops += [(group.baseline, f"the sets of {name}", list(group.sets)) for name, group in groups.items()]
@@ -46,8 +46,9 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
 
 
 def _scope(result: Unjudged, label: str) -> str:
-    """Which passages the bounds look at."""
-    return "of these runs" if result.settings.scope == "run" else f"that {label} looks at in these runs"
+    """Which unjudged passages the bounds grade."""
+    scopes = {"cutoff": f"that {label} looks at in these runs", "run": "of these two runs", "pool": "of all runs here"}
+    return scopes[result.settings.scope]
 
 
 def _drop(
@@ -63,8 +64,8 @@ def _drop(
         f" {plain(drop)}."
     )
     if most - least <= ROUNDING:
-        elsewhere = "Judging other passages still can, through ideal rankings and the number of relevant passages."
-        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it. {elsewhere}"
+        still = " Judging others still can, through ideal rankings." if result.settings.scope != "pool" else ""
+        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it.{still}"
     sure = (
         "so these grades alone cannot undo it"
         if least > 0
@@ -72,11 +73,10 @@ def _drop(
         if most > 0
         else "so nothing is lost"
     )
-    which = "the unjudged passages" if result.settings.scope == "run" else f"the unjudged passages that {label} looks at"
     return (
         f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
-        f" {percent(shares[baseline])}). Whatever the grades of {which}, the drop lies between {plain(least)} and"
-        f" {plain(most)}{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages"
+        f" {percent(shares[baseline])}). Whatever the grades of the unjudged passages {_scope(result, label)},"
+        f" the drop lies between {plain(least)} and {plain(most)}{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages"
         f" taken out of the rankings it is {plain(condensed)}."
     )
 

@@ -14,10 +14,9 @@ from robustcs.studies.unjudged.show import show
 
 _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
-    " computed; the line around it goes from the lowest to the highest score that any grades of the run's own unjudged passages"
-    " would give. Whether two runs can be told apart these lines do not say: a passage that both found has one grade in both,"
-    " and a good one that one run alone found enters the ideal ranking of the other too. The table of pairs tries all grades"
-    " for both at once."
+    " computed; the line around it goes from the lowest to the highest score that any grades of the unjudged passages of all"
+    " these runs would give, however improbable: bounds, not an interval. Whether two runs can be told apart these lines do not"
+    " say: a passage that both found has one grade in both. The table of pairs tries all grades for both at once."
 )
 
 
@@ -26,7 +25,7 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
+    result = ask(workspace, scope="pool")
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     findings = unjudged_findings(result, roles, comparable_groups(workspace.project))
     return Answer(findings, _READING, figures_first(show(result)), result.evaluated, {"unjudged": result})

@@ -144,7 +144,7 @@ def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Pa
     assert max(map(len, text.splitlines())) <= 80
     for question in (
         "How much of the top 3 did nobody judge?", "How far could judging move the scores?",
-        "Which runs do these judgments not tell apart?", "Which grades did the unjudged passages get?",
+        "Which orders of two runs do the judgments not prove?", "Which grades did the unjudged passages get?",
     ):  # fmt: skip
         assert question in text
     found = tables(capsys, "--config", demo / "robustcs.toml")
@@ -158,6 +158,41 @@ def test_missing_turns_can_be_dropped(capsys: pytest.CaptureFixture[str], demo: 
     assert report["policy"]["turns"] == 69
     assert {row["turn"] for row in report["tables"]["turns"]}.isdisjoint({"4_4"})
     assert "raw_2 lacks 1 turn: 4_4" in report["notes"]
+
+
+def test_new_judgments_leave_the_bounds_of_the_cut_off_and_never_those_of_the_pool(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new judgments of the demo reach deeper than any cut-off, into ideal rankings."""
+    monkeypatch.chdir(demo)
+    metrics = [part for name in ("ndcg_cut_3", "recall_10", "map", "bpref") for part in ("--metric", name)]
+    assert run(["augment", *metrics, "--format", "json"]) == 0
+    after = {(row["run"], row["metric"]): row["after"] for row in json.loads(capsys.readouterr().out)["tables"]["measures"]}
+    left: dict[tuple[str, str], int] = {}
+    pairs_left: dict[tuple[str, str], int] = {}
+    for scope in ("cutoff", "pool"):
+        found = tables(capsys, *metrics, "--scope", scope)
+        for row in found["bounds"]:
+            outside = not row["low"] - 1e-12 <= after[row["run"], row["metric"]] <= row["high"] + 1e-12
+            left[scope, row["metric"]] = left.get((scope, row["metric"]), 0) + outside
+            assert row["exact"] is not (scope == "pool" and row["metric"] == "bpref")
+        for row in found["pairs"]:
+            difference = after[row["first"], row["metric"]] - after[row["second"], row["metric"]]
+            outside = not row["low"] - 1e-12 <= difference <= row["high"] + 1e-12
+            pairs_left[scope, row["metric"]] = pairs_left.get((scope, row["metric"]), 0) + outside
+    assert left["cutoff", "ndcg_cut_3"] == 12
+    assert pairs_left["cutoff", "ndcg_cut_3"] > 0
+    assert not any(number for (scope, _), number in [*left.items(), *pairs_left.items()] if scope == "pool")
+
+
+def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    said = {
+        scope: " ".join(call(capsys, *demo_arguments(demo), "--metric", "bpref", "--scope", scope, "--table", "bounds").split())
+        for scope in ("cutoff", "run", "pool")
+    }
+    assert "--scope pool grades them too" in said["cutoff"] and "--scope pool grades them too" in said["run"]
+    assert "--scope pool" not in said["pool"] and "of all these runs" in said["pool"]
+    assert "bpref: the bounds may be too wide" in said["pool"] and "too wide" not in said["run"]
 
 
 def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:
