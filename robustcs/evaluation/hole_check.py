@@ -106,15 +106,15 @@ def hole_warnings(
     total = len(holes)
     if len(judged) < _FEW:
         found.append(f"The hole model learned from {len(judged)} judged passages only.")
-    numbers, alone = found_alone(pool, model.groups)
+    numbers, alone = found_alone(pool, model.groups, int(holes.best.max()))
     for group, own in zip(numbers.tolist(), alone, strict=True):
         unjudged, known = int(own[holes.pairs].sum()), int(own[judged.pairs].sum())
         if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
             runs = [name for name, number in zip(pool.names, model.groups, strict=True) if number == group]
             name = (names or {}).get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
             found.append(
-                f"Of the passages that only {name} found, {known} of {known + unjudged} are judged: nothing tells whether they"
-                " are poorer or better than those of other runs, and 95 % may be less here."
+                f"Of the passages that only {name} found at these ranks, {known} of {known + unjudged} are judged: nothing"
+                " tells whether they are poorer or better than those of other runs, and 95 % may be less here."
             )
     deep = int((holes.log_best > model.limit).sum())
     if deep >= _DEEP * total:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
+from robustcs.evaluation.groups import Group
+from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, expected_drops
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
@@ -42,17 +44,23 @@ class Settings:
         The highest grade that an unjudged passage could get.
     groups
         Group → names of the runs among which a passage is unique.
+    compared
+        Group → the runs whose mean is compared with a baseline.
     """
 
     depth: int
     scope: Scope
     max_grade: int
     groups: Mapping[str, Sequence[str]]
+    compared: Mapping[str, Group] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Unjudged(Result):
-    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved."""
+    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved.
+
+    ``warnings``: what must stand beside expected differences.
+    """
 
     study = "unjudged"
     declared = (
@@ -76,7 +84,9 @@ class Unjudged(Result):
             difference("high"),
             flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
             flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
+            *EXPECTED,
         ),
+        DROPS,
         holes.UNIQUE,
         holes.UNIQUE_RUNS,
         holes.LATER_GRADES,
@@ -104,6 +114,7 @@ class Unjudged(Result):
     rates: pd.DataFrame
     bounds: pd.DataFrame
     pairs: pd.DataFrame
+    drops: pd.DataFrame
     unique: pd.DataFrame
     unique_runs: pd.DataFrame
     grades: pd.DataFrame
@@ -113,6 +124,7 @@ class Unjudged(Result):
     short: pd.DataFrame
     incomplete: pd.DataFrame
     turns: pd.DataFrame
+    warnings: tuple[str, ...] = ()
 
 
 def unjudged(
@@ -122,10 +134,12 @@ def unjudged(
     evaluated: Evaluated,
     settings: Settings,
     later: Grades | None = None,
+    filled: FilledHoles | None = None,
 ) -> Unjudged:
     """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
 
-    ``later`` are grades given since, of which only those of unjudged passages are looked at.
+    ``later`` are grades given since, of which only those of unjudged passages are looked at. ``filled``: the same runs and
+    measures with grades drawn for what is unjudged.
     """
     import pandas as pd
 
@@ -149,7 +163,8 @@ def unjudged(
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_pairs(runs, numbers, pool, natives, evaluated, settings),
+        pairs=_expected(_pairs(runs, numbers, pool, natives, evaluated, settings), runs, measures, filled),
+        drops=expected_drops([run.name for run in runs], measures, settings.compared, filled),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),
@@ -159,6 +174,7 @@ def unjudged(
         short=holes.short_lists(runs, settings.depth),
         incomplete=_incomplete(runs, evaluated),
         turns=pd.concat(turns, ignore_index=True),
+        warnings=filled.warnings if filled else (),
     )
 
 
@@ -228,6 +244,24 @@ def _pairs(
             rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
     order = {measure.name: place for place, measure in enumerate(measures)}
     return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[0])]), columns=columns)
+
+
+def _expected(
+    pairs: pd.DataFrame, runs: Sequence[JudgedRun], measures: Sequence[Measure], filled: FilledHoles | None
+) -> pd.DataFrame:
+    """The pairs with what their differences probably are."""
+    columns = [field.name for field in EXPECTED]
+    values = np.full((len(pairs), len(columns)), np.nan)
+    if filled is not None:
+        place = {run.name: number for number, run in enumerate(runs)}
+        for number, measure in enumerate(measures):
+            rows = np.flatnonzero(pairs["metric"] == measure.name)
+            if len(rows):
+                weights = np.zeros((len(rows), len(runs)))
+                for sign, side in ((1, "first"), (-1, "second")):
+                    weights[np.arange(len(rows)), pairs[side].iloc[rows].map(place)] = sign
+                values[rows] = filled.differences(weights, number)
+    return pairs.assign(**dict(zip(columns, values.T, strict=True)))
 
 
 def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:

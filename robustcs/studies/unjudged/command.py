@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import MOST, SYSTEMS, Command
+from robustcs.studies.study import MOST, SEED, SYSTEMS, UNIT, Command
 
 COMMAND = Command(
     """How much of the top K did nobody judge, and how far could scores move if somebody did?
@@ -17,10 +17,11 @@ COMMAND = Command(
     Examples:
       robustcs unjudged
       robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
+      robustcs unjudged --expected --table pairs
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf --output unjudged.json
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
-    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs"),
+    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs", *UNIT, *SEED),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
                      help="Depth of the judged shares (default 3)."),
@@ -29,6 +30,9 @@ COMMAND = Command(
                      " all of any run here, which enter ideal rankings too."),
         click.Option(["--max-grade"], type=click.IntRange(0, 1000), metavar="N",
                      help="Highest grade that an unjudged passage could get (default: the highest in the qrels)."),
+        click.Option(["--expected"], is_flag=True,
+                     help="Draw grades for the holes in every top 10, as the hole model predicts them: what every difference"
+                     " probably is, with one interval for sampling and holes."),
         click.Option(["--documents"], is_flag=True,
                      help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first"
                      " passage of a document counts (CAsT 2021)."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robustcs.documents.order import figures_first
+from robustcs.errors import UsageError
 from robustcs.project.model import Project
 from robustcs.project.parts import judged_runs
 from robustcs.project.rewritten import comparable_groups
@@ -21,11 +22,16 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    return judged_runs(project, ("groups",))
+    return judged_runs(project, ("groups", "run_groups", "seed"))
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace, scope="pool")
+    try:
+        result = ask(workspace, scope="pool", expected=True)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        result = ask(workspace, scope="pool")
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     findings = unjudged_findings(result, roles, comparable_groups(workspace.project))
     return Answer(findings, _READING, figures_first(show(result)), result.evaluated, {"unjudged": result})
@@ -33,7 +39,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "unjudged", "How much of the drop is only holes in the judgments?", ("rates", "bounds", "pairs", "grades"), _part,
-        answer=_answer,
+        "unjudged", "How much of the drop is only holes in the judgments?", ("drops", "rates", "bounds", "pairs", "grades"),
+        _part, answer=_answer,
     ),
 )  # fmt: skip

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.documents.document import Block, Figure, Paragraph, Table
-from robustcs.documents.holes import later_grades_table, rates_table, unique_table
+from robustcs.documents.holes import (
+    EXPECTED_NOTE,
+    drops_table,
+    expected_columns,
+    later_grades_table,
+    rates_table,
+    unique_table,
+)
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, percent, score
-from robustcs.evaluation.bounds import Scope
+from robustcs.evaluation.bounds import ROUNDING, Scope
 from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import and_more, counted
@@ -38,6 +45,9 @@ _SCOPES: dict[Scope, tuple[str, str]] = {
     ),
     "pool": ("of all these runs", ""),
 }
+#: Pairs that are shown with what is expected of them.
+_CLOSEST = 15
+_MEASURE: Shown = (text("Measure"), lambda row: measure_label(row.metric))
 #: The row of a table that counts turns.
 _TURNS = "turns"
 
@@ -45,6 +55,10 @@ _TURNS = "turns"
 def show(result: Unjudged) -> tuple[Block, ...]:
     """Shares, the figure, bounds and what they do not tell apart; then the shares in other cuts, and the qrels."""
     blocks: list[Block] = [_rates(result), _figure(result), _bounds(result)]
+    if len(result.drops):
+        blocks.append(drops_table(result, result.drops))
+    if result.pairs["expected"].notna().any():
+        blocks.append(_expected(result))
     if len(result.rates) > 1 and len(result.pairs):
         blocks.append(_pairs(result))
     blocks += [_incomplete(result), _ranks(result)]
@@ -86,6 +100,18 @@ def _bounds(result: Unjudged) -> Table:
     rows = frame.sort_values("metric", key=lambda names: names.map({name: i for i, name in enumerate(dict.fromkeys(names))}),
                              kind="stable")  # fmt: skip
     return result_table(result, "bounds", "How far could judging move the scores?", columns, note, rows=rows, by="metric")
+
+
+def _expected(result: Unjudged) -> Table:
+    """The pairs whose order is least certain."""
+    pairs = result.pairs
+    distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
+    rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
+    columns: list[Shown] = [_MEASURE, "first", "second", "difference", *expected_columns()]
+    note = EXPECTED_NOTE
+    if len(pairs) > len(rows):
+        note += f" The {len(rows)} of {len(pairs)} pairs whose order holes leave least certain; CSV and JSON have all."
+    return result_table(result, "pairs", "What do two runs probably differ by?", columns, note, rows=rows, slug="expected")
 
 
 def _pairs(result: Unjudged) -> Block:

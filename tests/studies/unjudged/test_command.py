@@ -195,6 +195,38 @@ def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.Ca
     assert "bpref: the bounds may be too wide" in said["pool"] and "too wide" not in said["run"]
 
 
+def test_what_is_expected_of_every_difference(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The paraphrase sets' own finds are unjudged: holes are a part of their drop, and the output says what nobody knows."""
+    plain = tables(capsys, *demo_arguments(demo), "--metric", "ndcg_cut_3")
+    assert not plain["drops"] and all(row["expected"] is None for row in plain["pairs"])
+    monkeypatch.chdir(demo)
+    report = json.loads(call(capsys, "--expected", "--metric", "ndcg_cut_3", "--scope", "pool", "--format", "json"))
+    drops = {row["group"]: row for row in report["tables"]["drops"]}
+    assert set(drops) == {"original", "qr", "manual", "raw"}
+    for row in [*drops.values(), *report["tables"]["pairs"]]:
+        measured = row.get("drop", row.get("difference"))
+        assert row["holes_low"] < row["expected"] < row["holes_high"]
+        assert row["expected_low"] < row["holes_low"] and row["holes_high"] < row["expected_high"]
+        if measured:
+            assert row["hole_share"] == pytest.approx(1 - row["expected"] / measured, abs=1e-5)
+    assert 0 < drops["manual"]["hole_share_low"] < drops["manual"]["hole_share"]
+    pair = next(row for row in report["tables"]["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
+    assert pair["expected"] == pytest.approx(-drops["qr"]["expected"], abs=1e-9)
+    assert any("only the sets of manual found at these ranks, 0 of" in note for note in report["notes"])
+    assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
+    text = call(capsys, "--expected", "--metric", "ndcg_cut_3", "--table", "drops")
+    assert "How much of the drops is holes?" in text and "sampling and holes together" in text
+
+
+def test_judgments_of_one_grade_teach_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1_1 0 a 1\n1_2 0 b 1\n")
+    (tmp_path / "run").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n1_2 Q0 b 1 2 t\n")
+    assert run(["unjudged", "--qrels", "qrels", "--run", "r=run", "--expected"]) == 2
+    assert "the judged passages of the runs' top 20 all have one grade" in capsys.readouterr().err
+
+
 def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         assert run(["unjudged", *map(str, demo_arguments(demo)), "--output", name]) == 0
