@@ -9,12 +9,11 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
-from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
 from robustcs.project.rewritten import comparable_groups
-from robustcs.project.run_groups import group_numbers, run_groups
+from robustcs.project.run_groups import model_groups
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 
@@ -44,12 +43,9 @@ def fill(
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
     units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)
-    groups = run_groups(project)
+    groups, names = model_groups(project, pool.names)
     grades = pool.grades(workspace.qrels)
-    if not 0 < len(groups) <= MOST_RUNS:
-        return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed)
-    numbers, names = group_numbers(groups, pool.names), dict(enumerate(groups))
-    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, numbers, names)
+    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, groups, names)
 
 
 def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:

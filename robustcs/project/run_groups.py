@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.project.model import Project
 
 
@@ -34,6 +35,17 @@ def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
     if both := alone.keys() & named.keys():
         raise UsageError("repeated-run", f"[run_groups] {both.pop()} is the name of a run that it lacks", "choose another name")
     return {**named, **alone}
+
+
+def model_groups(project: Project, runs: tuple[str, ...]) -> tuple[tuple[int, ...] | None, dict[int, str]]:
+    """The groups of ``runs`` for the hole model, and their names; None where it has to guess.
+
+    It guesses as well where there are too many groups for a slope of each.
+    """
+    groups = run_groups(project)
+    if not 0 < len(groups) <= MOST_RUNS:
+        return None, {}
+    return group_numbers(groups, runs), dict(enumerate(groups))
 
 
 def group_numbers(groups: Mapping[str, tuple[str, ...]], runs: tuple[str, ...]) -> tuple[int, ...]:
