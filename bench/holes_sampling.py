@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
 
 from bench.holes import COLLECTIONS, MEASURES, PAGE, POLICY, hidden, truth  # noqa: E402
+from robustcs.evaluation.groups import RunSources  # noqa: E402
 from robustcs.evaluation.hole_expectation import EXPECTED, fill_holes  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED  # noqa: E402
 from robustcs.evaluation.run_pool import Grades, RunPool  # noqa: E402
@@ -81,7 +82,7 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
     units = units_of(some.turns)
     counted = np.ones(len(some.turns), dtype=bool)
     _, of_group = np.unique(groups, return_inverse=True)
-    filled = fill_holes(some, left, MEASURES, POLICY, counted, units, number, of_group.tolist(), check=False)
+    filled = fill_holes(some, left, MEASURES, POLICY, counted, units, number, RunSources(tuple(of_group.tolist())), check=False)
     contrasts = np.zeros((len(first), len(pool.names)))
     contrasts[np.arange(len(first)), first], contrasts[np.arange(len(first)), second] = 1, -1
     names = [field.name for field in EXPECTED]

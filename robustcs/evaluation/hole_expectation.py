@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.groups import Group
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import fit_hole_model
@@ -117,25 +117,26 @@ def fill_holes(
     counted: npt.NDArray[np.bool_],
     units: Units,
     seed: int,
-    groups: Sequence[int] | None = None,
-    names: Mapping[int, str] | None = None,
+    sources: RunSources = UNKNOWN_SOURCES,
     check: bool = True,
 ) -> FilledHoles:
     """Draw grades for the holes of ``pool`` and score all runs under them.
 
-    ``counted`` (bool[T]): the turns that means go over, whose ``units`` are given. ``groups``: as :func:`fit_hole_model`;
-    ``names``: what they are called. ``check``: is the model tried on hidden judgments as well?
+    ``counted`` (bool[T]): the turns that means go over, whose ``units`` are given. ``sources``: those of the runs. ``check``:
+    is the model tried on hidden judgments as well?
 
     Raises :class:`UsageError` where the judgments cannot teach the model.
     """
     now = units.sums(pool.score(grades[None], measures, policy)[0][..., counted])
-    model = fit_hole_model(pool, grades, FILLED_DEPTH, groups, seed)
+    model = fit_hole_model(pool, grades, FILLED_DEPTH, sources.learned, seed)
     if model is None:
         return FilledHoles(now[None], now, units, seed, 0, None, ())
     batches = model.draws(grades, DRAWS, pool.batch(measures))
     sums = np.concatenate([units.sums(pool.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
-    warnings = ([tried.warning] if tried and tried.warning else []) + list(hole_warnings(model, pool, grades, measures, names))
+    warnings = ([tried.warning] if tried and tried.warning else []) + list(
+        hole_warnings(model, pool, grades, measures, sources)
+    )
     return FilledHoles(sums, now, units, seed, len(model.pairs), tried, tuple(warnings))
 
 

@@ -13,7 +13,7 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
 from robustcs.project.rewritten import comparable_groups
-from robustcs.project.run_groups import model_groups
+from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 
@@ -43,9 +43,9 @@ def fill(
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
     units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)
-    groups, names = model_groups(project, pool.names)
+    sources = run_sources(project, pool.names)
     grades = pool.grades(workspace.qrels)
-    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, groups, names)
+    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources)
 
 
 def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:

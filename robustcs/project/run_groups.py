@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import RunSources
 from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.project.model import Project
 
@@ -37,15 +38,17 @@ def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
     return {**named, **alone}
 
 
-def model_groups(project: Project, runs: tuple[str, ...]) -> tuple[tuple[int, ...] | None, dict[int, str]]:
-    """The groups of ``runs`` for the hole model, and their names; None where it has to guess.
+def run_sources(project: Project, runs: tuple[str, ...]) -> RunSources:
+    """The sources of ``runs`` for the hole model: it learns of ``[run_groups]``, and warns of the sets of ``[groups]`` too.
 
-    It guesses as well where there are too many groups for a slope of each.
+    Where there are too many for a slope of each, it guesses.
     """
     groups = run_groups(project)
-    if not 0 < len(groups) <= MOST_RUNS:
-        return None, {}
-    return group_numbers(groups, runs), dict(enumerate(groups))
+    if not groups:
+        return RunSources()
+    numbers = group_numbers(groups, runs)
+    learned = numbers if project.run_groups and len(groups) <= MOST_RUNS else None
+    return RunSources(learned, numbers, dict(enumerate(groups)))
 
 
 def group_numbers(groups: Mapping[str, tuple[str, ...]], runs: tuple[str, ...]) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import IRDS_PREFIX
+from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
@@ -104,7 +105,8 @@ def ask(
     change = augment(pool, before, after, merge, measures, policy, counted, seed) if project.new_judgments else None
     drawn, evaluated = None, pooled.evaluated
     if what_if:
-        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given)
+        sources = run_sources(project, pool.names)
+        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given, sources)
         evaluated = replace(evaluated, notes=(*evaluated.notes, *drawn.warnings))
     left = leave_out(pool, after, pool_depth, measures, policy, counted) if leave_one_out else None
     return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels)

@@ -152,7 +152,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     holes = f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'stands', 'stand')}"
     gist = (
         f"{holes} in the top {drawn.depth} of {'some' if drawn.holes else 'any'} run."
-        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No score can change.")
+        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No grade is drawn.")
         + " Passages further down stay unjudged and count as not relevant."
     )
     columns: list[Shown] = ["run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))]

@@ -18,7 +18,7 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool
 from robustcs.inputs.arrays import as_arrow
 from robustcs.project.model import Project
-from robustcs.project.run_groups import model_groups
+from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach
 
@@ -78,8 +78,7 @@ def _expected(
 ) -> tuple[dict[Pair, float] | None, list[str]]:
     """The expected influence of every hole in a top ``top``; None, and why, where the judgments cannot teach the model."""
     try:
-        groups, _ = model_groups(project, pool.names)
-        model = fit_hole_model(pool, grades, top, groups, project.seed)
+        model = fit_hole_model(pool, grades, top, run_sources(project, pool.names).learned, project.seed)
     except UsageError as error:
         if error.slug != "one-grade":
             raise

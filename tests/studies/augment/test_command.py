@@ -134,7 +134,7 @@ def test_warnings_of_the_hole_model_are_printed(
 @pytest.mark.parametrize("rates", [(), ("--rates", "0=1")])
 def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], rates: tuple[str, ...]) -> None:
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3, *rates).split())
-    assert "0 unjudged passages stand in the top 3 of any run. No score can change." in out
+    assert "0 unjudged passages stand in the top 3 of any run. No grade is drawn." in out
 
 
 def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:
