@@ -10,6 +10,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
+from robustcs.studies.augment.power import ALPHA
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
 
@@ -32,6 +33,8 @@ def show(result: Augmentation) -> tuple[Block, ...]:
         blocks += _what_if(result, result.what_if)
     if result.leave_one_out is not None:
         blocks += _leave_one_out(result, result.leave_one_out)
+    if result.leave_group_out is not None:
+        blocks += _leave_group_out(result, result.leave_group_out)
     return tuple(blocks)
 
 
@@ -55,7 +58,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         blocks.append(Figure("augment", "Mean scores before (open) and after (filled) the new judgments.",
                              _alt(change.measures), lambda: draw_change(change)))  # fmt: skip
     if len(change.ranking):
-        blocks.append(_ranking(result))
+        blocks += [_ranking(result), _power(result)]
     moved = dict(_metrics(change.turns))
     blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
     return blocks
@@ -97,6 +100,23 @@ def _ranking(result: Augmentation) -> Table:
         "1: the same order before and after. τ AP takes the order after as the true one and weighs the top more."
         " 95 %: bootstrap over turns.",
         by="metric",
+    )  # fmt: skip
+
+
+def _power(result: Augmentation) -> Table:
+    columns: list[Shown] = [
+        (text("measure"), lambda row: measure_label(row.metric)), "pairs",
+        (share("before", group="each on its own"), lambda row: percent(row.share_before)),
+        (share("after", group="each on its own"), lambda row: percent(row.share_after)),
+        (share("before", group="by Holm"), lambda row: percent(row.holm_share_before)),
+        (share("after", group="by Holm"), lambda row: percent(row.holm_share_after)), "reversed",
+    ]  # fmt: skip
+    floor = result.tables["power"]["holm_floor"].max()
+    blind = f" With so few units no p by Holm can be below {floor:.2g}." if floor > ALPHA else ""
+    return result_table(
+        result, "power", "Which share of the pairs of runs do the judgments tell apart?", columns,
+        f"At {ALPHA:g}, by the sign-flip test of whole units; Holm over all pairs of a measure. Reversed: told apart by Holm"
+        " before and after, in opposite order. What is not told apart is not equal." + blind,
     )  # fmt: skip
 
 
@@ -241,4 +261,33 @@ def _leave_one_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
                          rows=part, slug=f"leave_one_out-{metric}")
             for metric, part in _metrics(left)
         ),
+    ]  # fmt: skip
+
+
+def _leave_group_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
+    columns: list[Shown] = [
+        "group",
+        "run",
+        "unique",
+        "unique_relevant",
+        "before",
+        "after",
+        "difference",
+        (count("place"), _place),
+    ]
+    if left["guessed"].any():
+        if (left["runs"] == 1).all():
+            return [
+                Paragraph("No groups of runs: none are named in [run_groups], and no two runs share enough that others lack.")
+            ]
+        how = "guessed: runs that share much of what no other run contributed; name them in [run_groups]"
+    else:
+        how = "those of [run_groups] or the sets of [groups]; every other run is its own"
+    note = (
+        f"Unique: judged passages in the top {result.depth} of this group's runs alone; they are withdrawn. Groups are {how}."
+    )
+    return [
+        result_table(result, "leave_group_out", f"{measure_label(metric)}, leaving one group of runs out", columns, note,
+                     rows=part, slug=f"leave_group_out-{metric}")
+        for metric, part in _metrics(left)
     ]  # fmt: skip
