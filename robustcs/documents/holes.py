@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Table
-from robustcs.documents.tables import result_table
-from robustcs.documents.words import percent
-from robustcs.result import count, share, text
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import measure_label, number_interval, percent, plain, score
+from robustcs.evaluation.hole_expectation import FILLED_DEPTH
+from robustcs.result import count, difference, number, share, text
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from robustcs.result import Result
+
+#: How to read :func:`expected_columns`.
+EXPECTED_NOTE = (
+    f"Expected: had the top {FILLED_DEPTH} of all runs here been judged, by grades that the hole model draws; 95 %: for other"
+    " conversations, sampling and holes together. Holes: share of the measured difference that is expected to be holes, on"
+    " these turns."
+)
+#: A share of a drop is not told where its interval is wider: the drop is too small to be divided.
+_READABLE = 2.0
 
 
 def rates_table(result: Result, rates: pd.DataFrame, depth: int) -> Table:
@@ -65,3 +77,53 @@ def later_grades_table(result: Result, rates: pd.DataFrame, grades: pd.DataFrame
          (count("judged since"), lambda row: f"{int(totals[row.run])} of {row.unjudged}")],
         f"Unjudged passages of the top {depth}; shares of those judged since.", rows=rates,
     )  # fmt: skip
+
+
+def expected_columns() -> list[Shown]:
+    """What a difference probably is, for tables: the columns ``EXPECTED`` as people read them."""
+    return [
+        "expected", (number("95 %"), lambda row: number_interval(row.expected_low, row.expected_high)),
+        (share("holes"), lambda row: f"{_whole(row.hole_share)} %" if _readable(row) else "–"),
+    ]  # fmt: skip
+
+
+def drops_table(result: Result, drops: pd.DataFrame) -> Table:
+    """The table ``drops``: what drops probably are, and how much of them is holes."""
+    columns: list[Shown] = [
+        (text("Measure"), lambda row: measure_label(row.metric)), "group", "baseline",
+        (difference("drop"), lambda row: score(row.drop)), *expected_columns(),
+        (share("95 %"), lambda row: _ends(row.hole_share_low, row.hole_share_high) if _readable(row) else "–"),
+    ]  # fmt: skip
+    note = f"{EXPECTED_NOTE} The last 95 %: of that share."
+    return result_table(result, "drops", "How much of the drops is holes?", columns, note, rows=drops, by="metric")
+
+
+def _readable(row: Any) -> bool:
+    return bool(row.hole_share_high - row.hole_share_low <= _READABLE)
+
+
+def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
+    """What a measured ``drop`` probably is, and how much of it is holes; ``expected``: the columns ``EXPECTED`` as a row."""
+    text = (
+        f"Had the top {FILLED_DEPTH} of all runs here been judged, a drop of {plain(expected['expected'])} is expected on other"
+        " conversations"
+    )
+    if math.isnan(expected["expected_low"]):
+        text += ", for which too few conversations are here to give an interval"
+    else:
+        low, high = plain(expected["expected_low"]), plain(expected["expected_high"])
+        text += f" (95 % interval {low} to {high}, sampling and holes together)"
+    share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
+    if drop <= 0 or not high - low <= _READABLE:
+        return f"{text}."
+    if high == low:
+        return f"{text}; no grade was drawn that changes it."
+    return f"{text}; on these turns {_whole(share)} % of the measured drop is holes (95 % interval {_ends(low, high)} %)."
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{_whole(low)} to {_whole(high)}"
+
+
+def _whole(share: float) -> str:
+    return plain(round(100 * share) + 0.0, 0)

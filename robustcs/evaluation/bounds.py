@@ -10,10 +10,14 @@ among all these ways of grading and the score as the judgments stand (which only
 ``run``
     All unjudged passages of the run. Those below the cut-off still enter the ideal ranking and the number of relevant
     passages.
+``pool``
+    All unjudged passages of any run under analysis. Those that other runs retrieve enter the ideal ranking and the number of
+    relevant passages too, so this is what judging these runs could change, however deep; the other scopes are not.
 
 Turns do not touch each other, so the interval of a mean is the mean of the ends. Every interval is exact, at any cut-off
-and depth; nothing is sampled or enumerated beyond O(depth) candidates a turn. The arguments stand at the functions. Intervals
-of two runs say little about their difference: :mod:`robustcs.evaluation.pair_bounds` has that.
+and depth, but that of bpref where passages are graded that the run does not retrieve; nothing is sampled or enumerated beyond
+O(depth) candidates a turn. The arguments stand at the functions. Intervals of two runs say little about their difference:
+:mod:`robustcs.evaluation.pair_bounds` has that.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
 from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.policy import EvaluationPolicy
 
-Scope = Literal["cutoff", "run"]
+Scope = Literal["cutoff", "run", "pool"]
 Ends = tuple[Scores, Scores]
 
 #: Ends as near as this to the score are the score: sums in another order differ in the last bits.
@@ -95,7 +99,8 @@ def measure_bounds(
     """The interval of every turn, for a native measure. A turn without unjudged passages in the scope is a point.
 
     ``outside`` (int64[T]) says how many passages are graded besides those inside the cut-off, where others than those of the
-    scope are, such as the passages of another run. bpref is the one measure whose interval is then not exact but too wide.
+    run are, such as the passages of another run: :func:`outside_of` counts them for the scope ``pool``, which needs them. bpref
+    is the one measure whose interval is then not exact but too wide.
 
     Raises ``ValueError`` for a measure that the matrix does not serve itself.
     """
@@ -103,6 +108,8 @@ def measure_bounds(
         raise ValueError(f"no bounds for {measure}")
     level = policy.relevance_level if measure.level is None else measure.level
     if outside is None:
+        if scope == "pool":
+            raise ValueError("the scope pool needs the number of passages outside")
         below = matrix.grades[:, measure.cutoff :] if scope == "run" and measure.cutoff else matrix.grades[:, :0]
         outside = np.asarray((below == UNJUDGED).sum(axis=1))
     parts = [
@@ -110,6 +117,11 @@ def measure_bounds(
         for number, block in enumerate(matrix.blocks(BLOCK))
     ]
     return Bounds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def outside_of(matrix: GradeMatrix, measure: Measure, graded: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """int64[T]: of ``graded`` passages of every turn, those that do not stand inside the measure's cut-off."""
+    return np.asarray(graded - (matrix.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1))
 
 
 def _block_bounds(case: _Case) -> tuple[Scores, Scores, Scores, npt.NDArray[np.int64]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
 from robustcs.evaluation.hole_features import Floats, found_alone
 from robustcs.evaluation.hole_model import HoleModel, fit_stages, hide, split
 from robustcs.evaluation.matrix import UNJUDGED
@@ -95,26 +96,27 @@ def check_hole_model(
 
 
 def hole_warnings(
-    model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], names: Mapping[int, str] | None = None
+    model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], sources: RunSources = UNKNOWN_SOURCES
 ) -> tuple[str, ...]:
     """What the judgments cannot tell: sentences that belong beside every number of the model.
 
-    ``names``: what the model's groups are called; else by their runs.
+    ``sources``: those whose own finds are looked at; without, the model's groups, called by their runs.
     """
     found = []
     holes, judged = model.holes, model.judged
     total = len(holes)
     if len(judged) < _FEW:
         found.append(f"The hole model learned from {len(judged)} judged passages only.")
-    numbers, alone = found_alone(pool, model.groups)
+    groups = model.groups if sources.warned is None else sources.warned
+    numbers, alone = found_alone(pool, groups, int(holes.best.max()))
     for group, own in zip(numbers.tolist(), alone, strict=True):
         unjudged, known = int(own[holes.pairs].sum()), int(own[judged.pairs].sum())
         if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
-            runs = [name for name, number in zip(pool.names, model.groups, strict=True) if number == group]
-            name = (names or {}).get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
+            runs = [name for name, number in zip(pool.names, groups, strict=True) if number == group]
+            name = sources.names.get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
             found.append(
-                f"Of the passages that only {name} found, {known} of {known + unjudged} are judged: nothing tells whether they"
-                " are poorer or better than those of other runs, and 95 % may be less here."
+                f"Of the passages that only {name} found at these ranks, {known} of {known + unjudged} are judged: nothing"
+                " tells whether they are poorer or better than those of other runs, and 95 % may be less here."
             )
     deep = int((holes.log_best > model.limit).sum())
     if deep >= _DEEP * total:

@@ -112,6 +112,8 @@ def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequenc
     highest = hinges.max(axis=1, keepdims=True)
     finders = (found @ member > 0).astype(np.float64)
     alone = finders * (finders.sum(axis=1, keepdims=True) == 1)
+    on_top = (top @ member > 0).astype(np.float64)
+    alone_on_top = on_top * (on_top.sum(axis=1, keepdims=True) == 1)
     by_run = logs @ share
     columns = [
         (BASIC, np.ones_like(mean)), (BASIC, mean - _HINGE), (BASIC, _elsewhere(pool, pairs, grades)),
@@ -120,7 +122,7 @@ def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequenc
         (FINDERS, mean_found), (FINDERS, mean_top), (FINDERS, alone.sum(axis=1, keepdims=True)),
         (RUN_FOUND, found @ share - mean_found), (RUN_FOUND, top @ share - mean_top),
         (RUN_FOUND, np.maximum(0, _SHARP_HINGE - logs) @ share),
-        (ALONE, alone), (ALONE, alone * highest / _HINGE),
+        (ALONE, alone), (ALONE, alone * highest / _HINGE), (ALONE, alone_on_top),
     ]  # fmt: skip
     return PairFeatures(
         pairs=pairs,
@@ -132,11 +134,11 @@ def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequenc
     )
 
 
-def found_alone(pool: RunPool, groups: Sequence[int]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """The groups' numbers, int64[G] by run name, and bool[G, N]: the pair is found by runs of this group and by no other."""
+def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """The groups' numbers, int64[G] by run name, and bool[G, N]: it is in the top ``depth`` of this group's runs alone."""
     order = np.argsort(pool.names, kind="stable")
     numbers = np.asarray(groups)[order]
-    finders = _members(numbers).T @ (pool.best_ranks()[order] < NEVER) > 0
+    finders = _members(numbers).T @ (pool.best_ranks()[order] <= depth) > 0
     _, first = np.unique(numbers, return_index=True)
     return numbers[np.sort(first)], finders & (finders.sum(axis=0) == 1)
 

@@ -27,6 +27,9 @@ from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 _LEARNED, _DEEPER = 20, 3
 #: Share of the learned passages that lie above the depth from which extrapolation begins, and its error (per log rank).
 _WITHIN, _BEYOND = 0.98, 0.5
+#: Standard deviation of the error of a run's slope that all turns share: a line in the log rank is not the truth, and judged
+#: passages, however many, do not tell how far it is off for the holes.
+_MISFIT = 0.1
 #: Degrees of freedom of shared coefficients.
 _FREEDOM = 5
 #: Repeated hidings for the recalibration, and the share of judged passages each hides.
@@ -124,6 +127,8 @@ class HoleModel:
             # (draws, turns, q): the turns' coefficients, given the shared ones
             turn = stage.turn[turns] - np.einsum("tqp,dp->dtq", stage.pull[turns], off)
             turn = turn + np.einsum("tqr,dtr->dtq", roots, own)
+            misfit = np.stack([generator.normal(0, _MISFIT, turn.shape[2] - 1) for generator in generators])
+            turn[:, :, 1:] += misfit[:, None]
             logits = (stage.beta + off) @ known.fixed.T
             for column in range(turn.shape[2]):
                 logits += turn[:, row, column] * known.varying[:, column]

@@ -48,7 +48,7 @@ class StageFit:
     shrinkage
         float64[p], prior variances of β.
     spread
-        float64[q], prior variances of the turns' coefficients.
+        float64[q, q], prior covariance of the turns' coefficients.
     """
 
     beta: Floats
@@ -94,24 +94,24 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     if start is None:
         beta, turn = np.zeros(p), np.zeros((turns, q))
         shrinkage = np.select([kinds == BASIC, kinds == ALONE], [_VAGUE, _ALONE[0]], _SHRUNK[0])
-        spread = np.array([_LEVEL[0], *[_SLOPE[0]] * (q - 1)])
+        spread = np.diag([_LEVEL[0], *[_SLOPE[0]] * (q - 1)])
     else:
         beta, turn, shrinkage, spread = start.beta, start.turn.copy(), start.shrinkage, start.spread
 
     # a turn without pairs is as the prior has it
-    covariance, pull = np.tile(np.diag(spread), (turns, 1, 1)), np.zeros((turns, q, p))
+    covariance, pull = np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
     flattening = [np.ones_like(block.y) for block in blocks]
     for _ in range(_STEPS):
         schur, slope = np.diag(1 / shrinkage), -beta / shrinkage
-        slope_turn = np.zeros((turns, q))
+        slope_turn, tight = np.zeros((turns, q)), np.linalg.inv(spread)
         for block, flat in zip(blocks, flattening, strict=True):
             mean = expit(block.logits(beta, turn) * flat)
             weight, residual = mean * (1 - mean) * block.there * flat, (block.y - mean) * block.there
             weighted = (block.z * weight[:, :, None]).transpose(0, 2, 1)
             cross = weighted @ block.x
-            own = np.linalg.inv(weighted @ block.z + np.diag(1 / spread))
+            own = np.linalg.inv(weighted @ block.z + tight)
             own_pull = own @ cross
-            own_slope = (residual[:, None, :] @ block.z)[:, 0] - turn[block.turns] / spread
+            own_slope = (residual[:, None, :] @ block.z)[:, 0] - turn[block.turns] @ tight
             covariance[block.turns], pull[block.turns], slope_turn[block.turns] = own, own_pull, own_slope
             x = block.x.reshape(-1, p)
             schur = schur + x.T @ (x * weight.reshape(-1, 1)) - np.tensordot(cross, own_pull, axes=([0, 1], [0, 1]))
@@ -125,15 +125,15 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
         flattening = [_flattening(((b.z @ covariance[b.turns]) * b.z).sum(axis=2)) for b in blocks]
         if start is None:
             inverse = cho_solve(factor, np.eye(p))
-            left = np.einsum("tqq->tq", covariance[seen]) + ((pull[seen] @ inverse) * pull[seen]).sum(axis=2)
-            before = np.append(shrinkage, spread)
+            left = covariance[seen] + pull[seen] @ inverse @ pull[seen].transpose(0, 2, 1)
+            before = np.append(shrinkage, np.diag(spread))
             spread = _spread(turn[seen], left, spread)
             shrinkage = _shrinkage(beta, np.diag(inverse), shrinkage, kinds)
-            change = max(change, float(np.abs(np.log(np.append(shrinkage, spread) / before)).max()) / 5)
+            change = max(change, float(np.abs(np.log(np.append(shrinkage, np.diag(spread)) / before)).max()) / 5)
         if change < (_CLOSE if start is None else _CLOSE_REFIT):
             break
     unseen = np.setdiff1d(np.arange(turns), seen)
-    covariance[unseen], turn[unseen], pull[unseen] = np.diag(spread), 0.0, 0.0
+    covariance[unseen], turn[unseen], pull[unseen] = spread, 0.0, 0.0
     return StageFit(beta, np.tril(factor[0]), turn, covariance, pull, shrinkage, spread)
 
 
@@ -157,10 +157,25 @@ def _flattening(variance: Floats) -> Floats:
 
 
 def _spread(turn: Floats, left: Floats, now: Floats) -> Floats:
-    level = _variance(turn[:, 0], left[:, 0], now[0], _LEVEL)
+    """The covariance of the turns' coefficients: one variance of levels and one of slopes, one correlation of a level with a
+    slope and one of two slopes. ``left``: float64[T, q, q], posterior covariances.
+    """
+    variances, before = np.diag(now), np.einsum("tqq->tq", left)
+    level = _variance(turn[:, 0], before[:, 0], variances[0], _LEVEL)
     if len(now) == 1:
-        return np.array([level])
-    return np.array([level, *[_variance(turn[:, 1:], left[:, 1:], now[1], _SLOPE)] * (len(now) - 1)])
+        return np.array([[level]])
+    slope = _variance(turn[:, 1:], before[:, 1:], variances[1], _SLOPE)
+    # the mean over all orders of the slopes is a covariance matrix as well
+    moments = (turn[:, :, None] * turn[:, None, :] + left).mean(axis=0)
+    own = np.diag(moments)[1:].mean()
+    slopes = moments[1:, 1:]
+    between = (slopes.sum() - np.trace(slopes)) / max(slopes.size - len(slopes), 1) / own
+    across = moments[0, 1:].mean() / np.sqrt(moments[0, 0] * own)
+    correlation = np.full((len(now), len(now)), between)
+    correlation[0], correlation[:, 0] = across, across
+    np.fill_diagonal(correlation, 1.0)
+    deviation = np.sqrt([level, *[slope] * (len(now) - 1)])
+    return np.asarray(correlation * np.outer(deviation, deviation))
 
 
 def _shrinkage(beta: Floats, left: Floats, now: Floats, kinds: Numbers) -> Floats:

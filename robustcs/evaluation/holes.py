@@ -122,6 +122,13 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     return np.split(numbers, np.cumsum([len(run.unjudged) for run in runs])[:-1])
 
 
+def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """int64[T]: unjudged passages of every turn in all ``runs`` together, each once; ``numbers``: :func:`passage_numbers`."""
+    rows = np.concatenate([np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs])
+    _, first = np.unique(np.concatenate(numbers), return_index=True)
+    return np.bincount(rows[first], minlength=len(runs[0].matrix.turns))
+
+
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:
     """Per run: passages of the top ``depth``, short lists, and how many of the unjudged have a grade in ``later``."""
     import pandas as pd

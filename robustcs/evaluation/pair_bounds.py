@@ -2,10 +2,10 @@ r"""How far the difference of two runs could move: a passage that both retrieve 
 
 The difference of two scores is asked for the same grades as in :mod:`robustcs.evaluation.bounds`, but of a pair of runs at
 once. ``scope`` names the passages: with ``cutoff`` those that are unjudged and inside the measure's cut-off of either run,
-with ``run`` all unjudged passages of either. Each gets one whole grade from 0 to ``max_grade``, which counts wherever the
-passage stands in the two runs, and in the ideal ranking and the number of relevant passages of both, also of a run that does
-not retrieve it. All others keep counting as not relevant. The interval of a turn goes from the smallest to the largest
-difference among all these ways of grading and the difference as the judgments stand.
+with ``run`` all unjudged passages of either, with ``pool`` those of any run under analysis. Each gets one whole grade from 0
+to ``max_grade``, which counts wherever the passage stands in the two runs, and in the ideal ranking and the number of relevant
+passages of both, also of a run that does not retrieve it. All others keep counting as not relevant. The interval of a turn
+goes from the smallest to the largest difference among all these ways of grading and the difference as the judgments stand.
 
 So it can be much narrower than what the intervals of the two runs leave, where a passage could be good in one and worthless in
 the other. It can also be wider, for a passage that one run alone retrieves enters the other's ideal ranking too.
@@ -31,6 +31,7 @@ from robustcs.evaluation.bounds import (
     from_zero,
     grade_levels,
     measure_bounds,
+    outside_of,
     quotient,
     rank_discounts,
 )
@@ -102,14 +103,22 @@ def _block_bounds(
     depth = max(pair.first.grades.shape[1], pair.second.grades.shape[1])
     depth = min(depth, measure.cutoff or depth)
     graded = np.minimum(pair.first_ranks, pair.second_ranks) < (depth if scope == "cutoff" else NOT_RETRIEVED)
+    elsewhere = pair.elsewhere if scope == "pool" else np.zeros_like(pair.elsewhere)
     if measure.family not in _LARGEST:
-        return _apart(pair, np.bincount(pair.rows[graded], minlength=len(pair.first.turns)), measure, policy, max_grade)
+        number = np.bincount(pair.rows[graded], minlength=len(pair.first.turns))
+        return _apart(pair, number + elsewhere, measure, policy, max_grade)
     level = policy.relevance_level if measure.level is None else measure.level
     if max_grade < (1 if measure.family == "ndcg" else level):
-        graded[:] = False
+        graded[:], elsewhere = False, np.zeros_like(elsewhere)
     weights = np.append(_weights(measure, depth), 0.0)
-    first_weights, second_weights = (weights[np.minimum(run[graded], depth)] for run in (pair.first_ranks, pair.second_ranks))
-    case = _Case(pair.first, pair.second, measure, level, max_grade, pair.rows[graded], first_weights, second_weights)
+    # passages that neither run retrieves weigh 0 in both
+    rows = np.append(pair.rows[graded], np.repeat(np.arange(len(elsewhere)), elsewhere))
+    in_order = np.argsort(rows, kind="stable")
+    first_weights, second_weights = (
+        np.append(weights[np.minimum(ranks[graded], depth)], np.zeros(elsewhere.sum()))[in_order]
+        for ranks in (pair.first_ranks, pair.second_ranks)
+    )
+    case = _Case(pair.first, pair.second, measure, level, max_grade, rows[in_order], first_weights, second_weights)
     first, second = case.scores()
     difference = first - second
     largest = _LARGEST[measure.family]
@@ -128,9 +137,7 @@ def _apart(
     covers all grades of its own passages and of those it does not retrieve.
     """
     first, second = (
-        measure_bounds(
-            run, measure, policy, max_grade, outside=graded - (run.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1)
-        )
+        measure_bounds(run, measure, policy, max_grade, outside=outside_of(run, measure, graded))
         for run in (pair.first, pair.second)
     )
     return first.low - second.high, first.score - second.score, first.high - second.low

@@ -176,6 +176,8 @@ class Project:
         ``retrieval`` first.
     groups
         Group name → baseline and sets; names of formulations or of runs.
+    run_groups
+        Team, ranker, rewriter or other source → its runs, by name.
     retrieval
         What answers questions that no run answers.
     new_judgments
@@ -202,6 +204,7 @@ class Project:
     texts: Mapping[str, TextSource] = field(default_factory=dict)
     raw_texts: Mapping[str, TextSource] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
+    run_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     retrieval: RetrievalSettings | None = None
     clariq: ClariqFiles | None = None
     agreement: AgreementFiles | None = None

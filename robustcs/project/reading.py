@@ -112,11 +112,13 @@ class _Reader:
                 self._problem(tables, key, error.found, error.advice)
                 continue
             formulations[key] = self._formulation(role, name, self._table(tables, key))
+        sources = self._table(data, "run_groups")
         studies = {name: self._study(name, self._table(data, name)) for name in STUDY_TABLES if name in data.values}
         return Project(
             name=self._text(data, "name") or self.folder.resolve().name,
             formulations=formulations,
             groups=self._groups(self._table(data, "groups")),
+            run_groups={name: self._list(sources, name) for name in sources.values},
             retrieval=self._retrieval(self._table(data, "retrieval")) if "retrieval" in data.values else None,
             metrics=self._parsed(data, "metrics", parse_measure),
             thresholds=self._parsed(data, "thresholds", parse_threshold),

@@ -150,14 +150,14 @@ def _one(
     low, high = math.nan, math.nan
     if units >= LEAST_UNITS and total > 0:
         place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)
-        low, high = _limits(drawn, bottom, place)
+        low, high = limits(drawn, bottom, place)
         notes = joined(notes, carried_note(top - value * sizes, units, noun))
         if math.isnan(low):
             notes = joined("no interval: the limits are infinite" if place else f"no interval below 6 {noun}s", notes)
     return Tested(value, low, high, units, method, notes, p, floor, subsets.exact, moving)
 
 
-def _limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
+def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
     """The ``place``-th smallest and largest ratio; (nan, nan) where one is infinite or ``place`` is 0."""
     if place < 1:
         return math.nan, math.nan

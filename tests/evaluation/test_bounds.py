@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, rbp_residual
+from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, outside_of, rbp_residual
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
@@ -87,6 +87,45 @@ def test_every_interval_equals_brute_force(
             expected = brute_force(row, judged, measure, level, max_grade, scope)
             assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
             assert found.score[turn] == pytest.approx(value(row, judged, measure, level), abs=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    cases=st.lists(turns(), min_size=1, max_size=3),
+    others=st.lists(st.integers(0, 3), min_size=3, max_size=3),
+    level=st.sampled_from([1, 2]),
+    max_grade=st.integers(0, 4),
+)
+def test_passages_of_other_runs_enter_the_ideal_ranking(
+    cases: list[tuple[list[int], list[int]]], others: list[int], level: int, max_grade: int
+) -> None:
+    """The scope pool: every passage that another run retrieves gets a grade that only the judged ones of the turn show."""
+    # brute force stays feasible: the run's own unjudged passages and those of other runs are six at most
+    numbers = [min(number, 6 - row.count(UNJUDGED)) for (row, _), number in zip(cases, others, strict=False)]
+    matrix = made([row for row, _ in cases], [judged for _, judged in cases])
+    policy = EvaluationPolicy(relevance_level=level)
+    pool = (matrix.grades == UNJUDGED).sum(axis=1) + numbers
+    for measure in MEASURES:
+        found = measure_bounds(matrix, measure, policy, max_grade, "pool", outside_of(matrix, measure, pool))
+        for turn, (row, judged) in enumerate(cases):
+            values = [value(row, judged, measure, level)]
+            places = [i for i, grade in enumerate(row) if grade == UNJUDGED]
+            for grades in product(range(max_grade + 1), repeat=len(places) + numbers[turn]):
+                graded = list(row)
+                for place, grade in zip(places, grades, strict=False):
+                    graded[place] = grade
+                values.append(value(graded, judged + list(grades), measure, level))
+            low, high = found.low[turn], found.high[turn]
+            if measure.family == "bpref":
+                assert low <= min(values) + 1e-12
+                assert max(values) <= high + 1e-12
+            else:
+                assert (low, high) == pytest.approx((min(values), max(values)), abs=1e-12), (measure.name, turn)
+
+
+def test_the_scope_pool_needs_to_know_the_pool() -> None:
+    with pytest.raises(ValueError, match="needs the number of passages outside"):
+        measure_bounds(made([[1]], [[1]]), parse_measure("P_1"), EvaluationPolicy(), 4, "pool")
 
 
 @settings(max_examples=80, deadline=None)

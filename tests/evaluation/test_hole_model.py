@@ -177,7 +177,7 @@ def test_many_runs_share_slopes_by_overlap() -> None:
     groups = run_groups(pool)
     assert all(len(set(groups[start : start + 4])) == 1 for start in (0, 4, 8)) and len(set(groups)) == 3
     assert fitted(pool, left).holes.varying.shape[1] == 4
-    numbers, alone = found_alone(pool, groups)
+    numbers, alone = found_alone(pool, groups, NEVER - 1)
     assert len(numbers) == 3 and (alone.sum(axis=0) <= 1).all()
 
 
@@ -215,7 +215,7 @@ def test_everything_unjudged_in_a_run() -> None:
     pool, _, left = made_pool([*runs, alone], judged, hidden=0)
     model = fitted(pool, left)
     assert len(model.pairs) == 10 * len(pool.turns)
-    assert any("only alone found, 0 of" in warning for warning in hole_warnings(model, pool, left, MEASURES))
+    assert any("only alone found at these ranks, 0 of" in warning for warning in hole_warnings(model, pool, left, MEASURES))
     scores = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)])
     low, high = draws_interval(scores[:, 3, 1])
     # nothing is known of them but that others do better or worse: the interval must say so

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.special import expit
 
 from robustcs.evaluation.hole_features import BASIC, RANK, PairFeatures
@@ -9,14 +10,16 @@ from robustcs.evaluation.hole_recalibration import recalibration
 from robustcs.evaluation.hole_stages import fit_stage
 
 
-def planted(seed: int, turns: int, each: int) -> tuple[PairFeatures, np.ndarray]:
-    """Pairs of two shared features and a random level and slope of every turn: variances 2.25 and .64."""
+def planted(seed: int, turns: int, each: int, correlation: float = 0.0) -> tuple[PairFeatures, np.ndarray]:
+    """Pairs of two shared features and a random level and slope of every turn: variances 2.25 and .64, and a correlation."""
     rng = np.random.default_rng(seed)
     n = turns * each
     x = np.column_stack([np.ones(n), rng.normal(size=n), rng.normal(size=n)])
     z = np.column_stack([np.ones(n), rng.normal(size=n)])
     row = np.repeat(np.arange(turns), each)
-    own = rng.normal(size=(turns, 2)) * [1.5, 0.8]
+    own = rng.normal(size=(turns, 2))
+    own[:, 1] = correlation * own[:, 0] + np.sqrt(1 - correlation**2) * own[:, 1]
+    own *= [1.5, 0.8]
     logits = x @ [-0.7, 1.2, -0.4] + (z * own[row]).sum(axis=1)
     features = PairFeatures(np.arange(n), row, x, np.array([BASIC, BASIC, RANK]), z, np.ones(n, dtype=np.int64))
     return features, rng.random(n) < expit(logits)
@@ -26,7 +29,15 @@ def test_planted_parameters_are_recovered() -> None:
     fits = [fit_stage(*planted(seed, 120, 40), turns=120) for seed in range(4)]
     np.testing.assert_allclose(np.mean([fit.beta for fit in fits], axis=0), [-0.7, 1.2, -0.4], atol=0.15)
     # at the posterior's mode (Laplace) these come out a quarter too small
-    np.testing.assert_allclose(np.mean([fit.spread for fit in fits], axis=0), [2.25, 0.64], rtol=0.2)
+    np.testing.assert_allclose(np.mean([np.diag(fit.spread) for fit in fits], axis=0), [2.25, 0.64], rtol=0.2)
+    assert abs(np.mean([fit.spread[0, 1] for fit in fits])) < 0.15
+
+
+@pytest.mark.parametrize("correlation", [-0.6, 0.6])
+def test_a_turns_level_and_slope_go_together(correlation: float) -> None:
+    fits = [fit_stage(*planted(seed, 150, 60, correlation), turns=150) for seed in range(3)]
+    found = [fit.spread[0, 1] / np.sqrt(fit.spread[0, 0] * fit.spread[1, 1]) for fit in fits]
+    assert np.mean(found) == pytest.approx(correlation, abs=0.15)
 
 
 def test_posterior_covers_planted_parameters() -> None:
@@ -52,7 +63,7 @@ def test_without_differences_between_turns_it_is_logistic_regression() -> None:
     assert fit.beta[1] == pytest.approx(expected.params[1], abs=0.01)
     assert np.linalg.inv(fit.precision @ fit.precision.T)[1, 1] == pytest.approx(expected.bse[1] ** 2, rel=0.05)
     # a turn without pairs is as the prior has it
-    assert fit.turn[10, 0] == 0 and fit.turn_covariance[10, 0, 0] == pytest.approx(fit.spread[0])
+    assert fit.turn[10, 0] == 0 and fit.turn_covariance[10, 0, 0] == pytest.approx(fit.spread[0, 0])
 
 
 def test_schur_complement_is_the_whole_inverse() -> None:
@@ -67,7 +78,7 @@ def test_schur_complement_is_the_whole_inverse() -> None:
     turn_part = (features.varying * fit.turn[features.turns]).sum(axis=1)
     mean = expit((features.fixed @ fit.beta + turn_part) * flat)
     weight = mean * (1 - mean) * flat
-    prior = np.diag(1 / np.concatenate([fit.shrinkage, np.tile(fit.spread, 4)]))
+    prior = block_diag(np.diag(1 / fit.shrinkage), *[np.linalg.inv(fit.spread)] * 4)
     covariance = np.linalg.inv((both * weight[:, None]).T @ both + prior)
     mine = np.linalg.inv(fit.precision @ fit.precision.T)
     np.testing.assert_allclose(mine, covariance[:3, :3], rtol=0.1, atol=0.003)

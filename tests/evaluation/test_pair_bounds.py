@@ -39,14 +39,14 @@ def turns(draw: st.DrawFn, most_unjudged: int = 4) -> Turn:
     return first, second, judged
 
 
-def pair_of(cases: list[Turn]) -> RunPair:
+def pair_of(cases: list[Turn], pool: np.ndarray | None = None) -> RunPair:
     pools = [list(judged.values()) for _, _, judged in cases]
     rows = [[[judged.get(d, UNJUDGED) for d in case[run]] for *case, judged in cases] for run in (0, 1)]
     numbers = [
         np.array([100 * row + d for row, (*case, judged) in enumerate(cases) for d in case[run] if d not in judged], dtype=int)
         for run in (0, 1)
     ]
-    return run_pair(made(rows[0], pools), made(rows[1], pools), *numbers)
+    return run_pair(made(rows[0], pools), made(rows[1], pools), *numbers, pool)
 
 
 def score(rankings: list[list[int]], grades: list[dict[int, int]], measure: Measure, level: int) -> np.ndarray:
@@ -83,6 +83,40 @@ def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_gr
             expected = (first - second).min(), (first - second).max()
             assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
             assert found.difference[turn] == pytest.approx(first[0] - second[0], abs=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    cases=st.lists(turns(3), min_size=1, max_size=2), others=st.lists(st.integers(0, 2), min_size=2, max_size=2),
+    level=questions["level"], max_grade=questions["max_grade"],
+)  # fmt: skip
+def test_passages_of_a_third_run_are_graded_in_the_scope_pool(
+    cases: list[Turn], others: list[int], level: int, max_grade: int
+) -> None:
+    """A third run retrieves passages 30, 31, … that neither of the two has."""
+    policy = EvaluationPolicy(relevance_level=level)
+    thirds = [list(range(30, 30 + number)) for number in others[: len(cases)]]
+    pool = [
+        len({*first, *second} - judged.keys()) + len(third)
+        for (first, second, judged), third in zip(cases, thirds, strict=True)
+    ]
+    pair = pair_of(cases, np.array(pool))
+    for measure in MEASURES:
+        found = difference_bounds(pair, measure, policy, max_grade, "pool")
+        for turn, (case, third) in enumerate(zip(cases, thirds, strict=True)):
+            first, second, judged = case
+            asked = sorted({*first, *second, *third} - judged.keys())
+            grades = [
+                judged,
+                *(judged | dict(zip(asked, way, strict=True)) for way in product(range(max_grade + 1), repeat=len(asked))),
+            ]
+            one, other = (score([ranking] * len(grades), grades, measure, level) for ranking in (first, second))
+            expected = (one - other).min(), (one - other).max()
+            if measure in EXACT:
+                assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
+            else:
+                assert found.low[turn] <= expected[0] + 1e-12, measure.name
+                assert expected[1] <= found.high[turn] + 1e-12, measure.name
 
 
 @settings(max_examples=100, deadline=None)

@@ -95,6 +95,9 @@ EVERY_KEY = """
     majority = 3
     min_agreement = 0.5
 
+    [run_groups]
+    bert = ["original", "t5"]
+
     [agreement.groups]
     low = [1, 2]
 
@@ -141,6 +144,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         },
         runs={"manual_1": tmp_path / "runs/manual_1.trec", "set 2": tmp_path / "runs/2.trec"},
         groups={"manual": Group("human", ("manual_1", "set 2"))},
+        run_groups={"bert": ("original", "t5")},
         texts={"m": TextSource(tmp_path / "sets/manual.tsv")},
         raw_texts={"r": TextSource(tmp_path / "sets/topics.json", "raw")},
         retrieval=RetrievalSettings(tmp_path / "index", model="ql", folder=tmp_path / "retrieved"),
@@ -277,7 +281,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
         ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, gold, answer_similarity, paraphrases, collection,"
-        " formulations, runs, texts, raw_texts, groups, retrieval, clariq, agreement, crowd, metrics, thresholds, policy, seed",
+        " formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, metrics, thresholds,"
+        " policy, seed",
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",

@@ -23,7 +23,8 @@ from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
 from robustcs.statistics.sign_flip import paired_tests, without_few
 from robustcs.statistics.units import Units
-from robustcs.studies.augment.leave_one_out import LEFT_OUT
+from robustcs.studies.augment.leave_one_out import GROUPS_OUT, LEFT_OUT
+from robustcs.studies.augment.power import POWER, discriminative_power
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ _FILES = table(
     count("added_turns", "turns that had no judgment at all", "new turns"),
     count("repeated", "pairs judged before with the same grade"), count("conflicts", "pairs judged before with another grade"),
 )  # fmt: skip
-_CHANGE = (_MEASURES, _RANKING, _CONFLICTS, _TURNS, _FILES)
+_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES)
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Change:
 
     measures: pd.DataFrame
     ranking: pd.DataFrame
+    power: pd.DataFrame
     conflicts: pd.DataFrame
     turns: pd.DataFrame
     files: pd.DataFrame
@@ -101,11 +103,12 @@ class Augmentation(Result):
     leave_one_out: pd.DataFrame | None
     depth: int
     merged: Qrels
+    leave_group_out: pd.DataFrame | None = None
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of every part that there is."""
-        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT) if spec.name in self.tables)
+        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT, GROUPS_OUT) if spec.name in self.tables)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -117,6 +120,8 @@ class Augmentation(Result):
             tables |= {"what_if": self.what_if.scores, "flips": self.what_if.pairs, "rates": self.what_if.rates}
         if self.leave_one_out is not None:
             tables["leave_one_out"] = self.leave_one_out
+        if self.leave_group_out is not None:
+            tables["leave_group_out"] = self.leave_group_out
         return tables
 
 
@@ -169,6 +174,7 @@ def augment(
     return Change(
         measures=_MEASURES.frame(rows),
         ranking=_RANKING.frame(order),
+        power=discriminative_power(one, two, measures, units, seed),
         conflicts=_CONFLICTS.frame(merge.conflicts),
         turns=moved.sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True),
         files=_FILES.frame(merge.joined),

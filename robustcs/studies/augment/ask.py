@@ -20,10 +20,12 @@ from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.project.requirements import new_judgments
+from robustcs.project.run_groups import group_numbers, run_groups, run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
+from robustcs.studies.augment.leave_one_out import guessed_groups, leave_group_out
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.whatif import parse_rates
 from robustcs.studies.augment.whatif import what_if as draw
@@ -84,7 +86,7 @@ def ask(
     what_if, rates
         How often to draw grades for unjudged passages, and from what: ``0=.8,1=.1,2=.1``, or the hole model's predictions.
     leave_one_out
-        Withdraw, run by run, the judgments that it alone contributed.
+        Withdraw, run by run, the judgments that it alone contributed; and group by group, those that its runs alone did.
     pool_depth
         The pool of these two is the top ``pool_depth`` of every run.
 
@@ -107,10 +109,17 @@ def ask(
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
     if what_if:
-        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given)
+        sources = run_sources(project, pool.names)
+        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given, sources)
         evaluated = replace(evaluated, notes=(*evaluated.notes, *drawn.warnings))
-    left = leave_out(pool, after, pool_depth, measures, policy, counted) if leave_one_out else None
-    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels)
+    left, groups_left = None, None
+    if leave_one_out:
+        left = leave_out(pool, after, pool_depth, measures, policy, counted)
+        named = run_groups(project)
+        groups = group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
+        names = dict(enumerate(named)) or None
+        groups_left = leave_group_out(pool, after, pool_depth, measures, policy, counted, groups, names)
+    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels, groups_left)
 
 
 def _evaluated(

@@ -56,7 +56,8 @@ COMMAND = Command(
         click.Option(["--rates"], metavar="GRADE=P,...",
                      help="How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as the hole model predicts it)."),
         click.Option(["--leave-one-out"], is_flag=True,
-                     help="Withdraw, run by run, the judgments that it alone contributed, and score it again."),
+                     help="Withdraw, run by run, the judgments that it alone contributed, and score it again; then group by"
+                     " group, those of [run_groups]."),
         click.Option(["--pool-depth"], type=click.IntRange(1, MOST), default=10, show_default=True, metavar="K",
                      help="For --what-if and --leave-one-out the pool is the top K of every run."),
     ),

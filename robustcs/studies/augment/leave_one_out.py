@@ -1,9 +1,13 @@
-"""Can the judgments be reused for a run that did not help to make them? Leave one run out and see."""
+"""Can the judgments be reused for a run that did not help to make them? Leave one run out, or all runs of one source, and see.
+
+A run of a team that took part keeps most of its judgments when it alone is left out, for its sister runs contributed them too;
+so what a new team would meet is seen by leaving out whole groups (Voorhees 2000; Buckley et al. 2007).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +16,13 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import count, difference, score, table, text
+from robustcs.result import count, difference, flag, score, table, text
 from robustcs.statistics.ranks import ranks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Mask = npt.NDArray[np.bool_]
 
 LEFT_OUT = table(
     "leave_one_out", "Every run scored as if it had not contributed to the pool.",
@@ -26,12 +32,57 @@ LEFT_OUT = table(
     difference("difference", "after − before", "change"), count("rank_before", "among all runs, scored by the same judgments"),
     count("rank_after"),
 )  # fmt: skip
+GROUPS_OUT = table(
+    "leave_group_out", "Every run scored as if no run of its group had contributed to the pool.",
+    text("metric"), text("group"), count("runs", "of the group"), text("run"),
+    count("unique", "judgments that the group alone contributed, which are withdrawn"),
+    count("unique_relevant", "of them at or above the relevance level", "relevant"),
+    score("before", "by all judgments", "with"), score("after", "by those that are left", "without"),
+    difference("difference", "after − before", "change"), count("rank_before", "among all runs, scored by the same judgments"),
+    count("rank_after"), flag("guessed", "were the groups guessed from the passages that runs alone share?"),
+)  # fmt: skip
+#: Two runs or groups are taken for one source where they share so much of what no other has.
+_SHARED = 0.25
+#: Fewer groups are not joined: of so few, any two share much that the others lack.
+_FEWEST = 3
 
 
-def contributed_alone(pool: RunPool, grades: Grades, depth: int) -> npt.NDArray[np.bool_]:
-    """bool[R, N]: the pair is judged, stands in the run's top ``depth``, and in no other run's."""
+def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None) -> Mask:
+    """bool[G, N]: the pair is judged, stands in the top ``depth`` of the group's runs, and in no other run's.
+
+    ``groups``: the number of every run's group, from 0 on; without, every run is its own.
+    """
     within = pool.best_ranks() <= depth
+    if groups is not None:
+        within = np.array([within[np.asarray(groups) == number].any(axis=0) for number in range(max(groups) + 1)])
     return np.asarray(within & (within.sum(axis=0) == 1) & (grades[:-1] > UNJUDGED))
+
+
+def guessed_groups(pool: RunPool, grades: Grades, depth: int) -> tuple[int, ...]:
+    """The number of every run's group, guessed: runs that share much of what no other run contributed are of one source.
+
+    Of the judged passages in the top ``depth``, two groups share those that both have and no other; of what neither any other
+    group has they must be a quarter. The two groups that share most are joined, again and again, beginning with single runs.
+    """
+    order = np.argsort(pool.names, kind="stable")
+    judged = grades[:-1] > UNJUDGED
+    within = [row & judged for row in (pool.best_ranks() <= depth)[order]]
+    members = [[int(run)] for run in order]
+    while len(within) > _FEWEST:
+        table = np.array(within)
+        number = table.sum(axis=0)
+        alone = (table & (number == 1)).sum(axis=1)
+        both = table[:, number == 2].astype(np.int64)
+        shared = both @ both.T
+        np.fill_diagonal(shared, 0)
+        share = shared / np.maximum(shared + alone[:, None] + alone, 1)
+        first, second = sorted(map(int, np.unravel_index(int(share.argmax()), share.shape)))
+        if share[first, second] < _SHARED:
+            break
+        within[first] |= within.pop(second)
+        members[first] += members.pop(second)
+    group_of = {run: number for number, runs in enumerate(members) for run in runs}
+    return tuple(group_of[run] for run in range(len(pool.names)))
 
 
 def leave_one_out(
@@ -40,7 +91,7 @@ def leave_one_out(
     depth: int,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
+    counted: Mask,
 ) -> pd.DataFrame:
     """Every run scored as if it had not contributed to the pool (Zobel 1998; Buckley et al. 2007).
 
@@ -50,11 +101,57 @@ def leave_one_out(
 
     Returns :data:`LEFT_OUT`, one row per measure and run.
     """
-    alone = contributed_alone(pool, grades, depth)
+    rows = _left_out(pool, grades, depth, measures, policy, counted, range(len(pool.names)))
+    return LEFT_OUT.frame([{field.name: row[field.name] for field in LEFT_OUT.fields} for row in rows])
+
+
+def leave_group_out(
+    pool: RunPool,
+    grades: Grades,
+    depth: int,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: Mask,
+    groups: Sequence[int],
+    names: Mapping[int, str] | None = None,
+) -> pd.DataFrame:
+    """As :func:`leave_one_out`, with the judgments withdrawn that a run's whole group alone contributed.
+
+    ``groups``: the number of every run's group, from 0 on; ``names`` what they are called, None where they were guessed.
+
+    Returns :data:`GROUPS_OUT`, one row per measure and run.
+    """
+    guessed = names is None
+    if names is None:
+        names = {number: _called([n for n, g in zip(pool.names, groups, strict=True) if g == number]) for number in groups}
+    sizes = np.bincount(groups)
+    columns = [field.name for field in GROUPS_OUT.fields]
+    rows = []
+    for row in _left_out(pool, grades, depth, measures, policy, counted, groups):
+        row |= {"group": names[row["number"]], "runs": int(sizes[row["number"]]), "guessed": guessed}
+        rows.append({name: row[name] for name in columns})
+    return GROUPS_OUT.frame(rows)
+
+
+def _called(runs: Sequence[str]) -> str:
+    return runs[0] if len(runs) == 1 else f"{runs[0]} and {len(runs) - 1} more"
+
+
+def _left_out(
+    pool: RunPool,
+    grades: Grades,
+    depth: int,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: Mask,
+    groups: Sequence[int],
+) -> list[dict[str, Any]]:
+    """One row per measure and run, ``number`` being that of its group, whose own judgments are withdrawn."""
+    alone = contributed_alone(pool, grades, depth, groups)
     now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
-    without = np.empty((len(pool.names), *now.shape))
+    without = np.empty((len(alone), *now.shape))
     size = pool.batch(measures)
-    for start in range(0, len(pool.names), size):
+    for start in range(0, len(alone), size):
         withdrawn = alone[start : start + size]
         sets = np.tile(grades, (len(withdrawn), 1))
         sets[:, :-1][withdrawn] = UNJUDGED
@@ -64,16 +161,17 @@ def leave_one_out(
         level = policy.relevance_level if measure.level is None else measure.level
         before = ranks(now[:, column])
         after = ranks(without[:, :, column])
-        for run, name in enumerate(pool.names):
+        for run, (name, number) in enumerate(zip(pool.names, groups, strict=True)):
             rows.append({
                 "metric": measure.name,
+                "number": number,
                 "run": name,
-                "unique": int(alone[run].sum()),
-                "unique_relevant": int((alone[run] & (grades[:-1] >= level)).sum()),
+                "unique": int(alone[number].sum()),
+                "unique_relevant": int((alone[number] & (grades[:-1] >= level)).sum()),
                 "before": now[run, column],
-                "after": without[run, run, column],
-                "difference": without[run, run, column] - now[run, column],
+                "after": without[number, run, column],
+                "difference": without[number, run, column] - now[run, column],
                 "rank_before": int(before[run]),
-                "rank_after": int(after[run, run]),
+                "rank_after": int(after[number, run]),
             })  # fmt: skip
-    return LEFT_OUT.frame(rows)
+    return rows

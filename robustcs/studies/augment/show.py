@@ -11,6 +11,7 @@ from robustcs.documents.words import measure_label, number_interval, percent, sc
 from robustcs.documents.words import number as decimal
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
+from robustcs.studies.augment.power import ALPHA
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
 
@@ -33,6 +34,8 @@ def show(result: Augmentation) -> tuple[Block, ...]:
         blocks += _what_if(result, result.what_if)
     if result.leave_one_out is not None:
         blocks += _leave_one_out(result, result.leave_one_out)
+    if result.leave_group_out is not None:
+        blocks += _leave_group_out(result, result.leave_group_out)
     return tuple(blocks)
 
 
@@ -56,7 +59,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         blocks.append(Figure("augment", "Mean scores before (open) and after (filled) the new judgments.",
                              _alt(change.measures), lambda: draw_change(change)))  # fmt: skip
     if len(change.ranking):
-        blocks.append(_ranking(result))
+        blocks += [_ranking(result), _power(result)]
     moved = dict(_metrics(change.turns))
     blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
     return blocks
@@ -101,6 +104,23 @@ def _ranking(result: Augmentation) -> Table:
         f" one and weighs the top more. At least: the one-sided 95 % limit for as many other {result.evaluated.unit}s; a limit"
         " above cannot be given.",
         by="metric",
+    )  # fmt: skip
+
+
+def _power(result: Augmentation) -> Table:
+    columns: list[Shown] = [
+        (text("measure"), lambda row: measure_label(row.metric)), "pairs",
+        (share("before", group="each on its own"), lambda row: percent(row.share_before)),
+        (share("after", group="each on its own"), lambda row: percent(row.share_after)),
+        (share("before", group="by Holm"), lambda row: percent(row.holm_share_before)),
+        (share("after", group="by Holm"), lambda row: percent(row.holm_share_after)), "reversed",
+    ]  # fmt: skip
+    floor = result.tables["power"]["holm_floor"].max()
+    blind = f" With so few units no p by Holm can be below {floor:.2g}." if floor > ALPHA else ""
+    return result_table(
+        result, "power", "Which share of the pairs of runs do the judgments tell apart?", columns,
+        f"At {ALPHA:g}, by the sign-flip test of whole units; Holm over all pairs of a measure. Reversed: told apart by Holm"
+        " before and after, in opposite order. What is not told apart is not equal." + blind,
     )  # fmt: skip
 
 
@@ -156,7 +176,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     holes = f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'stands', 'stand')}"
     gist = (
         f"{holes} in the top {drawn.depth} of {'some' if drawn.holes else 'any'} run."
-        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No score can change.")
+        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No grade is drawn.")
         + " Passages further down stay unjudged and count as not relevant."
     )
     columns: list[Shown] = ["run", "score", "mean", (number("95 % of draws"), lambda row: number_interval(row.low, row.high))]
@@ -245,4 +265,33 @@ def _leave_one_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
                          rows=part, slug=f"leave_one_out-{metric}")
             for metric, part in _metrics(left)
         ),
+    ]  # fmt: skip
+
+
+def _leave_group_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
+    columns: list[Shown] = [
+        "group",
+        "run",
+        "unique",
+        "unique_relevant",
+        "before",
+        "after",
+        "difference",
+        (count("place"), _place),
+    ]
+    if left["guessed"].any():
+        if (left["runs"] == 1).all():
+            return [
+                Paragraph("No groups of runs: none are named in [run_groups], and no two runs share enough that others lack.")
+            ]
+        how = "guessed: runs that share much of what no other run contributed; name them in [run_groups]"
+    else:
+        how = "those of [run_groups] or the sets of [groups]; every other run is its own"
+    note = (
+        f"Unique: judged passages in the top {result.depth} of this group's runs alone; they are withdrawn. Groups are {how}."
+    )
+    return [
+        result_table(result, "leave_group_out", f"{measure_label(metric)}, leaving one group of runs out", columns, note,
+                     rows=part, slug=f"leave_group_out-{metric}")
+        for metric, part in _metrics(left)
     ]  # fmt: skip

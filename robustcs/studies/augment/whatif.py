@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
@@ -54,6 +55,9 @@ RATES = table(
     count("judged", "judged passages with these best ranks; null where --rates gave the shares"),
     count("holes", "unjudged passages that got grades", "unjudged"),
 )  # fmt: skip
+
+#: How much deeper than the pool holes are tried for the warning, at least to the usual depth of pools, and how often.
+_DEEPER, _USUAL, _DEEPER_DRAWS = 2, 10, 50
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -144,43 +148,69 @@ def what_if(
     counted: npt.NDArray[np.bool_],
     seed: int,
     rates: Mapping[int, float] | None = None,
+    sources: RunSources = UNKNOWN_SOURCES,
 ) -> WhatIf:
     """Draw a grade for every unjudged passage in the top ``depth`` of any run, ``draws`` times.
 
     Without ``rates`` (grade → probability) the hole model is fitted, tried on the judgments at hand, and drawn from. A passage
-    has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged. ``counted``
-    (bool[T]) are the turns that means go over. Seeded: independent of how many draws are scored at a time.
+    has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged; where judging
+    them as well is expected to lead out of the intervals, a warning says so. ``counted`` (bool[T]) are the turns that means go
+    over, ``sources`` those of the runs. Seeded: independent of how many draws are scored at a time.
 
     Raises :class:`UsageError` where the judgments cannot teach the model.
     """
     best = pool.best_ranks().min(axis=0, initial=NEVER)
-    holes = np.flatnonzero((best <= depth) & (grades[:-1] == UNJUDGED))
-    source: HoleModel | GivenRates | None = None
-    check, warnings = None, []
-    if rates and len(holes):
-        source = GivenRates(holes, np.array(list(rates), dtype=np.int16), np.array(list(rates.values())), seed)
-    elif len(holes) and (source := fit_hole_model(pool, grades, depth, seed=seed)):
+
+    def source_for(last: int) -> HoleModel | GivenRates | None:
+        if not rates:
+            return fit_hole_model(pool, grades, last, sources.learned, seed)
+        holes = np.flatnonzero((best <= last) & (grades[:-1] == UNJUDGED))
+        given = np.array(list(rates), dtype=np.int16), np.array(list(rates.values()))
+        return GivenRates(holes, *given, seed) if len(holes) else None
+
+    def means_of(source: HoleModel | GivenRates, count: int) -> Floats:
+        scored = (pool.score(sets, measures, policy) for sets in source.draws(grades, count, pool.batch(measures)))
+        return np.concatenate([scores[..., counted].mean(axis=-1) for scores in scored])
+
+    now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
+    source, check, warnings = source_for(depth), None, []
+    if isinstance(source, HoleModel):
         check = check_hole_model(source, pool, grades, measures, policy, counted)
         warnings += [check.warning] if check.warning else []
-        warnings += hole_warnings(source, pool, grades, measures)
+        warnings += hole_warnings(source, pool, grades, measures, sources)
     if source and draws < ENOUGH_DRAWS:
         warnings.append(f"{draws} draws are too few for 95 %: their lowest and highest are given instead")
-    now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
-    means = np.broadcast_to(now, (draws, *now.shape))
-    if source:
-        scored = (pool.score(sets, measures, policy) for sets in source.draws(grades, draws, pool.batch(measures)))
-        means = np.concatenate([scores[..., counted].mean(axis=-1) for scores in scored])
+    means = means_of(source, draws) if source else np.broadcast_to(now, (draws, *now.shape))
+    deeper = max(_DEEPER * depth, _USUAL)
+    if ((best > depth) & (best <= deeper) & (grades[:-1] == UNJUDGED)).any() and (further := source_for(deeper)):
+        warnings += _left(means, means_of(further, _DEEPER_DRAWS).mean(axis=0), measures, depth, deeper)
     return WhatIf(
         scores=_scores(pool, measures, now, means),
         pairs=_flips(pool, measures, now, means),
         rates=_rates(source, best, grades, depth),
         draws=draws,
         depth=depth,
-        holes=len(holes),
+        holes=len(source.pairs) if source else 0,
         groups=len(set(source.groups)) if isinstance(source, HoleModel) else None,
         check=check,
         warnings=tuple(warnings),
     )
+
+
+def _left(means: Floats, expected: Floats, measures: Sequence[Measure], depth: int, deeper: int) -> list[str]:
+    """A warning where the scores that are ``expected`` (float64[R, M]) of deeper judgments lie outside the intervals."""
+    low, high = draws_interval(means)
+    leave = ((expected < low - 1e-9) | (expected > high + 1e-9)).sum(axis=0)
+    parts = [
+        f"{measure.label} of {count} of {len(expected)} runs" for measure, count in zip(measures, leave, strict=True) if count
+    ]
+    if not parts:
+        return []
+    return [
+        f"These numbers hold for judging down to rank {depth}. Judging down to rank {deeper} is expected to lead out of the 95"
+        f" %: {', '.join(parts)}, for what stands deeper enters the ideal ranking and the number of relevant passages. Give"
+        f" --pool-depth {deeper} if it is going to be judged."
+    ]
 
 
 def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:

@@ -11,7 +11,11 @@ the maximum because a passage gets one grade, which moves all comparisons at onc
 rank 1 of both compared systems leaves their difference in P_3 as it is, whatever its grade; one at rank 3 of a single
 paraphrase set does not.
 
-All other holes count as the evaluation counts them (not relevant, not in the ideal ranking), so the influence is exact for
+**Order.** Most of these grades are improbable. Where the judgments can teach the hole model, work goes by the expected
+influence: the same sum for every grade g, weighed by how probable the model takes g to be
+(:func:`robustcs.evaluation.hole_influence.expected_influence`). Else it goes by the influence.
+
+All other holes count as the evaluation counts them (not relevant, not in the ideal ranking), so both are exact for
 the next grade and a first-order estimate for many grades together.
 """
 
@@ -46,16 +50,20 @@ _BLOCK = 2048
 
 _TABLES = (
     table(
-        "worklist", "Unjudged passages in the order of work: one topic at a time, in a topic by turn, then by influence.",
+        "worklist",
+        "Unjudged passages in the order of work: one topic at a time, in a topic by turn, then by expected influence (where"
+        " there is none, by influence).",
         text("topic"), text("turn"), text("document"), count("systems", "that have it in their top k"),
         count("best_rank", "from 1", "best rank"),
         score("influence", "the most that its grade can move the compared differences, added up"),
         text("found_by", "names of these systems"), count("grade", "given so far; null where none is"),
+        score("expected_influence", "mean over the grades that the hole model predicts; null where it could not be fitted",
+              "expected"),
     ),
     table(
-        "topics", "Topics in the order of work: by their total influence.",
+        "topics", "Topics in the order of work: by their total expected influence, or influence where there is none.",
         text("topic"), count("turns"), count("holes", "passages to judge"), count("judged", "grades given so far"),
-        score("influence", "sum over its passages"),
+        score("influence", "sum over its passages"), score("expected_influence", "sum over its passages", "expected"),
     ),
     table(
         "comparisons", "What the influence is about.",
@@ -96,11 +104,13 @@ def judging_worklist(
     max_grade: int,
     turns: Turns,
     notes: Sequence[str] = (),
+    expected: Mapping[Pair, float] | None = None,
 ) -> Worklist:
     """Rank the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
 
     ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
     Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
+    ``expected``: the expected influence of each of them, by which they are then ordered.
     """
     matrices = [system.top for system in systems.values()]
     counted = turns.counted
@@ -111,7 +121,7 @@ def judging_worklist(
     told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes]
     return Worklist(
         Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
-        *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence),
+        *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence, expected),
         _compared(comparisons or [("", name) for name in names], measures),
     )
 
@@ -202,6 +212,7 @@ def _tables(
     ranks: npt.NDArray[np.int64],
     top: int,
     influence: npt.NDArray[np.float64],
+    expected: Mapping[Pair, float] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
@@ -218,13 +229,20 @@ def _tables(
             "grade": pd.array([None] * len(rows), dtype="Int64"),
         }
     )
+    pairs = zip(frame["turn"], frame["document"], strict=True)
+    frame["expected_influence"] = np.nan if expected is None else np.array([expected[pair] for pair in pairs])
+    first = "influence" if expected is None else "expected_influence"
     topics = frame.groupby("topic", as_index=False).agg(
-        turns=("turn", "nunique"), holes=("turn", "size"), judged=("grade", "count"), influence=("influence", "sum")
+        turns=("turn", "nunique"),
+        holes=("turn", "size"),
+        judged=("grade", "count"),
+        influence=("influence", "sum"),
+        expected_influence=("expected_influence", lambda values: values.sum(skipna=False)),
     )
-    order = sorted(topics.index, key=lambda row: (-topics["influence"][row], turn_sort_key(topics["topic"][row])))
+    order = sorted(topics.index, key=lambda row: (-topics[first][row], turn_sort_key(topics["topic"][row])))
     topics = topics.loc[order].reset_index(drop=True)
     place = {topic: number for number, topic in enumerate(topics["topic"])}
-    keys = zip(frame["topic"].map(place), rows, -influence, frame["document"], strict=True)
+    keys = zip(frame["topic"].map(place), rows, -frame[first], frame["document"], strict=True)
     order = [row for _, row in sorted((key, row) for row, key in enumerate(keys))]
     return frame.loc[order].reset_index(drop=True), topics
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
+import numpy.typing as npt
+
 from robustcs.errors import UsageError
-from robustcs.evaluation.holes import judged_run
+from robustcs.evaluation.hole_influence import expected_influence
+from robustcs.evaluation.hole_model import fit_hole_model
+from robustcs.evaluation.holes import JudgedRun, judged_run
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import averaged, parse_measure
+from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool
+from robustcs.inputs.arrays import as_arrow
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
+from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
-from robustcs.studies.judge.analysis import Worklist, judging_worklist, reach
+from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach
 
 #: What CAsT ranks systems by.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -27,7 +38,7 @@ def highest_grade(workspace: Workspace) -> int:
 
 
 def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None = None) -> Worklist:
-    """The unjudged passages of the top ``top`` of all systems, by how much their grades could change the comparisons.
+    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons.
 
     ``top``: by default the largest cut-off of the measures, or 3. ``max_grade``: the highest grade of the scale, by default
     that of the qrels.
@@ -44,10 +55,43 @@ def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None =
     qrels = workspace.qrels
     depth = reach(measures, top)
     files = workspace.system_files(names)
-    holes = workspace.per_run(files, lambda ranking: judged_run(ranking, qrels, 0, depth))
+    builder = PoolBuilder(qrels.turns, qrels)
+
+    def build(ranking: Ranking) -> tuple[JudgedRun, CollectedRun]:
+        return judged_run(ranking, qrels, 0, depth), builder.collect(ranking)
+
+    holes, collected = zip(*workspace.per_run(files, build), strict=True)
     turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
     systems = dict(zip(names, holes, strict=True))
-    return judging_worklist(systems, comparisons, measures, project.policy, top, highest, turns, qrels.notes)
+    pool = builder.build(collected)
+    expected, notes = _expected(pool, pool.grades(qrels), comparisons, measures, project, top, turns.counted)
+    notes = [*qrels.notes, *notes]
+    return judging_worklist(systems, comparisons, measures, project.policy, top, highest, turns, notes, expected)
+
+
+def _expected(
+    pool: RunPool,
+    grades: Grades,
+    comparisons: Sequence[tuple[str, str]],
+    measures: Sequence[Measure],
+    project: Project,
+    top: int,
+    counted: npt.NDArray[np.bool_],
+) -> tuple[dict[Pair, float] | None, list[str]]:
+    """The expected influence of every hole in a top ``top``; None, and why, where the judgments cannot teach the model."""
+    try:
+        model = fit_hole_model(pool, grades, top, run_sources(project, pool.names).learned, project.seed)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        return None, [f"ordered by influence, however improbable the grade behind it: {error.found}"]
+    if model is None:
+        return {}, []
+    compared = [(pool.names.index(first), pool.names.index(second)) for first, second in comparisons]
+    values = expected_influence(model, pool, grades, measures, project.policy, compared, counted)
+    turns = [pool.turns[turn] for turn in model.holes.turns]
+    documents = pool.documents.take(as_arrow(pool.pair_documents[model.pairs].astype(np.int32))).to_pylist()
+    return dict(zip(zip(turns, documents, strict=True), values.tolist(), strict=True)), []
 
 
 def _comparisons(project: Project) -> tuple[list[str], list[tuple[str, str]]]:

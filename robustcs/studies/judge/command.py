@@ -138,10 +138,11 @@ def _passages(project: Project, wanted: set[str]) -> dict[str, str]:
 COMMAND = Command(
     """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems.
 
-    Holes are ranked by how much their grade could change the differences between the baseline and the sets of every group
-    in robustcs.toml, or between all systems where there are no groups. One key is one grade; every grade is on the disk
-    before the next passage appears, and the same command goes on where you stopped. Without a terminal, keys are read as
-    lines. Neither systems nor ranks are shown, so that they do not sway the judge.
+    Holes are ranked by how much their grade probably changes the differences between the baseline and the sets of every
+    group in robustcs.toml, or between all systems where there are no groups; what is judged already says which grades are
+    probable. One key is one grade; every grade is on the disk before the next passage appears, and the same command goes on
+    where you stopped. Without a terminal, keys are read as lines. Neither systems nor ranks are shown, so that they do not
+    sway the judge.
 
     \b
     Examples:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from robustcs.studies.judge.session import Scale, misfit_of
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "grade")
+COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "expected_influence", "grade")
 #: A spreadsheet cell holds 32,767 characters; the rest would spill into further rows.
 _LONGEST = 30_000
 _FORMULA = re.compile(r"[=+\-@]")
@@ -45,11 +46,11 @@ def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passa
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for topic, turn, document, influence in zip(
-        *(holes[name] for name in ("topic", "turn", "document", "influence")), strict=True
-    ):
-        human, passage = _text_cell(texts.get(turn, "")), _text_cell(passages.get(document, ""))
-        writer.writerow([_id_cell(topic), _id_cell(turn), human, _id_cell(document), passage, repr(float(influence)), ""])
+    columns = ("topic", "turn", "document", "influence", "expected_influence")
+    for topic, turn, document, influence, expected in zip(*(holes[name] for name in columns), strict=True):
+        weight = "" if math.isnan(expected) else repr(float(expected))
+        texts_of_pair = _text_cell(texts.get(turn, "")), _id_cell(document), _text_cell(passages.get(document, ""))
+        writer.writerow([_id_cell(topic), _id_cell(turn), *texts_of_pair, repr(float(influence)), weight, ""])
     write_text(path, "\ufeff" + out.getvalue())
 
 

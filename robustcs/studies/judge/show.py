@@ -20,19 +20,25 @@ def _topics(result: Worklist) -> Table:
     judged = int(result.worklist["grade"].notna().sum())
     return result_table(
         result, "topics", f"{len(result.worklist)} unjudged passages, {judged} of them judged since, by topic",
-        ["topic", "turns", "holes", "judged", "influence"],
-        f"Influence: the most that grades can change {_compared(result)}, added up over the comparisons and holes.",
+        ["topic", "turns", "holes", "judged", "influence", *_expected(result)],
+        f"Influence: the most that grades can change {_compared(result)}, added up over the comparisons and holes."
+        + (" Expected: the mean over the grades that the hole model predicts." if _expected(result) else ""),
     )  # fmt: skip
 
 
 def _holes(result: Worklist) -> Table:
-    holes = len(result.worklist)
+    holes, by = len(result.worklist), "expected influence" if _expected(result) else "influence"
     return result_table(
         result, "worklist", "Passages to judge, in this order" + (f": the first {_SHOWN} of {holes}" if holes > _SHOWN else ""),
-        ["turn", "document", "systems", "best_rank", "influence", "grade"],
-        "One topic at a time, topics by influence; in a topic by turn, then by influence. CSV and JSON have all passages.",
+        ["turn", "document", "systems", "best_rank", "influence", *_expected(result), "grade"],
+        f"One topic at a time, topics by {by}; in a topic by turn, then by {by}. CSV and JSON have all passages.",
         rows=result.worklist.head(_SHOWN),
     )  # fmt: skip
+
+
+def _expected(result: Worklist) -> list[str]:
+    """The column of the expected influence, where there is one."""
+    return ["expected_influence"] if result.worklist["expected_influence"].notna().any() else []
 
 
 def _compared(result: Worklist) -> str:

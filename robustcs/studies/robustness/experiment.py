@@ -14,6 +14,8 @@ from robustcs.documents.testset_files import write_testsets
 from robustcs.errors import UsageError
 from robustcs.evaluation import holes
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
+from robustcs.evaluation.hole_expectation import DROPS
+from robustcs.project.filled import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.plan import PLAN, Plan
 from robustcs.project.workspace import Workspace
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Test sets of each kind, and k of the judged shares, as in the paper.
 SETS, DEPTH = 3, 3
-_HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
+_HOLES = (DROPS, holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
 
 
 def is_experiment(project: Project) -> bool:
@@ -77,6 +79,7 @@ class Experiment(Result):
 
     robustness: Robustness
     plan: pd.DataFrame
+    drops: pd.DataFrame
     rates: pd.DataFrame
     unique: pd.DataFrame
     unique_runs: pd.DataFrame
@@ -108,6 +111,8 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     unique, unique_runs = holes.unique_holes(runs, groups)
     return Experiment(
-        evaluated=result.evaluated, robustness=result, plan=plan.plan, rates=holes.rates(runs, DEPTH, later), unique=unique,
+        evaluated=result.evaluated, robustness=result, plan=plan.plan,
+        drops=filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"])),
+        rates=holes.rates(runs, DEPTH, later), unique=unique,
         unique_runs=unique_runs, grades=holes.later_grades(runs, later), qrels=holes.grades_of(qrels),
     )  # fmt: skip

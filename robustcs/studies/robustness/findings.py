@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.holes import expected_drop
 from robustcs.documents.words import measure_label, p_equals, plain
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: p from which a drop is told without a reservation.
 _LEVEL = 0.05
 
 
-def robustness_findings(result: Robustness) -> tuple[str, ...]:
-    """The mean drop of every group in the headline measure, and what these units could have shown where it may be chance."""
+def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, ...]:
+    """The mean drop of every group in the headline measure, and what these units could have shown where it may be chance.
+
+    What is expected of it once holes are filled follows; ``drops``: the table of that name, empty where the holes could not be
+    filled.
+    """
     metric = headline_measure(result.groups["metric"])
     rows = result.groups[result.groups["metric"] == metric]
-    return tuple(_drop(row, measure_label(metric), len(rows), result) for _, row in rows.iterrows())
+    expected = drops[drops["metric"] == metric].set_index("group")
+    return tuple(
+        _drop(row, measure_label(metric), len(rows), result)
+        + (f" {expected_drop(row['mean_drop'], expected.loc[row['group']])}" if row["group"] in expected.index else "")
+        for _, row in rows.iterrows()
+    )
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:
@@ -31,7 +44,8 @@ def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -
     share = "" if math.isnan(percent) else f", which is {plain(abs(percent), 0)} % of the baseline"
     said = (
         f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {label} {moves} ({interval}p"
-        f" {p_equals(row['p_corrected'])} by Holm over {counted(groups, 'group')}){share}"
+        f" {p_equals(row['p_corrected'])} by Holm over {counted(groups, 'group')}){share}, with"
+        " unjudged passages as not relevant"
     )
     if row["equivalent"] is True:
         said += f"; there is no drop larger than {result.margin:g}"

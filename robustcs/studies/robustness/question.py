@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from robustcs.documents.headline import headline_measure
 from robustcs.documents.order import figures_first
+from robustcs.project.filled import filled_drops
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -17,23 +19,26 @@ from robustcs.studies.study import Answer, Question
 _READING = (
     "How to read it: every test set asks the same turns in other words and is compared with its baseline, turn by turn. A"
     " point right of zero is a loss; an interval that crosses zero says that the loss may be chance. Paraphrases find passages"
-    " that nobody judged, so part of a drop may be holes: compare the question before."
+    " that nobody judged, and here these count as not relevant: the sentence after each drop says what is expected of it once"
+    " they are judged, and the question before has more of that."
 )
 
 
 def _part(project: Project) -> Project:
     needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    members = {name for group in project.groups.values() for name in (group.baseline, *group.sets)}
-    part = only(project, ("qrels", "groups", "policy", "seed"), ("run", "rewrites"))
-    runs = {name: path for name, path in project.runs.items() if name in members}
-    return replace(part, runs=runs, metrics=measures(project, of_answers=False))
+    # all runs: what is expected of holes is learned from all of them
+    part = only(project, ("qrels", "runs", "groups", "run_groups", "policy", "seed"), ("run", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=False))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
-    return Answer(robustness_findings(result), _READING, figures_first(show(result)), result.evaluated, {"robustness": result})
+    drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
+    return Answer(
+        robustness_findings(result, drops), _READING, figures_first(show(result)), result.evaluated, {"robustness": result}
+    )
 
 
 QUESTIONS = (Question("robustness", "How far do scores drop under other words?", ("measures", "turns"), _part, answer=_answer),)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.holes import later_grades_table, rates_table, unique_table
+from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, percent, percent_interval, score
 from robustcs.project.plan import plan_table
@@ -33,7 +33,10 @@ def show(result: Robustness | Experiment) -> tuple[Block, ...]:
     """Drops with intervals and tests; of the whole experiment also the holes and the plan."""
     if isinstance(result, Robustness):
         return _result(result)
-    blocks = [*_result(result.robustness), rates_table(result, result.rates, DEPTH)]
+    blocks = [*_result(result.robustness)]
+    if len(result.drops):
+        blocks.append(drops_table(result, result.drops))
+    blocks.append(rates_table(result, result.rates, DEPTH))
     blocks.append(unique_table(result, result.unique, result.unique_runs, DEPTH))
     if len(result.grades):
         blocks.append(later_grades_table(result, result.rates, result.grades, DEPTH))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from robustcs.evaluation import holes
-from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, rbp_residual
+from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
+from robustcs.evaluation.groups import Group
+from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, expected_drops
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
@@ -22,6 +25,8 @@ from robustcs.result import Evaluated, Result, count, difference, flag, score, t
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Numbers = npt.NDArray[np.int64]
 
 #: Measures that are made for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
@@ -39,17 +44,23 @@ class Settings:
         The highest grade that an unjudged passage could get.
     groups
         Group → names of the runs among which a passage is unique.
+    compared
+        Group → the runs whose mean is compared with a baseline.
     """
 
     depth: int
     scope: Scope
     max_grade: int
     groups: Mapping[str, Sequence[str]]
+    compared: Mapping[str, Group] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Unjudged(Result):
-    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved."""
+    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved.
+
+    ``warnings``: what must stand beside expected differences.
+    """
 
     study = "unjudged"
     declared = (
@@ -61,16 +72,21 @@ class Unjudged(Result):
             score("high", header="highest"),
             score("condensed", "the score with unjudged passages taken out of the ranking"),
             count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
-            text("scope"), count("max_grade"), flag("exact", "are low and high known?"),
+            text("scope", "whose unjudged passages get grades: cutoff (those inside the measure's cut-off), run or pool"),
+            count("max_grade"),
+            flag("exact", "some grades reach low and high; bpref's ends in the scope pool are outer ones"),
         ),
         table(
             "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
             " No rows for a measure that has no bounds.",
             text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
-            difference("low", "by grades of the unjudged passages of the two runs"), difference("high"),
-            flag("separable", "0 lies outside: whatever the grades, one run stays the better one"),
+            difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
+            difference("high"),
+            flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
             flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
+            *EXPECTED,
         ),
+        DROPS,
         holes.UNIQUE,
         holes.UNIQUE_RUNS,
         holes.LATER_GRADES,
@@ -98,6 +114,7 @@ class Unjudged(Result):
     rates: pd.DataFrame
     bounds: pd.DataFrame
     pairs: pd.DataFrame
+    drops: pd.DataFrame
     unique: pd.DataFrame
     unique_runs: pd.DataFrame
     grades: pd.DataFrame
@@ -107,6 +124,7 @@ class Unjudged(Result):
     short: pd.DataFrame
     incomplete: pd.DataFrame
     turns: pd.DataFrame
+    warnings: tuple[str, ...] = ()
 
 
 def unjudged(
@@ -116,18 +134,23 @@ def unjudged(
     evaluated: Evaluated,
     settings: Settings,
     later: Grades | None = None,
+    filled: FilledHoles | None = None,
 ) -> Unjudged:
     """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
 
-    ``later`` are grades given since, of which only those of unjudged passages are looked at.
+    ``later`` are grades given since, of which only those of unjudged passages are looked at. ``filled``: the same runs and
+    measures with grades drawn for what is unjudged.
     """
     import pandas as pd
 
+    natives = [measure for measure in measures if measure.family in NATIVE]
+    numbers = holes.passage_numbers(runs)
+    pool = holes.pool_holes(runs, numbers) if settings.scope == "pool" else None
     bounds, turns = [], []
     for run in runs:
         dense = condensed(run.matrix)
         for measure in measures:
-            row, per_turn = _bounds(run, measure, evaluated, settings)
+            row, per_turn = _bounds(run, measure, evaluated, settings, pool)
             without = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
             row["condensed"] = mean_score(measure, without)
             bounds.append(row)
@@ -140,7 +163,8 @@ def unjudged(
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_pairs(runs, [measure for measure in measures if measure.family in NATIVE], evaluated, settings),
+        pairs=_expected(_pairs(runs, numbers, pool, natives, evaluated, settings), runs, measures, filled),
+        drops=expected_drops([run.name for run in runs], measures, settings.compared, filled),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),
@@ -150,19 +174,20 @@ def unjudged(
         short=holes.short_lists(runs, settings.depth),
         incomplete=_incomplete(runs, evaluated),
         turns=pd.concat(turns, ignore_index=True),
+        warnings=filled.warnings if filled else (),
     )
 
 
 def _bounds(
-    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings
+    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings, pool: Numbers | None
 ) -> tuple[dict[str, object], pd.DataFrame]:
-    """The row of a run and a measure, and its intervals turn by turn."""
+    """The row of a run and a measure, and its bounds turn by turn; ``pool``: unjudged passages of all runs, by turn."""
     import pandas as pd
 
     matrix, policy = run.matrix, evaluated.policy
     row: dict[str, object] = {
         "run": run.name, "metric": measure.name, "scope": settings.scope, "max_grade": settings.max_grade,
-        "exact": measure.family in NATIVE,
+        "exact": measure.family in NATIVE and not (measure.family == "bpref" and pool is not None),
     }  # fmt: skip
     if measure.family not in NATIVE:
         score = score_columns(matrix, [measure], policy)[measure.name]
@@ -171,7 +196,8 @@ def _bounds(
         found = Bounds(nothing, score, nothing, np.zeros(len(score), dtype=np.int64))
         counts = pd.array([pd.NA] * len(score), dtype="Int64")
     else:
-        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope)
+        outside = None if pool is None else outside_of(matrix, measure, pool)
+        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope, outside)
         row |= {"low": found.low.mean(), "score": found.score.mean(), "high": found.high.mean()}
         row |= {"unjudged": int(found.unjudged.sum()), "turns": int((found.unjudged > 0).sum())}
         counts = pd.array(found.unjudged, dtype="Int64")
@@ -192,7 +218,14 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
     return None
 
 
-def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings) -> pd.DataFrame:
+def _pairs(
+    runs: Sequence[JudgedRun],
+    numbers: Sequence[Numbers],
+    pool: Numbers | None,
+    measures: Sequence[Measure],
+    evaluated: Evaluated,
+    settings: Settings,
+) -> pd.DataFrame:
     import pandas as pd
 
     rows: list[tuple[object, ...]] = []
@@ -202,9 +235,8 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Ev
     needed = ranks_of_pairs(measures, settings.scope)
     widths = [run.matrix.grades.shape[1] for run in runs]
     assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
-    numbers = holes.passage_numbers(runs)
     for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
-        pair = run_pair(first.top, second.top, its_numbers, other_numbers)
+        pair = run_pair(first.top, second.top, its_numbers, other_numbers, pool)
         for measure in measures:
             found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
             low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))
@@ -212,6 +244,24 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Ev
             rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
     order = {measure.name: place for place, measure in enumerate(measures)}
     return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[0])]), columns=columns)
+
+
+def _expected(
+    pairs: pd.DataFrame, runs: Sequence[JudgedRun], measures: Sequence[Measure], filled: FilledHoles | None
+) -> pd.DataFrame:
+    """The pairs with what their differences probably are."""
+    columns = [field.name for field in EXPECTED]
+    values = np.full((len(pairs), len(columns)), np.nan)
+    if filled is not None:
+        place = {run.name: number for number, run in enumerate(runs)}
+        for number, measure in enumerate(measures):
+            rows = np.flatnonzero(pairs["metric"] == measure.name)
+            if len(rows):
+                weights = np.zeros((len(rows), len(runs)))
+                for sign, side in ((1, "first"), (-1, "second")):
+                    weights[np.arange(len(rows)), pairs[side].iloc[rows].map(place)] = sign
+                values[rows] = filled.differences(weights, number)
+    return pairs.assign(**dict(zip(columns, values.T, strict=True)))
 
 
 def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:

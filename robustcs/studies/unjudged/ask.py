@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.documents import as_documents
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.ranking import Ranking
+from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
 from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.project.filled import fill
 from robustcs.project.model import Project
+from robustcs.project.rewritten import comparable_groups
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -29,17 +34,19 @@ def ask(
     scope: Scope = "cutoff",
     max_grade: int | None = None,
     documents: bool = False,
+    expected: bool = False,
 ) -> Unjudged:
     """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
 
     ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
-    grades the unjudged passages got.
+    grades the unjudged passages got. ``expected``: draw grades for what is unjudged, and say what every difference probably is.
 
-    Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, or where no turn is answered.
+    Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, where no turn is answered, or where
+    the judgments cannot teach the model that draws grades.
     """
-    if scope not in ("cutoff", "run"):
-        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff or run")
+    if scope not in get_args(Scope):
+        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
     project, depth = workspace.project, top
     limit = project.policy.depth
     if depth and limit and depth > limit:
@@ -56,17 +63,36 @@ def ask(
     notes += sampling_notes(measures, qrels.grades)
     ranks = ranks_of_pairs(measures, scope)
 
-    def build(ranking: Ranking) -> JudgedRun:
-        return judged_run(as_documents(ranking, limit) if documents else ranking, qrels, depth, ranks)
+    builder = PoolBuilder(qrels.turns, qrels)
+
+    def build(ranking: Ranking) -> tuple[JudgedRun, CollectedRun | None]:
+        ranking = as_documents(ranking, limit) if documents else ranking
+        return judged_run(ranking, qrels, depth, ranks), builder.collect(ranking) if expected else None
 
     # a depth of the policy counts documents, so passages are ranked without it
     policy = replace(project.policy, depth=None) if documents else project.policy
     files = workspace.system_files(list(project.systems))
-    runs = workspace.per_run(files, build, policy)
+    runs, collected = zip(*workspace.per_run(files, build, policy), strict=True)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted, evaluated = _evaluated(workspace, files, runs, notes)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    return unjudged(counted, qrels, measures, evaluated, Settings(depth, scope, highest, groups), later)
+    filled, compared = None, {}
+    if expected:
+        filled = fill(workspace, builder, [run for run in collected if run], measures, counted[0].matrix.turns)
+        compared = _compared(project)
+        told = (*evaluated.notes, *filled.warnings)
+        evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)
+    settings = Settings(depth, scope, highest, groups, compared)
+    return unjudged(counted, qrels, measures, evaluated, settings, later, filled)
+
+
+def _compared(project: Project) -> dict[str, Group]:
+    """What drops are asked about: Human to every other formulation, by its name, and the project's groups."""
+    human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
+    asked = {part.name: Group(human, (part.name,)) for part in project.formulations.values() if part.role != "human"}
+    asked |= comparable_groups(project)
+    systems = project.systems.keys()
+    return {name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems}
 
 
 def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:

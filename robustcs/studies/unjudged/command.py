@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import MOST, SYSTEMS, Command
+from robustcs.studies.study import MOST, SEED, SYSTEMS, UNIT, Command
 
 COMMAND = Command(
     """How much of the top K did nobody judge, and how far could scores move if somebody did?
 
     Here --depth K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
-    the lowest and the highest value that any grades of the unjudged passages could give, exactly. All runs of the project
+    the lowest and the highest value that any grades of the unjudged passages of the --scope could give. All runs of the project
     count: those of the formulations and every --run. An --output that ends in .png, .svg or .pdf gets the figure.
 
     \b
     Examples:
       robustcs unjudged
-      robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope run
+      robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
+      robustcs unjudged --expected --table pairs
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf --output unjudged.json
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
-    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs"),
+    uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs", *UNIT, *SEED),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
                      help="Depth of the judged shares (default 3)."),
-        click.Option(["--scope"], type=click.Choice(["cutoff", "run"]), default="cutoff", show_default=True,
-                     help="Which unjudged passages could get a grade: those inside the measure's cut-off, or all of the run."),
+        click.Option(["--scope"], type=click.Choice(["cutoff", "run", "pool"]), default="cutoff", show_default=True,
+                     help="Which unjudged passages could get a grade: those inside the measure's cut-off, all of the run, or"
+                     " all of any run here, which enter ideal rankings too."),
         click.Option(["--max-grade"], type=click.IntRange(0, 1000), metavar="N",
                      help="Highest grade that an unjudged passage could get (default: the highest in the qrels)."),
+        click.Option(["--expected"], is_flag=True,
+                     help="Draw grades for the holes in every top 10, as the hole model predicts them: what every difference"
+                     " probably is, with one interval for sampling and holes."),
         click.Option(["--documents"], is_flag=True,
                      help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first"
                      " passage of a document counts (CAsT 2021)."),

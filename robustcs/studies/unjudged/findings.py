@@ -1,4 +1,4 @@
-"""What nobody judged, in plain sentences with their numbers."""
+"""What nobody judged, in plain sentences with their numbers: what is expected first, what is proven second."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.holes import expected_drop
 from robustcs.documents.words import measure_label, percent, plain
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
 from robustcs.studies.unjudged.analysis import Unjudged
-from robustcs.wording import and_more
+from robustcs.wording import and_more, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,64 +21,67 @@ _NAMED = 5
 
 
 def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[str, ...]:
-    """How much of each drop holes could explain (Human to QR and Original, baseline to sets), and what is not told apart.
+    """How much of each drop is holes (Human to QR and Original, baseline to sets), and which orders hold or are proven.
 
     ``roles``: run → original, qr or human; further runs are not in it.
     """
     shares = result.rates.set_index("run")["share"]
-    exact = result.bounds[result.bounds["exact"]]
-    if not len(exact):
+    bounded = result.bounds[result.bounds["low"].notna()]
+    if not len(bounded):
         return (
             f"Nobody judged {percent(shares.min())} ({shares.idxmin()}) to {percent(shares.max())} ({shares.idxmax()}) of the"
             f" top {result.settings.depth} passages.",
         )
-    metric = headline_measure(exact["metric"])
-    bounds = exact[exact["metric"] == metric].set_index("run")
+    metric = headline_measure(bounded["metric"])
+    bounds = bounded[bounded["metric"] == metric].set_index("run")
     human = next((name for name, role in roles.items() if role == "human"), None)
-    drops = [(human, name, [name]) for name, role in roles.items() if human and role != "human"]
-    drops += [(group.baseline, f"the sets of {name}", list(group.sets)) for name, group in groups.items()]
+    drops = [(human, name, [name], name) for name, role in roles.items() if human and role != "human"]
+    drops += [(group.baseline, f"the sets of {name}", list(group.sets), name) for name, group in groups.items()]
     pairs = result.pairs[result.pairs["metric"] == metric]
-    sentences = [
-        _drop(str(baseline), name, bounds.loc[baseline], bounds.loc[runs].mean(numeric_only=True), shares, runs, result, pairs)
-        for baseline, name, runs in drops
-        if {baseline, *runs} <= set(bounds.index)
-    ]
-    return (*sentences, *_not_apart(pairs, metric, result))
+    means = result.drops[result.drops["metric"] == metric].set_index("group")
+    sentences = []
+    for baseline, name, runs, group in drops:
+        if {baseline, *runs} <= set(bounds.index):
+            expected = means.loc[group] if group in means.index else None
+            scores = bounds.loc[baseline, "score"], bounds.loc[runs, "score"].mean()
+            sentences.append(_drop(str(baseline), name, scores, shares, runs, result, pairs, expected))
+    doubts = (" ".join(["What is expected may be off.", *result.warnings]),) if result.warnings else ()
+    return (*sentences, *_orders(pairs, metric, result), *doubts)
 
 
 def _scope(result: Unjudged, label: str) -> str:
-    """Which passages the bounds look at."""
-    return "of these runs" if result.settings.scope == "run" else f"that {label} looks at in these runs"
+    """Which unjudged passages the bounds grade."""
+    scopes = {"cutoff": f"that {label} looks at in these runs", "run": "of these two runs", "pool": "of all runs here"}
+    return scopes[result.settings.scope]
 
 
 def _drop(
-    baseline: str, name: str, best: pd.Series, own: pd.Series, shares: pd.Series, runs: list[str], result: Unjudged,
-    pairs: pd.DataFrame,
+    baseline: str, name: str, scores: tuple[float, float], shares: pd.Series, runs: list[str], result: Unjudged,
+    pairs: pd.DataFrame, expected: pd.Series | None,
 ) -> str:  # fmt: skip
-    """One drop: as measured, how far grades could move it, and without unjudged passages."""
-    drop, condensed = best["score"] - own["score"], best["condensed"] - own["condensed"]
+    """One drop: as measured, what is expected of it, and what no grade could change."""
+    drop = scores[0] - scores[1]
     least, most = _ends(pairs, baseline, runs)
-    label, mean = measure_label(best["metric"]), " (mean)" if len(runs) > 1 else ""
+    label, mean = measure_label(str(pairs["metric"].iloc[0])), " (mean)" if len(runs) > 1 else ""
     text = (
-        f"From {baseline} to {name}, {label} goes from {best['score']:.3f} to {own['score']:.3f}{mean}, a drop of"
-        f" {plain(drop)}."
+        f"From {baseline} to {name}, {label} goes from {scores[0]:.3f} to {scores[1]:.3f}{mean}, a drop of {plain(drop)} with"
+        f" unjudged passages as not relevant ({percent(shares[runs].mean())} of the top {result.settings.depth} of {name},"
+        f" {percent(shares[baseline])} of {baseline})."
     )
+    if expected is not None:
+        text += f" {expected_drop(drop, expected)}"
     if most - least <= ROUNDING:
-        elsewhere = "Judging other passages still can, through ideal rankings and the number of relevant passages."
-        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it. {elsewhere}"
+        still = " Judging others still can, through ideal rankings." if result.settings.scope != "pool" else ""
+        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it.{still}"
     sure = (
-        "so these grades alone cannot undo it"
-        if least > 0
-        else "so these bounds do not prove a loss"
-        if most > 0
-        else "so nothing is lost"
-    )
-    which = "the unjudged passages" if result.settings.scope == "run" else f"the unjudged passages that {label} looks at"
+        "so the drop is proven for these turns" if least > 0
+        else "so the judgments alone do not prove a loss on these turns" if most > 0
+        else "so nothing is lost on these turns"
+    )  # fmt: skip
+    own = f", each set with {baseline} on its own" if len(runs) > 1 else ""
     return (
-        f"{text} Of the top {result.settings.depth} of {name}, {percent(shares[runs].mean())} are unjudged ({baseline}:"
-        f" {percent(shares[baseline])}). Whatever the grades of {which}, the drop lies between {plain(least)} and"
-        f" {plain(most)}{f' (each set with {baseline} on its own)' if len(runs) > 1 else ''}, {sure}. With unjudged passages"
-        f" taken out of the rankings it is {plain(condensed)}."
+        f"{text} Bounds over all grades of the unjudged passages {_scope(result, label)}, however improbable: {plain(least)} to"
+        f" {plain(most)}{own}, {sure}."
     )
 
 
@@ -90,19 +94,28 @@ def _ends(pairs: pd.DataFrame, baseline: str, runs: list[str]) -> tuple[float, f
     return sum(lows) / len(runs), sum(highs) / len(runs)
 
 
-def _not_apart(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
+def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
+    """For how many pairs of runs a difference is expected, and whose order the judgments prove."""
     if not len(pairs):
         return ()
+    label, total = measure_label(metric), counted(len(pairs), "pair") + " of runs"
+    sentences = []
+    told = pairs[pairs["expected_low"].notna()]
+    if len(told):
+        apart = int(((told["expected_low"] > 0) | (told["expected_high"] < 0)).sum())
+        sentences.append(
+            f"By {label} {apart} of {total} are expected to differ on other conversations as well: their 95 % intervals for"
+            " sampling and holes together leave 0 out, each pair on its own."
+        )
     open_ = pairs[~pairs["separable"].astype(bool)]
-    label = measure_label(metric)
     if not len(open_):
-        looked = f"no grade of an unjudged passage {_scope(result, label)}"
-        return (f"By {label} {looked} reverses any of {len(pairs)} pairs of runs.",)
+        proven = f"No grade of an unjudged passage {_scope(result, label)} reverses any of {total} by {label} on these turns."
+        return (" ".join([*sentences, proven]),)
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
-    which = f"{len(open_)} of {len(pairs)} pairs of runs" if len(pairs) > 1 else "the two runs"
     would = "would" if open_["exact"].all() else "might"
-    return (
-        f"By {label} the order of {which} is not settled by the judgments:"
-        f" {'; '.join(named)}{and_more(len(open_), len(named))}. Some grades of their unjudged passages {would} level or"
-        " reverse it.",
+    sentences.append(
+        f"Proof is a stricter demand: of {len(open_)} of {total} the judgments do not prove the order by {label} on these turns"
+        f" ({'; '.join(named)}{and_more(len(open_), len(named))}). Some grades of the unjudged passages"
+        f" {_scope(result, label)} {would} level or reverse it, however improbable they are."
     )
+    return (" ".join(sentences),)

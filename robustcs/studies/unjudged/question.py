@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robustcs.documents.order import figures_first
+from robustcs.errors import UsageError
 from robustcs.project.model import Project
 from robustcs.project.parts import judged_runs
 from robustcs.project.rewritten import comparable_groups
@@ -14,19 +15,23 @@ from robustcs.studies.unjudged.show import show
 
 _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
-    " computed; the line around it goes from the lowest to the highest score that any grades of the run's own unjudged passages"
-    " would give. Whether two runs can be told apart these lines do not say: a passage that both found has one grade in both,"
-    " and a good one that one run alone found enters the ideal ranking of the other too. The table of pairs tries all grades"
-    " for both at once."
+    " computed; the line around it goes from the lowest to the highest score that any grades of the unjudged passages of all"
+    " these runs would give, however improbable: bounds, not an interval. Whether two runs can be told apart these lines do not"
+    " say: a passage that both found has one grade in both. The table of pairs tries all grades for both at once."
 )
 
 
 def _part(project: Project) -> Project:
-    return judged_runs(project, ("groups",))
+    return judged_runs(project, ("groups", "run_groups", "seed"))
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
+    try:
+        result = ask(workspace, scope="pool", expected=True)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        result = ask(workspace, scope="pool")
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     findings = unjudged_findings(result, roles, comparable_groups(workspace.project))
     return Answer(findings, _READING, figures_first(show(result)), result.evaluated, {"unjudged": result})
@@ -34,7 +39,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "unjudged", "How much of the drop is only holes in the judgments?", ("rates", "bounds", "pairs", "grades"), _part,
-        answer=_answer,
+        "unjudged", "How much of the drop is only holes in the judgments?", ("drops", "rates", "bounds", "pairs", "grades"),
+        _part, answer=_answer,
     ),
 )  # fmt: skip

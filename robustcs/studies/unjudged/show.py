@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.documents.document import Block, Figure, Paragraph, Table
-from robustcs.documents.holes import later_grades_table, rates_table, unique_table
+from robustcs.documents.holes import (
+    EXPECTED_NOTE,
+    drops_table,
+    expected_columns,
+    later_grades_table,
+    rates_table,
+    unique_table,
+)
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, percent, score
+from robustcs.evaluation.bounds import ROUNDING, Scope
 from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import and_more, counted
@@ -24,6 +32,22 @@ _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
 _POINTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 #: Turns with short lists that are named per run.
 _NAMED_TURNS = 10
+#: What each scope grades, and what it leaves out.
+_SCOPES: dict[Scope, tuple[str, str]] = {
+    "cutoff": (
+        "inside the measure's cut-off",
+        " Those further down and those of other runs would enter the ideal ranking and the number of relevant passages:"
+        " --scope pool grades them too.",
+    ),
+    "run": (
+        "of the whole run",
+        " Those of other runs would enter the ideal ranking and the number of relevant passages: --scope pool grades them too.",
+    ),
+    "pool": ("of all these runs", ""),
+}
+#: Pairs that are shown with what is expected of them.
+_CLOSEST = 15
+_MEASURE: Shown = (text("Measure"), lambda row: measure_label(row.metric))
 #: The row of a table that counts turns.
 _TURNS = "turns"
 
@@ -31,6 +55,10 @@ _TURNS = "turns"
 def show(result: Unjudged) -> tuple[Block, ...]:
     """Shares, the figure, bounds and what they do not tell apart; then the shares in other cuts, and the qrels."""
     blocks: list[Block] = [_rates(result), _figure(result), _bounds(result)]
+    if len(result.drops):
+        blocks.append(drops_table(result, result.drops))
+    if result.pairs["expected"].notna().any():
+        blocks.append(_expected(result))
     if len(result.rates) > 1 and len(result.pairs):
         blocks.append(_pairs(result))
     blocks += [_incomplete(result), _ranks(result)]
@@ -55,13 +83,16 @@ def _turns(result: Unjudged) -> str:
 
 def _bounds(result: Unjudged) -> Table:
     frame = result.bounds
-    where = "inside the measure's cut-off" if result.settings.scope == "cutoff" else "of the whole run"
+    where, left_out = _SCOPES[result.settings.scope]
     note = (
-        f"Lowest and highest over all grades 0 to {result.settings.max_grade} of the unjudged passages {where} (their number,"
-        f" and the turns of {result.evaluated.turns} that have any); exact. Condensed: unjudged passages taken out."
+        f"Bounds, not intervals: lowest and highest over all grades 0 to {result.settings.max_grade} of the unjudged passages"
+        f" {where} (their number, and the turns of {result.evaluated.turns} that have any).{left_out} Condensed: unjudged"
+        " passages taken out."
     )
-    if not frame["exact"].all():
+    if frame["low"].isna().any():
         note += " –: a measure that trec_eval alone computes."
+    if outer := [measure_label(name) for name in dict.fromkeys(frame[~frame["exact"] & frame["low"].notna()]["metric"])]:
+        note += f" {', '.join(outer)}: the bounds may be too wide."
     columns: list[Shown] = [
         (result.spec("bounds").field("metric"), lambda row: measure_label(row.metric)), "run", "low", "score", "high",
         "condensed", "unjudged", "turns",
@@ -71,12 +102,24 @@ def _bounds(result: Unjudged) -> Table:
     return result_table(result, "bounds", "How far could judging move the scores?", columns, note, rows=rows, by="metric")
 
 
+def _expected(result: Unjudged) -> Table:
+    """The pairs whose order is least certain."""
+    pairs = result.pairs
+    distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
+    rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
+    columns: list[Shown] = [_MEASURE, "first", "second", "difference", *expected_columns()]
+    note = EXPECTED_NOTE
+    if len(pairs) > len(rows):
+        note += f" The {len(rows)} of {len(pairs)} pairs whose order holes leave least certain; CSV and JSON have all."
+    return result_table(result, "pairs", "What do two runs probably differ by?", columns, note, rows=rows, slug="expected")
+
+
 def _pairs(result: Unjudged) -> Block:
     pairs = result.pairs
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):
         return Paragraph(
-            f"The judgments tell all {len(pairs)} pairs of runs apart, whatever grades the unjudged passages would get."
+            f"All {len(pairs)} pairs of runs keep their order, whatever grades the unjudged passages {_of_pair(result)} get."
         )
     rows = []
     for metric in dict.fromkeys(open_["metric"]):
@@ -86,18 +129,25 @@ def _pairs(result: Unjudged) -> Block:
             if others:
                 rows.append((metric, run, ", ".join(name for name in result.rates["run"] if name in others)))
     note = (
-        f"{len(open_)} of {len(pairs)} pairs: some grades of their unjudged passages level or reverse the order. A passage that"
-        " two runs share has one grade in both."
+        f"{len(open_)} of {len(pairs)} pairs: some grades of the unjudged passages {_of_pair(result)} level or reverse the"
+        " order, however improbable they are. A passage that two runs share has one grade in both."
     )
     outer = dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"])
     if outer:
         note += f" By {', '.join(outer)} fewer may be open: the bounds of the difference are not exact."
     columns = [
         (text("Measure"), lambda row: measure_label(row[0])), (text("Run"), lambda row: row[1]),
-        (text("not separable from"), lambda row: row[2]),
+        (text("order not proven against"), lambda row: row[2]),
     ]  # fmt: skip
     rules = [place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]]
-    return result_table(result, "pairs", "Which runs do these judgments not tell apart?", columns, note, rows=rows, rules=rules)
+    return result_table(
+        result, "pairs", "Which orders of two runs do the judgments not prove?", columns, note, rows=rows, rules=rules
+    )
+
+
+def _of_pair(result: Unjudged) -> str:
+    """Whose unjudged passages are graded, where two runs are compared."""
+    return {"cutoff": "inside the cut-off of either", "run": "of either", "pool": "of all these runs"}[result.settings.scope]
 
 
 def _incomplete(result: Unjudged) -> Table:
@@ -181,12 +231,13 @@ def _figure(result: Unjudged) -> Figure:
     ranges = [
         f"{measure_label(line.metric)} of {line.run} {score(line.score)}, from {score(line.low)} to {score(line.high)}"
         for line in result.bounds.itertuples()
-        if line.exact
+        if not math.isnan(line.low)
     ]
     return Figure(
         "unjudged",
         "Judged share by rank (past rank 5 over the ranks since the point before; the upright line marks the depth of the"
-        " shares), and every score (dot) with the lowest and highest value that grades of unjudged passages could give.",
+        " shares), and every score (dot) with the lowest and highest value that grades of the unjudged passages"
+        f" {_SCOPES[result.settings.scope][0]} could give: bounds, not intervals.",
         "; ".join(words) + ". " + "; ".join(ranges) + ".",
         lambda: draw_unjudged(result),
     )
@@ -204,9 +255,9 @@ def draw_unjudged(result: Unjudged) -> matplotlib.figure.Figure:
         sums = part.groupby(group)[["judged", "retrieved"]].sum()
         last = part.groupby(group)["rank"].max()
         lines.append(RankLine(run, last.to_numpy(), (sums["judged"] / sums["retrieved"]).to_numpy()))
-    exact = result.bounds[result.bounds["exact"]]
+    bounded = result.bounds[result.bounds["low"].notna()]
     panels = [
         IntervalPanel(measure_label(metric), *(part[name].to_numpy() for name in ("low", "score", "high")))
-        for metric, part in exact.groupby("metric", sort=False)
+        for metric, part in bounded.groupby("metric", sort=False)
     ]
     return unjudged_figure(lines, panels, result.settings.depth)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.reading import find_project
+from robustcs.project.reading import find_project, read_project
 from robustcs.project.workspace import Workspace
 from robustcs.studies.augment import whatif
-from robustcs.studies.augment.ask import Pooled, pool_runs
+from robustcs.studies.augment.ask import Pooled, ask, pool_runs
 from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, parse_rates, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -135,7 +136,11 @@ def test_nothing_unjudged_is_nothing_to_draw() -> None:
     pool = pool_of([as_ranking("one", {"1_1": ["b", "a", "c"]})], qrels)
     for rates in (None, {0: 1.0}):
         drawn = draw(pool, pool.grades(qrels), 2, 50, rates=rates)
-        assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0 and drawn.warnings == ()
+        assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0
+        # the third passage may still be relevant, unless the rates say that it is not
+        assert [warning[:54] for warning in drawn.warnings] == (
+            [] if rates else ["These numbers hold for judging down to rank 2. Judging"]
+        )
         for column in ("mean", "low", "high"):
             np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
 
@@ -181,7 +186,7 @@ def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: P
     left = grades.copy()
     left[judged[np.random.default_rng(1).random(len(judged)) < 0.2]] = UNJUDGED
     drawn, scores, differences = inside(pooled, left)
-    assert drawn.warnings == ()
+    assert not [warning for warning in drawn.warnings if "--pool-depth" not in warning]
     assert scores.mean() >= 0.85
     assert np.mean(differences) >= 0.85
 
@@ -221,3 +226,16 @@ def test_rates_that_cannot_be_read(text: str, message: str) -> None:
 def test_rates_of_grades_that_no_qrels_have(grade: str) -> None:
     with pytest.raises(UsageError, match="--rates has"):
         parse_rates(f"0=.5,{grade}=.5")
+
+
+def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo: Path) -> None:
+    """Judged down to rank 5, most runs of the demo leave what rank 3 leaves open, through the ideal ranking."""
+    project = read_project(demo / "robustcs.toml")
+    workspace = Workspace(replace(project, new_judgments=(), metrics=(parse_measure("ndcg_cut_3"), parse_measure("P_3"))))
+    shallow = ask(workspace, what_if=60, pool_depth=3).what_if
+    assert shallow is not None
+    (found,) = [warning for warning in shallow.warnings if "--pool-depth 10" in warning]
+    assert "Judging down to rank 10 is expected to lead out of the 95 %" in found
+    assert "NDCG@3 of" in found and "P@3" not in found
+    usual = ask(workspace, what_if=60, pool_depth=10).what_if
+    assert usual is not None and not [warning for warning in usual.warnings if "--pool-depth" in warning]

@@ -32,6 +32,7 @@ def plan(
     top: int = 3,
     policy: EvaluationPolicy | None = None,
     max_grade: int = 4,
+    expected: dict[tuple[str, str], float] | None = None,
 ) -> Worklist:
     policy = policy or EvaluationPolicy()
     file = folder / "qrels"
@@ -45,7 +46,7 @@ def plan(
         ranking = rank_run(read_run(folder / name, name), policy)
         systems[name] = judged_run(ranking, judged, 0, reach(measures, top))
     turns = turns_of(systems, folder, judged, policy)
-    return judging_worklist(systems, comparisons, measures, policy, top, max_grade, turns)
+    return judging_worklist(systems, comparisons, measures, policy, top, max_grade, turns, expected=expected)
 
 
 def turns_of(systems: Mapping[str, JudgedRun], folder: Path, qrels: Qrels, policy: EvaluationPolicy) -> Turns:
@@ -149,6 +150,22 @@ def test_one_topic_at_a_time_by_influence_then_by_turn(tmp_path: Path) -> None:
     assert result.topics["influence"].tolist() == pytest.approx(
         [result.worklist[result.worklist["topic"] == topic]["influence"].sum() for topic in ("10", "2")]
     )
+
+
+def test_the_expected_influence_orders_the_work_where_there_is_one(tmp_path: Path) -> None:
+    """The passages of the turn that holds more influence are improbable to be relevant: the other topic comes first."""
+    runs = {"a": {"2_1": ["m", "o"], "10_1": ["r"]}, "b": {"2_1": ["n"], "10_1": ["j"]}}
+    qrels = {turn: {"j": 4} for turn in ("2_1", "10_1")}
+    expected = {("2_1", "m"): 0.01, ("2_1", "o"): 0.05, ("2_1", "n"): 0.02, ("10_1", "r"): 0.001}
+    result = plan(tmp_path, runs, qrels, [("a", "b")], ["ndcg_cut_3"], expected=expected)
+    assert result.topics["topic"].tolist() == ["2", "10"]
+    assert result.topics["expected_influence"].tolist() == pytest.approx([0.08, 0.001])
+    assert result.pairs == [("2_1", "o"), ("2_1", "n"), ("2_1", "m"), ("10_1", "r")]
+    by_influence = plan(tmp_path, runs, qrels, [("a", "b")], ["ndcg_cut_3"])
+    assert dict(zip(by_influence.pairs, by_influence.worklist["influence"], strict=True)) == dict(
+        zip(result.pairs, result.worklist["influence"], strict=True)
+    )
+    assert by_influence.worklist["expected_influence"].isna().all() and by_influence.topics["expected_influence"].isna().all()
 
 
 def test_a_single_system_is_about_its_own_score(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def scale(tmp_path: Path) -> Scale:
 
 
 def holes(pairs: list[Pair]) -> pd.DataFrame:
-    rows = [(turn.partition("_")[0], turn, document, 0.25) for turn, document in pairs]
-    return pd.DataFrame(rows, columns=["topic", "turn", "document", "influence"])
+    rows = [(turn.partition("_")[0], turn, document, 0.25, 0.125) for turn, document in pairs]
+    return pd.DataFrame(rows, columns=["topic", "turn", "document", "influence", "expected_influence"])
 
 
 def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
@@ -46,8 +46,9 @@ def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
 def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
     sheet = tmp_path / "sheet.csv"
     write_sheet(sheet, holes(PAIRS), {"1_1": "Was kostet Brot?"}, {"a": "Zwei\n東京 Euro"})
-    assert sheet.read_bytes().startswith("\ufefftopic,turn,human,document,passage,influence,grade\r\n".encode())
-    assert "\r\n1,1_1,Was kostet Brot?,a,Zwei 東京 Euro,0.25,\r\n" in sheet.read_bytes().decode()
+    head = "\ufefftopic,turn,human,document,passage,influence,expected_influence,grade\r\n"
+    assert sheet.read_bytes().startswith(head.encode())
+    assert "\r\n1,1_1,Was kostet Brot?,a,Zwei 東京 Euro,0.25,0.125,\r\n" in sheet.read_bytes().decode()
     assert read_sheet(sheet, scale, frozenset(PAIRS), {}) == ({}, 4)
     for delimiter in (",", ";", "\t"):
         filled(sheet, {}, ",")

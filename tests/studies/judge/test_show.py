@@ -12,11 +12,13 @@ from robustcs.studies.judge.analysis import Worklist
 from robustcs.studies.judge.show import show
 
 
-def result(holes: int, comparisons: list[tuple[str, str]]) -> Worklist:
-    rows = [("1", "1_1", f"d{i}", 1, 2, 0.01234567, "b", None if i else 3) for i in range(holes)]
-    columns = ["topic", "turn", "document", "systems", "best_rank", "influence", "found_by", "grade"]
+def result(holes: int, comparisons: list[tuple[str, str]], expected: float = 0.00123456) -> Worklist:
+    rows = [("1", "1_1", f"d{i}", 1, 2, 0.01234567, "b", None if i else 3, expected) for i in range(holes)]
+    columns = ["topic", "turn", "document", "systems", "best_rank", "influence", "found_by", "grade", "expected_influence"]
     worklist = pd.DataFrame(rows, columns=columns).astype({"grade": "Int64"})
-    topics = pd.DataFrame([("1", 1, holes, 1, 0.5)], columns=["topic", "turns", "holes", "judged", "influence"])
+    topics = pd.DataFrame(
+        [("1", 1, holes, 1, 0.5, 0.25)], columns=["topic", "turns", "holes", "judged", "influence", "expected_influence"]
+    )
     compared = pd.DataFrame([(a, b, "ndcg_cut_3") for a, b in comparisons], columns=["baseline", "system", "metric"])
     return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), worklist, topics, compared)
 
@@ -31,10 +33,18 @@ def tables(worklist: Worklist) -> tuple[Table, Table]:
 def test_people_see_the_first_holes_and_how_many_there_are() -> None:
     topics, holes = tables(result(25, [("base", "set")]))
     assert topics.caption == "25 unjudged passages, 1 of them judged since, by topic"
-    assert topics.rows == (("1", "1", "25", "1", "0.5000"),)
+    assert topics.rows == (("1", "1", "25", "1", "0.5000", "0.2500"),)
     assert holes.caption == "Passages to judge, in this order: the first 20 of 25"
     assert len(holes.rows) == 20
-    assert holes.rows[:2] == (("1_1", "d0", "1", "2", "0.0123", "3"), ("1_1", "d1", "1", "2", "0.0123", "–"))
+    assert holes.rows[0] == ("1_1", "d0", "1", "2", "0.0123", "0.0012", "3")
+    assert holes.rows[1] == ("1_1", "d1", "1", "2", "0.0123", "0.0012", "–")
+    assert "by expected influence" in holes.note and "hole model predicts" in topics.note
+
+
+def test_without_a_model_the_order_is_that_of_the_influence() -> None:
+    topics, holes = tables(result(2, [("base", "set")], expected=float("nan")))
+    assert "topics by influence" in holes.note and "expected" not in topics.note
+    assert holes.rows[1] == ("1_1", "d1", "1", "2", "0.0123", "–")
 
 
 def test_what_is_compared_stands_below() -> None:

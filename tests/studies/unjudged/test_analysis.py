@@ -17,6 +17,9 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.unjudged.analysis import Settings, Unjudged, unjudged
 
+EXPECTED = [
+    "expected", "expected_low", "expected_high", "holes_low", "holes_high", "hole_share", "hole_share_low", "hole_share_high",
+]  # fmt: skip
 QRELS = "1_1 0 a 2\n1_1 0 b 0\n1_2 0 a 1\n1_2 0 c 0\n2_1 0 a 1\n"
 FIRST = "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n1_1 Q0 y 3 7 t\n1_2 Q0 x 1 9 t\n1_2 Q0 c 2 8 t\n9_9 Q0 a 1 1 t\n"
 SECOND = "1_1 Q0 x 1 9 t\n1_1 Q0 b 2 8 t\n1_2 Q0 a 1 9 t\n2_1 Q0 a 1 9 t\n2_1 Q0 z 2 8 t\n"
@@ -190,7 +193,7 @@ def test_measures_without_bounds_have_no_pairs(tmp_path: Path) -> None:
     settings = Settings(1, "cutoff", 2, {"both": ("first", "second")})
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
     result = unjudged(runs, qrels, [parse_measure("infAP"), parse_measure("Rprec")], evaluated, settings)
-    assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
+    assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact", *EXPECTED]
     assert not len(result.pairs)
     assert rows(result.bounds, "metric", "run", "exact") == [
         ("infAP", "first", False), ("Rprec", "first", False), ("infAP", "second", False), ("Rprec", "second", False),

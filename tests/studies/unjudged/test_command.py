@@ -144,7 +144,7 @@ def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Pa
     assert max(map(len, text.splitlines())) <= 80
     for question in (
         "How much of the top 3 did nobody judge?", "How far could judging move the scores?",
-        "Which runs do these judgments not tell apart?", "Which grades did the unjudged passages get?",
+        "Which orders of two runs do the judgments not prove?", "Which grades did the unjudged passages get?",
     ):  # fmt: skip
         assert question in text
     found = tables(capsys, "--config", demo / "robustcs.toml")
@@ -158,6 +158,73 @@ def test_missing_turns_can_be_dropped(capsys: pytest.CaptureFixture[str], demo: 
     assert report["policy"]["turns"] == 69
     assert {row["turn"] for row in report["tables"]["turns"]}.isdisjoint({"4_4"})
     assert "raw_2 lacks 1 turn: 4_4" in report["notes"]
+
+
+def test_new_judgments_leave_the_bounds_of_the_cut_off_and_never_those_of_the_pool(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new judgments of the demo reach deeper than any cut-off, into ideal rankings."""
+    monkeypatch.chdir(demo)
+    metrics = [part for name in ("ndcg_cut_3", "recall_10", "map", "bpref") for part in ("--metric", name)]
+    assert run(["augment", *metrics, "--format", "json"]) == 0
+    after = {(row["run"], row["metric"]): row["after"] for row in json.loads(capsys.readouterr().out)["tables"]["measures"]}
+    left: dict[tuple[str, str], int] = {}
+    pairs_left: dict[tuple[str, str], int] = {}
+    for scope in ("cutoff", "pool"):
+        found = tables(capsys, *metrics, "--scope", scope)
+        for row in found["bounds"]:
+            outside = not row["low"] - 1e-12 <= after[row["run"], row["metric"]] <= row["high"] + 1e-12
+            left[scope, row["metric"]] = left.get((scope, row["metric"]), 0) + outside
+            assert row["exact"] is not (scope == "pool" and row["metric"] == "bpref")
+        for row in found["pairs"]:
+            difference = after[row["first"], row["metric"]] - after[row["second"], row["metric"]]
+            outside = not row["low"] - 1e-12 <= difference <= row["high"] + 1e-12
+            pairs_left[scope, row["metric"]] = pairs_left.get((scope, row["metric"]), 0) + outside
+    assert left["cutoff", "ndcg_cut_3"] == 12
+    assert pairs_left["cutoff", "ndcg_cut_3"] > 0
+    assert not any(number for (scope, _), number in [*left.items(), *pairs_left.items()] if scope == "pool")
+
+
+def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
+    said = {
+        scope: " ".join(call(capsys, *demo_arguments(demo), "--metric", "bpref", "--scope", scope, "--table", "bounds").split())
+        for scope in ("cutoff", "run", "pool")
+    }
+    assert "--scope pool grades them too" in said["cutoff"] and "--scope pool grades them too" in said["run"]
+    assert "--scope pool" not in said["pool"] and "of all these runs" in said["pool"]
+    assert "bpref: the bounds may be too wide" in said["pool"] and "too wide" not in said["run"]
+
+
+def test_what_is_expected_of_every_difference(
+    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The paraphrase sets' own finds are unjudged: holes are a part of their drop, and the output says what nobody knows."""
+    plain = tables(capsys, *demo_arguments(demo), "--metric", "ndcg_cut_3")
+    assert not plain["drops"] and all(row["expected"] is None for row in plain["pairs"])
+    monkeypatch.chdir(demo)
+    report = json.loads(call(capsys, "--expected", "--metric", "ndcg_cut_3", "--scope", "pool", "--format", "json"))
+    drops = {row["group"]: row for row in report["tables"]["drops"]}
+    assert set(drops) == {"original", "qr", "manual", "raw"}
+    for row in [*drops.values(), *report["tables"]["pairs"]]:
+        measured = row.get("drop", row.get("difference"))
+        assert row["holes_low"] < row["expected"] < row["holes_high"]
+        assert row["expected_low"] < row["holes_low"] and row["holes_high"] < row["expected_high"]
+        if measured:
+            assert row["hole_share"] == pytest.approx(1 - row["expected"] / measured, abs=1e-5)
+    assert 0 < drops["manual"]["hole_share_low"] < drops["manual"]["hole_share"]
+    pair = next(row for row in report["tables"]["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
+    assert pair["expected"] == pytest.approx(-drops["qr"]["expected"], abs=1e-9)
+    assert any("only the sets of manual found at these ranks, 0 of" in note for note in report["notes"])
+    assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
+    text = call(capsys, "--expected", "--metric", "ndcg_cut_3", "--table", "drops")
+    assert "How much of the drops is holes?" in text and "sampling and holes together" in text
+
+
+def test_judgments_of_one_grade_teach_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1_1 0 a 1\n1_2 0 b 1\n")
+    (tmp_path / "run").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n1_2 Q0 b 1 2 t\n")
+    assert run(["unjudged", "--qrels", "qrels", "--run", "r=run", "--expected"]) == 2
+    assert "the judged passages of the runs' top 20 all have one grade" in capsys.readouterr().err
 
 
 def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:

@@ -1,0 +1,155 @@
+"""Is a difference real? What it probably is once the holes are filled, with one interval for sampling and holes together.
+
+The hole model draws grades for the unjudged passages in the top :data:`FILLED_DEPTH` of all runs, the same in all of them. Each
+draw gives every run a score in every turn, and so every difference. Their mean is what is expected; its interval for other
+conversations takes in both what is not known of the holes and what the sample of conversations leaves open
+(:mod:`robustcs.statistics.completed`). Beside it stands what the holes alone leave open on these turns, and the share of the
+measured difference that is expected to be holes: 1 − expected / measured, by draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, Group, RunSources
+from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_features import Floats
+from robustcs.evaluation.hole_model import fit_hole_model
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import count, difference, share, table, text
+from robustcs.statistics.completed import completed_intervals
+from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Holes down to this rank of any run get grades: the usual depth of a pool.
+FILLED_DEPTH = 10
+#: Draws of grades.
+DRAWS = 200
+
+#: Columns that say what a difference probably is, in the order of :meth:`FilledHoles.differences`.
+EXPECTED = (
+    difference("expected", f"mean over grades that the hole model draws for the holes in the top {FILLED_DEPTH} of all runs;"
+               " null where none were drawn"),
+    difference("expected_low", "95 % for other conversations: sampling and holes together; null below six units"),
+    difference("expected_high"),
+    difference("holes_low", "95 % of the draws: holes alone, on these turns"),
+    difference("holes_high"),
+    share("hole_share", "of the measured difference that is expected to be holes, on these turns: below 0 where filling them"
+          " makes it larger; null where there is no difference"),
+    share("hole_share_low", "95 % of the draws"),
+    share("hole_share_high"),
+)  # fmt: skip
+
+
+DROPS = table(
+    "drops", "What the mean drop from a baseline to the sets of a group probably is. No rows where no grades were drawn.",
+    text("group", "a group, or a formulation that is compared with Human", "Group"), text("metric", header="Measure"),
+    text("baseline"), count("sets", "their number"),
+    difference("drop", "baseline − mean of the sets"), *EXPECTED,
+)  # fmt: skip
+
+
+def _weights(group: Group, names: Sequence[str]) -> Floats:
+    """float64[R]: the weights of the runs ``names`` in baseline − mean of the group's sets, a drop."""
+    weights = np.zeros(len(names))
+    weights[names.index(group.baseline)] = 1.0
+    for name in group.sets:
+        weights[names.index(name)] -= 1 / len(group.sets)
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class FilledHoles:
+    """All runs' scores under drawn grades, added up over units.
+
+    sums
+        float64[D, R, M, K]: of every draw, run, measure and unit; ``now`` (float64[R, M, K]) as the judgments stand.
+    units
+        The K units.
+    holes
+        Unjudged passages that got grades.
+    check
+        How the model did on hidden judgments; None without holes, or where it was not tried.
+    warnings
+        What must stand beside the numbers.
+    """
+
+    sums: Floats
+    now: Floats
+    units: Units
+    seed: int
+    holes: int
+    check: HoleCheck | None
+    warnings: tuple[str, ...]
+
+    def differences(self, contrasts: npt.ArrayLike, measure: int) -> Floats:
+        """float64[C, 8], columns as :data:`EXPECTED`, of differences Σ_r weight_r · score_r.
+
+        ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; ``measure`` numbers the measure.
+        """
+        weights = np.asarray(contrasts, dtype=np.float64)
+        drawn = np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS)
+        total = self.units.sizes.sum()
+        means = np.round(drawn.sum(axis=-1) / total, DECIMALS)
+        measured = np.round((weights @ self.now[:, measure]).sum(axis=-1) / total, DECIMALS)
+        low, high = completed_intervals(drawn, self.units.sizes, self.seed)
+        holes = np.full_like(means, np.nan)
+        np.divide(measured - means, measured, out=holes, where=measured != 0)
+        columns = [means.mean(axis=0), low, high, *draws_interval(means), holes.mean(axis=0), *draws_interval(holes)]
+        return np.column_stack(columns)
+
+
+def fill_holes(
+    pool: RunPool,
+    grades: Grades,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: npt.NDArray[np.bool_],
+    units: Units,
+    seed: int,
+    sources: RunSources = UNKNOWN_SOURCES,
+    check: bool = True,
+) -> FilledHoles:
+    """Draw grades for the holes of ``pool`` and score all runs under them.
+
+    ``counted`` (bool[T]): the turns that means go over, whose ``units`` are given. ``sources``: those of the runs. ``check``:
+    is the model tried on hidden judgments as well?
+
+    Raises :class:`UsageError` where the judgments cannot teach the model.
+    """
+    now = units.sums(pool.score(grades[None], measures, policy)[0][..., counted])
+    model = fit_hole_model(pool, grades, FILLED_DEPTH, sources.learned, seed)
+    if model is None:
+        return FilledHoles(now[None], now, units, seed, 0, None, ())
+    batches = model.draws(grades, DRAWS, pool.batch(measures))
+    sums = np.concatenate([units.sums(pool.score(sets, measures, policy)[..., counted]) for sets in batches])
+    tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
+    warnings = ([tried.warning] if tried and tried.warning else []) + list(
+        hole_warnings(model, pool, grades, measures, sources)
+    )
+    return FilledHoles(sums, now, units, seed, len(model.pairs), tried, tuple(warnings))
+
+
+def expected_drops(
+    names: Sequence[str], measures: Sequence[Measure], compared: Mapping[str, Group], filled: FilledHoles | None
+) -> pd.DataFrame:
+    """:data:`DROPS` of the groups ``compared``, whose runs are among ``names``, as ``filled`` has them."""
+    rows = []
+    if filled is not None and compared:
+        weights = np.array([_weights(group, names) for group in compared.values()])
+        for number, measure in enumerate(measures):
+            measured = (weights @ filled.now[:, number]).sum(axis=-1) / filled.units.sizes.sum()
+            found = filled.differences(weights, number)
+            for (name, group), drop, expected in zip(compared.items(), measured, found, strict=True):
+                rows.append((name, measure.name, group.baseline, len(group.sets), drop, *expected))
+    return DROPS.frame(rows)

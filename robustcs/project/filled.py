@@ -1,0 +1,60 @@
+"""The runs of a workspace with their holes filled by the hole model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
+from robustcs.project.rewritten import comparable_groups
+from robustcs.project.run_groups import run_sources
+from robustcs.project.workspace import Workspace
+from robustcs.statistics.units import units_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
+    """Every run of the project, in its order, under drawn grades, over ``turns``; each run is read anew.
+
+    So all who ask get the same draws, whichever runs they compare. Raises :class:`UsageError` as :func:`fill_holes` does.
+    """
+    builder = PoolBuilder(workspace.qrels.turns, workspace.qrels)
+    runs = workspace.per_run(workspace.system_files(list(workspace.project.systems)), builder.collect)
+    return fill(workspace, builder, runs, measures, turns)
+
+
+def fill(
+    workspace: Workspace,
+    builder: PoolBuilder,
+    runs: Sequence[CollectedRun],
+    measures: Sequence[Measure],
+    turns: Collection[str],
+) -> FilledHoles:
+    """As :func:`filled_holes`, of runs that ``builder`` has collected already."""
+    pool, project = builder.build(runs), workspace.project
+    kept = set(turns)
+    counted = np.array([turn in kept for turn in pool.turns])
+    units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)
+    sources = run_sources(project, pool.names)
+    grades = pool.grades(workspace.qrels)
+    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources)
+
+
+def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:
+    """The table ``drops`` of the project's groups; empty where the judgments cannot teach the hole model."""
+    measures = [parse_measure(metric) for metric in metrics]
+    try:
+        filled = filled_holes(workspace, measures, turns)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        filled = None
+    return expected_drops(list(workspace.project.systems), measures, comparable_groups(workspace.project), filled)

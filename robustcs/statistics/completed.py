@@ -1,0 +1,56 @@
+"""Differences between systems where part of the data was drawn: sampling and the draws in one interval.
+
+Every draw completes the data and has a sign-flip distribution of its own: the ratios Σ_S y / Σ_S n over random subsets S of the
+units, whose ends are the interval of :mod:`robustcs.statistics.sign_flip`. The mixture of all draws' distributions has the
+variance within the draws plus that between them, as Rubin's (1987) rules for multiple imputation have it, and its tails without
+their normal approximation. The limits are its quantiles, at the places that the test would take. Where the draws agree, the
+interval is that of the test.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.sign_flip import limits, paired_tests
+
+Floats = npt.NDArray[np.float64]
+
+#: Random subsets for each draw.
+SUBSETS = 999
+#: Ratios held at a time: bounds working memory to some 100 MB.
+_CELLS = 4_000_000
+
+
+def completed_intervals(
+    sums: npt.ArrayLike, sizes: npt.ArrayLike, seed: int, confidence: float = CONFIDENCE
+) -> tuple[Floats, Floats]:
+    """Lower and upper limits, float64[C] each, of C differences Σy / Σn.
+
+    ``sums``: y float64[D, C, K], a sum for each of D draws, differences and units. ``sizes``: n float64[K], turns of every
+    unit. NaN where no interval can be given: below six units, as without draws. Seeded; all differences share their subsets.
+    """
+    drawn, counts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    draws, differences, units = drawn.shape
+    low, high = np.full((2, differences), math.nan)
+    if units < LEAST_UNITS:
+        return low, high
+    moved = np.ptp(drawn, axis=0).max(axis=1) > 1e-12
+    for place, test in zip(np.flatnonzero(~moved), paired_tests(drawn[0, ~moved], counts, seed), strict=True):
+        low[place], high[place] = test.low, test.high
+    place = math.floor((1 - confidence) * (draws * SUBSETS + 1) / 2 + 1e-9)
+    open_ = np.flatnonzero(moved)
+    step = max(1, _CELLS // (draws * SUBSETS))
+    for start in range(0, len(open_), step):
+        some = open_[start : start + step]
+        tops, bottoms = np.empty((len(some), draws, SUBSETS)), np.empty((draws, SUBSETS))
+        for number in range(draws):
+            flipped = np.random.default_rng([seed, number]).integers(0, 2, (units, SUBSETS)).astype(np.float64)
+            tops[:, number], bottoms[number] = drawn[number, some] @ flipped, counts @ flipped
+        for row, difference in zip(tops, some, strict=True):
+            low[difference], high[difference] = limits(row.ravel(), bottoms.ravel(), place)
+    return low, high

@@ -1,0 +1,70 @@
+"""What differences probably are, against the draws themselves and against the test without holes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.groups import Group
+from robustcs.evaluation.hole_check import draws_interval
+from robustcs.evaluation.hole_expectation import DRAWS, EXPECTED, FILLED_DEPTH, expected_drops, fill_holes
+from robustcs.evaluation.hole_model import fit_hole_model
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
+from tests.evaluation.test_hole_model import MEASURES, POLICY, made_pool, made_runs
+
+NAMES = [field.name for field in EXPECTED]
+
+
+def test_it_sums_up_the_draws_of_the_model() -> None:
+    pool, _, left = made_pool(*made_runs())
+    counted = np.ones(len(pool.turns), dtype=bool)
+    units = units_of(pool.turns)
+    filled = fill_holes(pool, left, MEASURES, POLICY, counted, units, 7)
+    model = fit_hole_model(pool, left, FILLED_DEPTH, seed=7)
+    assert model is not None and filled.holes == len(model.pairs)
+    means = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, DRAWS, 50)])
+    now = pool.score(left[None], MEASURES, POLICY)[0].mean(axis=-1)
+    for number in range(len(MEASURES)):
+        found = dict(zip(NAMES, filled.differences([[1, -1, 0], [0.5, 0.5, -1]], number).T, strict=True))
+        drawn = means[:, 0, number] - means[:, 1, number]
+        assert found["expected"][0] == pytest.approx(drawn.mean(), abs=1e-9)
+        assert (found["holes_low"][0], found["holes_high"][0]) == pytest.approx(draws_interval(drawn), abs=1e-9)
+        measured = now[0, number] - now[1, number]
+        assert found["hole_share"][0] == pytest.approx(1 - drawn.mean() / measured, abs=1e-6)
+        assert (found["expected_low"] < found["holes_low"]).all() and (found["holes_high"] < found["expected_high"]).all()
+
+
+def test_without_holes_it_is_the_test() -> None:
+    pool, whole, _ = made_pool(*made_runs(), hidden=0)
+    units = units_of(pool.turns)
+    filled = fill_holes(pool, whole, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 1)
+    assert filled.holes == 0 and filled.check is None and filled.warnings == ()
+    found = dict(zip(NAMES, filled.differences([[1, -1, 0]], 0)[0], strict=True))
+    (test,) = paired_tests(filled.now[0, 0] - filled.now[1, 0], units.sizes, 1)
+    assert (found["expected"], found["holes_low"], found["holes_high"]) == pytest.approx((test.value,) * 3)
+    assert (found["expected_low"], found["expected_high"]) == pytest.approx((test.low, test.high), abs=1e-9)
+    assert found["hole_share"] == 0
+
+
+def test_only_the_turns_that_count() -> None:
+    pool, _, left = made_pool(*made_runs())
+    counted = np.arange(len(pool.turns)) % 3 > 0
+    units = units_of([turn for turn, count in zip(pool.turns, counted, strict=True) if count])
+    filled = fill_holes(pool, left, MEASURES, POLICY, counted, units, 0, check=False)
+    assert filled.check is None
+    expected = pool.score(left[None], MEASURES, POLICY)[0][..., counted].sum(axis=-1)
+    np.testing.assert_allclose(filled.now.sum(axis=-1), expected)
+    assert filled.sums.shape == (DRAWS, 3, len(MEASURES), units.count)
+
+
+def test_drops_of_groups() -> None:
+    pool, _, left = made_pool(*made_runs())
+    units = units_of(pool.turns)
+    filled = fill_holes(pool, left, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 0, check=False)
+    groups = {"sets": Group("run0", ("run1", "run2"))}
+    table = expected_drops(list(pool.names), MEASURES, groups, filled)
+    assert table["group"].tolist() == ["sets"] * 3 and table["sets"].tolist() == [2] * 3
+    direct = filled.differences([[1, -0.5, -0.5]], 2)[0]
+    np.testing.assert_allclose(table[NAMES].iloc[2].to_numpy(dtype=float), direct)
+    assert not len(expected_drops(list(pool.names), MEASURES, groups, None))

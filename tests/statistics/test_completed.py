@@ -1,0 +1,57 @@
+"""Sampling and draws in one interval: equal to the test's without draws, as wide as Rubin's rules with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robustcs.statistics.completed import completed_intervals
+from robustcs.statistics.sign_flip import paired_tests
+
+
+def test_draws_that_agree_give_the_interval_of_the_test() -> None:
+    rng = np.random.default_rng(0)
+    sums, sizes = rng.normal(0.3, 1, (2, 20)), rng.integers(3, 9, 20).astype(float)
+    low, high = completed_intervals(np.tile(sums, (30, 1, 1)), sizes, 4)
+    for number, test in enumerate(paired_tests(sums, sizes, 4)):
+        assert (low[number], high[number]) == (test.low, test.high)
+
+
+@pytest.mark.parametrize("between", [0.2, 1.0, 3.0])
+def test_the_width_is_that_of_rubins_rules(between: float) -> None:
+    """Variance within the draws plus that between them; with 40 units the ratios are near normal."""
+    rng = np.random.default_rng(1)
+    units, draws = 40, 400
+    base, sizes = rng.normal(0.2, 1, units), np.full(units, 4.0)
+    # a common shift of every draw: what is not known of the holes, on top of the spread over units
+    shift = rng.normal(0, between / np.sqrt(units), draws)
+    sums = (base + shift[:, None])[:, None, :] * 1.0
+    low, high = completed_intervals(sums, sizes, 0)
+    within = np.mean([row[0].var(ddof=1) / units for row in sums])
+    expected = 2 * 1.98 * np.sqrt(within + (sums.mean(axis=-1)).var(ddof=1)) / 4
+    assert high[0] - low[0] == pytest.approx(expected, rel=0.06)
+    assert (high[0] + low[0]) / 2 == pytest.approx(sums.mean() / 4, abs=0.02)
+
+
+def test_it_holds_a_planted_difference() -> None:
+    """Rows of units with normal noise; a third of them is not seen and drawn from what is known, as holes are."""
+    rng = np.random.default_rng(2)
+    inside = []
+    for trial in range(150):
+        truth = rng.normal(0.5, 1, 16)
+        draws = np.tile(truth, (60, 1, 1))
+        hidden = rng.random(16) < 1 / 3
+        seen = truth[~hidden]
+        # proper draws: mean and variance from their posterior first
+        variance = seen.var(ddof=1) * (len(seen) - 1) / rng.chisquare(len(seen) - 1, 60)
+        mean = rng.normal(seen.mean(), np.sqrt(variance / len(seen)))
+        draws[:, 0, hidden] = rng.normal(mean[:, None], np.sqrt(variance)[:, None], (60, int(hidden.sum())))
+        low, high = completed_intervals(draws, np.ones(16), trial)
+        inside.append(low[0] <= 0.5 <= high[0])
+    assert 0.9 <= np.mean(inside) <= 0.99
+
+
+def test_below_six_units_there_is_no_interval() -> None:
+    sums = np.random.default_rng(3).normal(size=(20, 1, 5))
+    assert np.isnan(completed_intervals(sums, np.ones(5), 0)).all()
+    assert np.isfinite(completed_intervals(np.random.default_rng(3).normal(size=(20, 1, 8)), np.ones(8), 0)).all()

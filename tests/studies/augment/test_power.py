@@ -1,0 +1,51 @@
+"""How many pairs the judgments tell apart, against the tests pair by pair."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.measures import parse_measure
+from robustcs.statistics.correction import holm
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
+from robustcs.studies.augment.power import discriminative_power
+
+MEASURES = [parse_measure("ndcg_cut_3"), parse_measure("map")]
+UNITS = units_of([f"{topic}_{place}" for topic in range(12) for place in (1, 2, 3)])
+
+
+def scores(seed: int, noise: float) -> np.ndarray:
+    """Four runs, two measures, 36 turns: runs differ by steps of .05."""
+    rng = np.random.default_rng(seed)
+    return 0.3 + 0.05 * np.arange(4)[:, None, None] + rng.normal(0, noise, (4, 2, 36))
+
+
+def test_it_counts_the_tests() -> None:
+    before, after = scores(0, 0.25), scores(1, 0.08)
+    table = discriminative_power(before, after, MEASURES, UNITS, 3)
+    assert table["metric"].tolist() == ["ndcg_cut_3", "map"] and table["pairs"].tolist() == [6, 6]
+    for column in range(2):
+        for name, values in (("before", before), ("after", after)):
+            p = [
+                paired_tests(UNITS.sums(values[a, column] - values[b, column]), UNITS.sizes, 3)[0].p
+                for a, b in combinations(range(4), 2)
+            ]
+            told, corrected = sum(value <= 0.05 for value in p), int((holm(p) <= 0.05).sum())
+            assert table[name][column] == told and table[f"holm_{name}"][column] == corrected
+            assert table[f"share_{name}"][column] == pytest.approx(told / 6)
+            assert table[f"holm_share_{name}"][column] == pytest.approx(corrected / 6)
+    assert (table["after"] > table["before"]).all() and (table["reversed"] == 0).all()
+    assert table["holm_floor"][0] == pytest.approx(6 * 2.0**-11)
+
+
+def test_reversed_pairs_are_counted() -> None:
+    before = scores(2, 0.02)
+    table = discriminative_power(before, before[::-1].copy(), MEASURES, UNITS, 0)
+    assert table["holm_before"].tolist() == table["reversed"].tolist() == [6, 6]
+
+
+def test_one_run_has_no_pairs() -> None:
+    assert not len(discriminative_power(scores(0, 0.1)[:1], scores(0, 0.1)[:1], MEASURES, UNITS, 0))
