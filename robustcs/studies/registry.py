@@ -15,6 +15,7 @@ STUDIES: tuple[Study, ...] = (
     Study("evaluate", "Which systems can be told apart?", (("qrels", "runs"),), in_report=False),
     Study("unjudged", "How much is not judged, and how far could scores move?", (("qrels", "runs"),)),
     Study("augment", "What changes once more passages are judged?", (("qrels", "new_judgments", "runs"),)),
+    Study("audit", "Can this judge be trusted?", (("qrels", "judges"),)),
     Study("robustness", "How far do scores drop under other words?", (("qrels", "groups"),)),
     Study("judge", "Grade the unjudged passages that matter.", (("qrels", "runs"),), in_report=False),
     Study("testsets", "Draw disjoint test sets from paraphrases.", (("paraphrases",),), in_report=False),
