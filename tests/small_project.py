@@ -50,6 +50,8 @@ _FILES: dict[str, tuple[str, str]] = {
                                    for turn in _TURNS for place in range(5))),
     "new.txt": ("qrels", "".join(f"{turn} 0 d5 {int(turn[0]) % 3}\n" for turn in _TURNS)),
     "raw.trec": ("run", _run(1)), "qr.trec": ("run", _run(2)), "human.trec": ("run", _run(3)), "m1.trec": ("run", _run(4)),
+    "some.txt": ("qrels", "".join(f"{turn} 0 d{place} {(place + int(turn[0])) % 4}\n"
+                                  for turn in _TURNS[:10] for place in range(6))),
     "judge.txt": ("labels", "".join(f"{turn} 0 d{place} {(2 * place + int(turn[0])) % 4}\n"
                                     for turn in _TURNS for place in range(6))),
     "judge.csv": ("label sheet", "turn,document,grade\n" + "".join(f"{turn},d{place},{place % 4}\n"
@@ -163,7 +165,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv"),
-    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt"),
+    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt",
+                "--qrels some.txt --run m1=m1.trec --run m2=raw.trec --judge j=judge.txt"),
     "audit": ("", f"{_SYSTEMS} --judge j=judge.txt", "--qrels qrels.txt --judge c=judge.csv",
               "--qrels qrels.txt --judge t=judge.jsonl --rewrites human=human.tsv --collection collection.jsonl"),
     "judge": ("--list", f"--list {_SYSTEMS} --judgments judged.txt", f"{_SYSTEMS} --import sheet.csv --judgments judged.txt",

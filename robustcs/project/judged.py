@@ -15,6 +15,7 @@ from robustcs.evaluation.run_pool import Grades, PoolBuilder, RunPool
 from robustcs.evaluation.turns import Answered, Expected, Turns, count_turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.workspace import Workspace
+from robustcs.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,22 @@ class JudgedPool:
     def counted(self) -> npt.NDArray[np.bool_]:
         """bool[T]: the turn counts."""
         return self.turns.counted
+
+    def notes(self, off_scale: OffScale) -> list[str]:
+        """What a reader should know about the judges' files: labels that are left out, and grades off the scale."""
+        notes: list[str] = []
+        for name, judge in self.judges.items():
+            labels, off = judge.labels, sum(judge.off_scale.values())
+            told = [
+                (labels.unlabelled, "row", "without a grade"),
+                (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
+                (labels.unknown, "label", "for texts that no turn or passage has"),
+            ]
+            notes += labels.qrels.notes
+            notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
+            if off:
+                notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
+        return notes
 
 
 def judged_pool(workspace: Workspace, human: Qrels, off_scale: OffScale) -> JudgedPool:

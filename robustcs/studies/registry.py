@@ -14,7 +14,11 @@ STUDIES: tuple[Study, ...] = (
     Study("correlate", "Do similar questions get similar answers?", (("rewrites",),)),
     Study("evaluate", "Which systems can be told apart?", (("qrels", "runs"),), in_report=False),
     Study("unjudged", "How much is not judged, and how far could scores move?", (("qrels", "runs"),)),
-    Study("augment", "What changes once more passages are judged?", (("qrels", "new_judgments", "runs"),)),
+    Study(
+        "augment",
+        "What changes once more passages are judged?",
+        (("qrels", "new_judgments", "runs"), ("qrels", "judges", "runs")),
+    ),
     Study("audit", "Can this judge be trusted?", (("qrels", "judges"),)),
     Study("robustness", "How far do scores drop under other words?", (("qrels", "groups"),)),
     Study("judge", "Grade the unjudged passages that matter.", (("qrels", "runs"),), in_report=False),

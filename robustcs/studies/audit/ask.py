@@ -8,7 +8,6 @@ from robustcs.project.judged import judged_pool
 from robustcs.project.workspace import DEFAULT_MEASURES, Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.audit.analysis import Audit, People, audit
-from robustcs.wording import counted
 
 
 def ask(workspace: Workspace, *, off_scale: OffScale = "refuse") -> Audit:
@@ -24,18 +23,7 @@ def ask(workspace: Workspace, *, off_scale: OffScale = "refuse") -> Audit:
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
     notes += [*sampling_notes(measures, human.grades), *human.notes, *judged.pool.notes, *judged.turns.notes]
-    for name, judge in judged.judges.items():
-        labels = judge.labels
-        told = [
-            (labels.unlabelled, "row", "without a grade"),
-            (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
-            (labels.unknown, "label", "for texts that no turn or passage has"),
-        ]
-        notes += labels.qrels.notes
-        notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
-        off = sum(judge.off_scale.values())
-        if off:
-            notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
+    notes += judged.notes(off_scale)
     evaluated = Evaluated(workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes))
     people = People(judged.human, judged.scale)
     sides = {name: (judge, judged.grades[name]) for name, judge in judged.judges.items()}

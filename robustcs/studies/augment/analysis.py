@@ -21,6 +21,8 @@ from robustcs.statistics.correction import holm
 from robustcs.statistics.intervals import bootstrap_mean
 from robustcs.statistics.mean_difference import randomisation_test, t_test
 from robustcs.statistics.ranks import DECIMALS, rank_correlations, ranks
+from robustcs.studies.augment.judged import TABLES as JUDGED
+from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.leave_one_out import LEFT_OUT
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
@@ -96,11 +98,12 @@ class Augmentation(Result):
     leave_one_out: pd.DataFrame | None
     depth: int
     merged: Qrels
+    estimated: Estimated | None = None
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of every part that there is."""
-        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT) if spec.name in self.tables)
+        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT, *JUDGED) if spec.name in self.tables)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -112,6 +115,8 @@ class Augmentation(Result):
             tables |= {"what_if": self.what_if.scores, "flips": self.what_if.pairs, "rates": self.what_if.rates}
         if self.leave_one_out is not None:
             tables["leave_one_out"] = self.leave_one_out
+        if self.estimated:
+            tables |= self.estimated.tables
         return tables
 
 

@@ -10,6 +10,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
+from robustcs.studies.augment.judged_show import judged_blocks
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
 
@@ -32,6 +33,8 @@ def show(result: Augmentation) -> tuple[Block, ...]:
         blocks += _what_if(result, result.what_if)
     if result.leave_one_out is not None:
         blocks += _leave_one_out(result, result.leave_one_out)
+    if result.estimated:
+        blocks += judged_blocks(result, result.estimated)
     return tuple(blocks)
 
 
