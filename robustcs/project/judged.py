@@ -61,18 +61,21 @@ class JudgedPool:
         return notes
 
 
-def judged_pool(workspace: Workspace, human: Qrels, off_scale: OffScale) -> JudgedPool:
-    """Read the project's judges and runs beside the judgments ``human``.
+def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) -> JudgedPool:
+    """Read the project's judges and runs beside the judgments ``human``, None where people judged nothing so far.
 
     Raises :class:`InputError` for grades off the scale where they are refused, and for runs that have nothing to do with the
     judgments; :class:`UsageError` without judges.
     """
     project = workspace.project
     labels = workspace.judges
-    scale = scale_of(human)
+    sides = [human] if human is not None else [one.qrels for one in labels.values()]
+    lowest, highest = zip(*map(scale_of, sides), strict=True)
+    scale = min(lowest), max(highest)
     judges = {name: on_scale(one, scale, off_scale, project.judges[name]) for name, one in labels.items()}
     # the judges' grades are left out again: what is merged here are the pairs
-    pairs = merge_qrels(human, [judge.qrels for judge in judges.values()], "keep").qrels
+    every = [*([human] if human is not None else []), *(judge.qrels for judge in judges.values())]
+    pairs = merge_qrels(every[0], every[1:], "keep").qrels
     builder = PoolBuilder(pairs.turns, pairs)
     files = workspace.system_files(list(project.systems))
     pool = builder.build(workspace.per_run(files, builder.collect))
@@ -84,4 +87,5 @@ def judged_pool(workspace: Workspace, human: Qrels, off_scale: OffScale) -> Judg
     expected = Expected(pool.turns, "the judgments", passage=pairs.documents[0].as_py())
     turns = count_turns(expected, answered, project.policy.missing)
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
-    return JudgedPool(pool, pool.grades(human), judges, grades, scale, turns)
+    nothing = np.full(len(pool) + 1, UNJUDGED, dtype=np.int16)
+    return JudgedPool(pool, nothing if human is None else pool.grades(human), judges, grades, scale, turns)

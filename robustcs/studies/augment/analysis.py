@@ -88,7 +88,7 @@ class Augmentation(Result):
     depth
         The depth of the pool.
     merged
-        The judgments, new ones joined.
+        The judgments, new ones joined; None where people judged nothing so far.
     """
 
     study = "augment"
@@ -97,7 +97,7 @@ class Augmentation(Result):
     what_if: WhatIf | None
     leave_one_out: pd.DataFrame | None
     depth: int
-    merged: Qrels
+    merged: Qrels | None
     estimated: Estimated | None = None
 
     @property

@@ -138,14 +138,22 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     workspace.require_runs()
     project = workspace.project
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
-    judged = judged_pool(workspace, workspace.qrels, off_scale)
+    # a plan can be made before people have judged anything
+    people = None if within is not None and project.qrels is None else workspace.qrels
+    judged = judged_pool(workspace, people, off_scale)
     found = _estimate(workspace, judged, measures, within)
-    notes += [*workspace.qrels.notes, *judged.notes(off_scale), *judged.pool.notes, *judged.turns.notes, *found.notes]
+    notes += [
+        *(people.notes if people else ()),
+        *judged.notes(off_scale),
+        *judged.pool.notes,
+        *judged.turns.notes,
+        *found.notes,
+    ]
     evaluated = Evaluated(
         project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
         unit=found.unit, units=found.units,
     )  # fmt: skip
-    return Augmentation(evaluated, None, None, None, depth, workspace.qrels, found)
+    return Augmentation(evaluated, None, None, None, depth, people, found)
 
 
 def _estimated(

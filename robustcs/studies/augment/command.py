@@ -25,7 +25,7 @@ def _run(call: Call, write_qrels: str | None, **asked: Any) -> None:
     else:
         workspace.require_runs()
     result = ask(workspace, **asked)
-    if write_qrels is not None:
+    if write_qrels is not None and result.merged is not None:
         write_text(write_qrels, qrels_text(result.merged))
         call.tell(f"wrote {write_qrels}")
     call.emit(workspace, result, show(result))

@@ -19,6 +19,7 @@ from robustcs.policy import EvaluationPolicy, Unit
 from robustcs.result import TableSpec, count, difference, number, p_value, score, table, text
 from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import LEAST_UNITS, units_note
+from robustcs.statistics.means import cluster_ratio
 from robustcs.statistics.prediction_powered import LEAST_PILOT, corrected, judged_sums, selection_test, units_to_judge
 from robustcs.statistics.units import Units, units_of
 from robustcs.wording import counted as in_words
@@ -66,7 +67,8 @@ SAMPLE = table(
 PLAN = table(
     "plan", "How many conversations people must judge for 95 % intervals of the width asked for, in 80 % of studies like this.",
     text("run", header="Run"), text("metric"), text("judge"), number("within", "half of the interval's width"),
-    count("with_judge", "with the judge", "with the judge"), count("people_alone", "without it", "people alone"),
+    count("with_judge", "with the judge; null before people judged eight, as a pilot", "with the judge"),
+    count("people_alone", "without it; before the pilot as if people's scores varied like the judge's", "people alone"),
     count("judged_units", "that people judged so far"), count("units", "all of them"),
 )  # fmt: skip
 TABLES: tuple[TableSpec, ...] = (ESTIMATES, PAIRS, SAMPLE, PLAN)
@@ -113,8 +115,8 @@ def estimate(
     ``human`` and ``judges`` (int16[N + 1] each) are the grades of the pool's pairs, ``counted`` (bool[T]) the turns that means
     go over, ``within`` the half width to plan for.
 
-    Raises :class:`UsageError` below five judged conversations (for a plan below eight), where people judged all of them, and
-    where they judged single passages instead of whole conversations.
+    Raises :class:`UsageError` below five judged conversations (unless a plan is asked for, which is then all there is), where
+    people judged all of them, and where they judged single passages instead of whole conversations.
     """
     rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in TABLES}
     notes: list[str] = []
@@ -125,6 +127,8 @@ def estimate(
         told = _turns_of(pool, human) & turns
         units, judged, turns, left_out = _sampled_units(pool, turns, told, policy)
         _check(name, units, judged, within)
+        if within is not None and judged.sum() < LEAST_PILOT:
+            notes.append(_draw(units, judged, seed))
         notes += left_out + _check_whole(name, pool, human, grades, turns & told, measures)
         notes += [units.note] if units.note else []
         unit = units.kind
@@ -132,9 +136,10 @@ def estimate(
         people, model = (pool.score(side[None], measures, policy)[0][..., turns] for side in (human, grades))
         for place, measure in enumerate(measures):
             _measure(rows, name, measure, pool.names, people[:, place], model[:, place], units, judged, within, seed)
-        notes += _suspected(name, rows["sample"][-len(measures) :], units.kind)
+        if judged.sum() >= LEAST_UNITS:
+            notes += _suspected(name, rows["sample"][-len(measures) :], units.kind)
     frames = {spec.name: spec.frame(rows[spec.name]) for spec in TABLES}
-    plan = frames["plan"] if within is not None else None
+    plan = frames["plan"].astype({"with_judge": "Int64", "people_alone": "Int64"}) if within is not None else None
     parts = frames["estimates"], frames["estimate_pairs"], frames["sample"], plan
     return Estimated(*parts, unit, most, turns_of_most, tuple(dict.fromkeys(notes)))
 
@@ -171,10 +176,20 @@ def _check(name: str, units: Units, judged: Mask, within: float | None) -> None:
     if number == units.count:
         advice = "robustcs audit compares the two; estimates need conversations that the judge alone judged"
         raise UsageError("all-judged", f"people judged every {kind} that {name} judged", advice)
-    least, what = (LEAST_PILOT, "a plan") if within is not None else (LEAST_UNITS, "an estimate")
-    if number < least:
+    if number < LEAST_UNITS and within is None:
         found = f"people judged {in_words(number, kind)} of {units.count} that {name} judged"
-        raise UsageError("few-judged", found, f"{what} needs {least}, drawn at random")
+        raise UsageError("few-judged", found, f"an estimate needs {LEAST_UNITS}, drawn at random")
+
+
+def _draw(units: Units, judged: Mask, seed: int) -> str:
+    """A note with units drawn at random, those that people judged already apart, which make a pilot with them."""
+    others = np.flatnonzero(~judged)
+    number = min(LEAST_PILOT - int(judged.sum()), len(others))
+    drawn = sorted(np.random.default_rng(seed).choice(others, number, replace=False).tolist())
+    return (
+        f"what the judge is worth shows once people judged {LEAST_PILOT} {units.kind}s, drawn at random; with seed {seed} the"
+        f" {'next' if judged.any() else 'first'} are {', '.join(units.labels[place] for place in drawn)}"
+    )
 
 
 def _check_whole(
@@ -205,6 +220,10 @@ def _measure(
     seed: int,
 ) -> None:
     """The rows of one measure; ``people`` and ``model`` are scores, float64[R, T]."""
+    if within is not None:
+        rows["plan"] += _plan_rows(judge, measure, names, people, model, units, judged, within)
+    if judged.sum() < LEAST_UNITS:
+        return
     found = corrected(judged_sums(people, model, units, judged))
     half, alone, others = found.half_width(), found.half_width(alone=True), found.half_width(others=True)
     most = highest_score(measure)
@@ -222,18 +241,37 @@ def _measure(
             run, measure.name, judge, own, ends[0], ends[1], found.model[place], value, ends[2], ends[3], found.weight,
             found.judged, found.worth[place], found.units, *wide, note,
         ))  # fmt: skip
-        if within is not None:
-            counts = [
-                units_to_judge(float(variance[place]), found.judged, found.units, within)
-                for variance in (found.variance, found.people_variance)
-            ]
-            rows["plan"].append((run, measure.name, judge, within, *counts, found.judged, found.units))
     totals, sizes = units.sums(model.mean(axis=0)), units.sizes
     means = [float(totals[side].sum() / sizes[side].sum()) for side in (judged, ~judged)]
     p = selection_test(totals, sizes, judged, seed)
     rows["sample"].append((judge, measure.name, *means, p, found.judged, found.units))
     if len(names) > 1:
         rows["estimate_pairs"] += _pair_rows(judge, measure, names, people, model, units, judged)
+
+
+def _plan_rows(
+    judge: str,
+    measure: Measure,
+    names: Sequence[str],
+    people: npt.NDArray[np.float64],
+    model: npt.NDArray[np.float64],
+    units: Units,
+    judged: Mask,
+    within: float,
+) -> list[tuple[Any, ...]]:
+    """How many units every run needs, with the judge and without."""
+    number = int(judged.sum())
+    if number >= LEAST_PILOT:
+        found = corrected(judged_sums(people, model, units, judged))
+        alone, pilot = found.people_variance, number
+        together: list[int | None] = [units_to_judge(one, number, units.count, within) for one in found.variance.tolist()]
+    else:
+        alone, pilot = cluster_ratio(units.sums(model), units.sizes).variance, units.count
+        together = [None] * len(names)
+    return [
+        (run, measure.name, judge, within, both, units_to_judge(one, pilot, units.count, within), number, units.count)
+        for run, both, one in zip(names, together, alone.tolist(), strict=True)
+    ]
 
 
 def _pair_rows(

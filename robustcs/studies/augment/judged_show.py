@@ -31,7 +31,8 @@ def judged_blocks(result: Augmentation, found: Estimated) -> list[Block]:
             pairs = pairs[(pairs["judge"] == judge) & (pairs["metric"] == metric)]
             if len(pairs):
                 blocks.append(_pairs(result, str(judge), str(metric), pairs))
-    blocks.append(_sample(result, found.unit))
+    if len(found.sample):
+        blocks.append(_sample(result, found.unit))
     if found.plan is not None:
         blocks += [
             _plan(result, str(judge), str(metric), rows, found.unit)
@@ -114,6 +115,11 @@ def _plan(result: Augmentation, judge: str, metric: str, rows: pd.DataFrame, uni
         f"{unit.capitalize()}s that people must judge, of {first['units']}, those {first['judged_units']} that they judged"
         " included; that many suffice in 80 % of studies like this."
     )
+    if rows["with_judge"].isna().any():
+        note += (
+            " Before a pilot nobody knows what the judge is worth: these are numbers without it, as if people's scores varied"
+            " like the judge's."
+        )
     return result_table(
         result, "plan", f"How many for {measure_label(metric)} within ±{first['within']:g} ({judge})?",
         ["run", "with_judge", "people_alone"], note, rows=rows, slug=f"plan-{judge}-{metric}",

@@ -136,13 +136,34 @@ def test_a_chosen_sample_is_told(
 
 
 def test_planning(capfd: pytest.CaptureFixture[str], project: tuple[object, ...]) -> None:
-    assert "a plan needs 8, drawn at random" in fail(capfd, 2, *project, "--within", "0.03")
     tables = answer(capfd, *project, "--unit", "turn", "--within", "0.03")["tables"]
     for row in tables["plan"]:
         assert row["judged_units"] == 42 and 42 < row["with_judge"] <= row["people_alone"] <= row["units"] == 70
     wide = answer(capfd, *project, "--unit", "turn", "--within", "0.2")["tables"]["plan"]
     assert all(row["with_judge"] < 42 for row in wide)
     assert "write a width above 0" in fail(capfd, 2, *project, "--within", "-1")
+
+
+def test_planning_before_people_judged_much_or_anything(
+    capfd: pytest.CaptureFixture[str], project: tuple[object, ...], demo: Path
+) -> None:
+    six = answer(capfd, *project, "--within", "0.05")
+    assert len(six["tables"]["estimates"]) == 3
+    for row in six["tables"]["plan"]:
+        assert (row["with_judge"], row["judged_units"], row["units"]) == (None, 6, 10) and 2 <= row["people_alone"] <= 10
+    [said] = [note for note in six["notes"] if "as if" not in note and "drawn at random" in note]
+    left = {"2", "4", "5", "9"}
+    assert "with seed 0 the next are" in said and set(said.rpartition(" are ")[2].split(", ")) < left
+    runs = ["--run", f"h={demo / 'runs' / 'stem_human.trec'}", "--run", f"q={demo / 'runs' / 'stem_qr.trec'}"]
+    judge = ["--judge", f"lexical={demo / 'judges' / 'lexical.txt'}"]
+    nothing = answer(capfd, *runs, *judge, "--within", "0.05", "--metric", "ndcg_cut_3")
+    assert nothing["tables"]["estimates"] == nothing["tables"]["sample"] == []
+    plan = {row["run"]: row for row in nothing["tables"]["plan"]}
+    assert plan["h"]["judged_units"] == 0 and plan["h"]["with_judge"] is None
+    # the judge finds all Human questions easy, so that they vary less
+    assert plan["h"]["people_alone"] < plan["q"]["people_alone"]
+    assert len(nothing["notes"][-1].rpartition(" are ")[2].split(", ")) == 8
+    assert "no qrels are given" in fail(capfd, 2, *runs, *judge)
 
 
 def test_where_people_judged_all_there_is_nothing_to_estimate(
