@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import run_groups
@@ -21,12 +22,14 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.labels import (
     AGREEMENT,
     BIAS,
+    CONFLICTS,
     CONFUSION,
     OFF_SCALE,
     Common,
     Mask,
     agreement,
     bias_rows,
+    conflict_rows,
     confusion_rows,
 )
 from robustcs.studies.audit.systems import (
@@ -54,7 +57,7 @@ class Audit(Result):
     """Every judge beside the people."""
 
     study = "audit"
-    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS)
+    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS)
 
     agreement: pd.DataFrame
     confusion: pd.DataFrame
@@ -64,6 +67,7 @@ class Audit(Result):
     off_scale: pd.DataFrame
     conclusions: pd.DataFrame
     means: pd.DataFrame
+    conflicts: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,9 @@ def audit(
         if both.any():
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
+            turns = [pool.turns[row] for row in pool.pair_turns[both]]
+            documents = pool.documents.take(pa.array(pool.pair_documents[both])).to_pylist()
+            rows["conflicts"] += conflict_rows(name, common, turns, documents)
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
         sides = [np.where(np.append(both, True), side, UNJUDGED) if both.any() else side for side in (people.grades, grades)]
         audited |= _turns_of(pool, sides[0])

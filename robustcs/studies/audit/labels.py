@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,15 @@ OFF_SCALE = table(
     text("judge", header="Judge"), count("grade"), count("count", "labels with it", "labels"),
     flag("kept", "were they clipped to the scale? else they were dropped", "clipped"),
 )  # fmt: skip
+
+
+CONFLICTS = table(
+    "conflicts", "Pairs whose two grades lie at least two apart, the furthest first: worth reading.",
+    text("judge", header="Judge"), text("turn"), text("document"), count("human", "grade of the people", "people"),
+    count("model", "grade of the judge", "judge"), count("difference", "judge minus people"),
+)  # fmt: skip
+#: Grades apart from which a pair is a conflict.
+_FAR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +143,17 @@ def confusion_rows(judge: str, common: Common) -> list[tuple[str, int, int, int]
         (judge, human + common.lowest, model + common.lowest, int(counts[human, model]))
         for human in range(width)
         for model in range(width)
+    ]
+
+
+def conflict_rows(judge: str, common: Common, turns: Sequence[str], documents: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Pairs that judge and people see quite otherwise; ``turns`` and ``documents`` are the n pairs' ids."""
+    apart = common.model - common.human
+    far = np.flatnonzero(np.abs(apart) >= _FAR)
+    order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
+    return [
+        (judge, turns[place], documents[place], int(common.human[place]), int(common.model[place]), int(apart[place]))
+        for place in order.tolist()
     ]
 
 

@@ -49,6 +49,8 @@ def show(result: Audit) -> tuple[Block, ...]:
         blocks += [_systems(result), _conclusions(result)]
     if len(result.reversals):
         blocks.append(_reversals(result))
+    if len(result.conflicts):
+        blocks.append(_conflicts(result))
     if len(result.off_scale):
         blocks.append(
             result_table(result, "off_scale", "Grades off the scale", ["judge", "grade", "count", "kept"], by="judge")
@@ -176,6 +178,17 @@ def _reversals(result: Audit) -> Table:
     if len(rows) > _SHOWN:
         note += f" The first {_SHOWN} of {len(rows)}; JSON and CSV have all."
     return result_table(result, "reversals", "Where does the judge say something else?", columns, note, rows=rows.head(_SHOWN))
+
+
+def _conflicts(result: Audit) -> Table:
+    rows = result.conflicts
+    note = f"Grades at least two apart, the furthest first: {counted(len(rows), 'pair')}."
+    if len(rows) > _SHOWN:
+        note += f" The first {_SHOWN}; JSON and CSV have all."
+    return result_table(
+        result, "conflicts", "Which passages do judge and people see otherwise?",
+        ["judge", "turn", "document", "human", "model"], note, rows=rows.head(_SHOWN),
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- the figure

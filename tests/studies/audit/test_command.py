@@ -110,6 +110,7 @@ def test_slices_of_the_demo(demo: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert tables["agreement"][0]["judge_only"] == 1413 - 782
     assert found["policy"]["unit"] == "conversation" and found["policy"]["units"] == 10
     turned = tables["conclusions"][0]["reversed"] + tables["conclusions"][0]["swapped"]
+    assert len(tables["conflicts"]) == sum(row["count"] for row in tables["confusion"] if abs(row["human"] - row["model"]) >= 2)
     assert len([row for row in tables["reversals"] if row["change"] in ("reversed", "swapped")]) == turned == 10
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from robustcs.statistics.units import units_of
-from robustcs.studies.audit.labels import BIAS, Common, agreement, bias_rows, confusion_rows
+from robustcs.studies.audit.labels import BIAS, Common, agreement, bias_rows, conflict_rows, confusion_rows
 
 
 def common_of(human: list[int], model: list[int], units: list[int], level: int = 2, highest: int = 3) -> Common:
@@ -60,6 +60,13 @@ def test_bias_by_hand() -> None:
     # three topics carry no interval
     assert math.isnan(whole["ci_low"]) and "no interval" in whole["note"]
     assert math.isnan(rows["some"]["ratio"])  # people call nothing relevant there
+
+
+def test_conflicts_are_the_pairs_furthest_apart() -> None:
+    common = common_of([0, 1, 3, 2], [2, 1, 0, 3], [1, 1, 2, 2])
+    assert conflict_rows("j", common, ["1_1", "1_1", "2_1", "2_1"], list("abcd")) == [
+        ("j", "2_1", "c", 3, 0, -3), ("j", "1_1", "a", 0, 2, 2)
+    ]  # fmt: skip
 
 
 @settings(max_examples=30, deadline=None)
