@@ -126,3 +126,27 @@ def test_a_figure_of_several_judges(demo: Path, tmp_path: Path, capfd: pytest.Ca
     assert run(["audit", *map(str, line), f"lexical={demo / 'judges' / 'lexical.txt'}", "--output", str(path)]) == 0
     text = path.read_text("utf-8")
     assert "grade of the judge" in text and ">self<" in text and ">lexical<" in text
+
+
+def test_labels_for_texts_say_what_labels_for_ids_say(demo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The lexical judge as umbrela would have written it, with three answers that could not be read."""
+    topics = json.loads((demo / "topics.json").read_text("utf-8"))
+    questions = {
+        f"{topic['number']}_{turn['number']}": turn["manual_rewritten_utterance"] for topic in topics for turn in topic["turn"]
+    }
+    rows = map(json.loads, (demo / "collection.jsonl").read_text("utf-8").splitlines())
+    passages = {row["id"]: row["contents"] for row in rows}
+    labels = [line.split() for line in (demo / "judges" / "lexical.txt").read_text("utf-8").splitlines()]
+    path = tmp_path / "umbrela.jsonl"
+    path.write_text("".join(json.dumps({
+        "model": "lexical", "query": questions[turn], "passage": passages[document], "prompt": "…", "prediction": "…",
+        "judgment": 0 if place < 3 else int(grade), "result_status": int(place >= 3),
+    }) + "\n" for place, (turn, _, document, grade) in enumerate(labels)), encoding="utf-8")  # fmt: skip
+    by_ids = tmp_path / "ids.txt"
+    by_ids.write_text("".join(" ".join(row) + "\n" for row in labels[3:]), encoding="utf-8")
+    line = ["--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3"]
+    found, expected = (answer(capfd, *line, "--judge", f"j={file}") for file in (path, by_ids))
+    assert found["tables"]["agreement"][0].pop("fallback") == 3 and expected["tables"]["agreement"][0].pop("fallback") == 0
+    assert found["tables"] == expected["tables"]
+    assert "j: 3 answers that its parser could not read (result_status 0) left out" in found["notes"]
+    assert {entry["role"] for entry in found["inputs"]} >= {"judge j", "collection"}
