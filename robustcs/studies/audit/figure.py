@@ -50,7 +50,10 @@ class JudgePanel:
 
 
 def audit_figure(judges: Sequence[JudgePanel]) -> Figure:
-    """One row per judge: confusion, bias, and systems where there are runs."""
+    """One row per judge: confusion, bias on the same axis for all, and systems where there are runs."""
+    ends = [end for judge in judges for slice_ in judge.slices.values() for end in slice_ if end == end]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    limits = low - 0.06 * (high - low or 1), high + 0.06 * (high - low or 1)
     widest = max((len(shortened(name, _NAME)) for judge in judges for name in judge.slices), default=0)
     names = widest * _LETTER + 0.1
     heights = [max(_LEAST, _ROW * (len(judge.slices) + 0.6)) for judge in judges]
@@ -73,6 +76,8 @@ def audit_figure(judges: Sequence[JudgePanel]) -> Figure:
                 axes = figure.add_axes((left / FULL_WIDTH, (top - _TOP - box_height) / height, width / FULL_WIDTH,
                                         box_height / height))  # fmt: skip
                 draw[number](axes, judge)
+                if number == 1:
+                    axes.set_xlim(*limits)
             figure.text(0.005, (top - 0.12) / height, one_line(shortened(judge.name, 40)), fontsize=7.5, weight="bold")
             top = bottom - _AXIS
     return figure

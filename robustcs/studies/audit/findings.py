@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def audit_findings(result: Audit) -> tuple[str, ...]:
-    """For each judge its bias, its agreement, and what becomes of the pairs of systems; the most biased judge first."""
+    """For each judge its bias, its agreement, and what becomes of the pairs of systems; the furthest from people first."""
     bias = result.bias[result.bias["slice"] == ALL].set_index("judge")
     found = result.agreement.set_index("judge")
-    order = sorted(found.index, key=lambda name: -abs(bias["mean_difference"].get(name, 0.0)))
+    order = sorted(found.index, key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)))
     return tuple(_sentence(result, str(name), found.loc[name], bias) for name in order)
 
 
@@ -34,8 +34,8 @@ def _sentence(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) ->
 
 
 def verdict(row: Any) -> str:
-    """``overrates`` or ``underrates`` where the interval of the mean difference leaves 0 out; else empty."""
-    return "overrates" if row["ci_low"] > 0 else "underrates" if row["ci_high"] < 0 else ""
+    """``overrates`` or ``underrates`` where the interval of the ratio of relevant passages leaves 1 out; else empty."""
+    return "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
 
 
 def _bias(row: Any) -> str:
@@ -47,7 +47,7 @@ def _bias(row: Any) -> str:
         ratio = f"calls {100 * row['judge_share']:.0f} % of the passages relevant, people none"
     way = "higher" if row["mean_difference"] > 0 else "lower"
     mean = f"its grades are {plain(abs(row['mean_difference']), 2)} {way} on average"
-    return f"{told or 'is not shown to err in one direction'}: it {ratio}, and {mean}{_between(row, 'ci_low', 'ci_high')}"
+    return f"{told or 'is not shown to over- or underrate'}: it {ratio}, and {mean}{_between(row, 'ci_low', 'ci_high')}"
 
 
 def _between(row: Any, low: str, high: str) -> str:
