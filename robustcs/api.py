@@ -54,6 +54,8 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
         ``{turn: {document: grade}}``.
     runs
         Further runs: name → file.
+    judges
+        Labels of models or of other people: name → file.
     texts, raw_texts
         Further questions that wait for a run: name → ``FILE`` or ``FILE:COLUMN``.
     groups

@@ -50,6 +50,16 @@ _FILES: dict[str, tuple[str, str]] = {
                                    for turn in _TURNS for place in range(5))),
     "new.txt": ("qrels", "".join(f"{turn} 0 d5 {int(turn[0]) % 3}\n" for turn in _TURNS)),
     "raw.trec": ("run", _run(1)), "qr.trec": ("run", _run(2)), "human.trec": ("run", _run(3)), "m1.trec": ("run", _run(4)),
+    "some.txt": ("qrels", "".join(f"{turn} 0 d{place} {(place + int(turn[0])) % 4}\n"
+                                  for turn in _TURNS[:10] for place in range(6))),
+    "judge.txt": ("labels", "".join(f"{turn} 0 d{place} {(2 * place + int(turn[0])) % 4}\n"
+                                    for turn in _TURNS for place in range(6))),
+    "judge.csv": ("label sheet", "turn,document,grade\n" + "".join(f"{turn},d{place},{place % 4}\n"
+                                                                   for turn in _TURNS for place in range(4))),
+    "judge.jsonl": ("labels for texts", _jsonl([
+        {"model": "m", "query": f"What is bread {place}?", "passage": f"Text {number} of bread.", "prediction": "…",
+         "judgment": (place + number) % 4, "result_status": 1}
+        for place in range(len(_TURNS)) for number in range(3)])),
     "raw.eval": ("scores", _scores(2)), "qr.eval": ("scores", _scores(3)), "human.eval": ("scores", _scores(5)),
     "raw.tsv": ("texts", _texts("And it")), "qr.tsv": ("texts", _texts("What about it")),
     "human.tsv": ("texts", _texts("What is bread")),
@@ -108,6 +118,8 @@ answers = "human.json"
 rewrites = "human.tsv"
 [runs]
 m1 = "m1.trec"
+[judges]
+j = "judge.txt"
 [groups.manual]
 baseline = "human"
 sets = ["m1"]
@@ -141,7 +153,7 @@ _PAIR = "--qrels qrels.txt --qr qr.trec --human human.trec"
 _ANSWERED_PAIR = _ANSWERED.replace("--answers original=raw.json ", "")
 _TEXTED = "--rewrites original=raw.tsv --rewrites qr=qr.tsv --rewrites human=human.tsv"
 _SYSTEMS = f"{_RUNS} --run m1=m1.trec"
-_BESIDE = "--new-judgments new.txt --paraphrases paraphrases.csv --collection collection.jsonl"
+_BESIDE = "--new-judgments new.txt --judge j=judge.txt --paraphrases paraphrases.csv --collection collection.jsonl"
 _CROWD = "--run a=mixed.json --bank bank.json --subset subset.txt"
 
 #: Command → command lines that use every file option that means something to it; ``""`` is the project's file alone.
@@ -153,7 +165,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv"),
-    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt"),
+    "augment": ("", f"{_SYSTEMS} --new-judgments new.txt",
+                "--qrels some.txt --run m1=m1.trec --run m2=raw.trec --judge j=judge.txt"),
+    "audit": ("", f"{_SYSTEMS} --judge j=judge.txt", "--qrels qrels.txt --judge c=judge.csv",
+              "--qrels qrels.txt --judge t=judge.jsonl --rewrites human=human.tsv --collection collection.jsonl"),
     "judge": ("--list", f"--list {_SYSTEMS} --judgments judged.txt", f"{_SYSTEMS} --import sheet.csv --judgments judged.txt",
               f"{_SYSTEMS} --export out.csv --collection collection.jsonl --rewrites human=human.tsv",
               f"{_SYSTEMS} {_TEXTED} --judgments judged.txt --collection collection.jsonl"),
@@ -195,6 +210,8 @@ SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     ("diversity", "texts", "paraphrases in its place"),
     # whatever is asked can be answered; no judgments say which turns there are
     ("retrieve", "texts", "foreign ids"),
+    # people may be audited as any judge
+    *((kind, "qrels in its place") for kind in ("labels", "label sheet", "labels for texts")),
     # a folder without a project file, or with one that says nothing, is a folder without a project
     *(("project", how) for how in ("empty", "blank", "missing", "a folder")),
     # one object {turn: text} holds texts, or one answer for every turn

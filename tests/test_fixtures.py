@@ -273,5 +273,6 @@ def test_rebuilding_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     built = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     runs = {Path("runs") / f"{name}.trec" for name in BASELINES + PARAPHRASED}
     answers = {Path("answers") / f"{name}.json" for name in FORMULATIONS}
-    assert built == runs | answers | {Path("qrels.txt"), Path("new_judgments.txt")}
+    judges = {Path("judges") / name for name in ("lexical.txt", "six_conversations.txt")}
+    assert built == runs | answers | judges | {Path("qrels.txt"), Path("new_judgments.txt")}
     assert {path for path in built if (tmp_path / path).read_bytes() != (demo / path).read_bytes()} == set()

@@ -219,7 +219,7 @@ def test_what_could_not_be_asked_is_named_with_what_it_needs(demo: Path) -> None
     notes = make_report(project).document.notes
     assert "Left out: And in reading comprehension? (no gold answers; name them with gold = … or --gold)" in notes
     assert "Left out: Do raters agree? (no ratings; name them with [agreement] ratings = …)" in notes
-    assert sum(note.startswith("Left out: ") for note in notes) == 10
+    assert sum(note.startswith("Left out: ") for note in notes) == 11
 
 
 def test_without_inputs_there_is_no_report() -> None:

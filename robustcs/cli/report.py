@@ -16,7 +16,19 @@ from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 if TYPE_CHECKING:
     from robustcs.project.model import Project
 
-_USES = (*FORMULATIONS, "runs", "new_judgments", "paraphrases", "collection", "threshold", *SCORING, *UNIT, *SEED, *ALWAYS)
+_USES = (
+    *FORMULATIONS,
+    "runs",
+    "new_judgments",
+    "judges",
+    "paraphrases",
+    "collection",
+    "threshold",
+    *SCORING,
+    *UNIT,
+    *SEED,
+    *ALWAYS,
+)
 _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
 
     \b

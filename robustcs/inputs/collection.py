@@ -80,12 +80,30 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     return texts
 
 
+def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[str]]:
+    """Text → the ids of all passages that have exactly this text, for those of ``texts`` that the file has.
+
+    White space around a text does not count. The whole file is read, one line at a time; memory follows ``texts``. Raises
+    :class:`InputError` with every malformed line (bounded).
+    """
+    wanted = frozenset(texts)
+    problems = ProblemList(path)
+    found: dict[str, list[str]] = {}
+    lines, jsonl = passage_lines(path)
+    for _, passage, text in (_json_passages if jsonl else _table_passages)(lines, None, problems):
+        if text in wanted and passage not in found.setdefault(text, []):
+            found[text].append(passage)
+    problems.raise_if_any()
+    return found
+
+
 def _json_passages(
-    lines: Iterator[tuple[int, str]], wanted: frozenset[str], problems: ProblemList
+    lines: Iterator[tuple[int, str]], wanted: frozenset[str] | None, problems: ProblemList
 ) -> Iterator[tuple[int, str, str]]:
+    """Line number, id and text of the ``wanted`` passages, of all for None."""
     for number, line in lines:
         leading = _LEADING_ID.fullmatch(line)
-        if leading and leading[1] not in wanted:
+        if leading and wanted is not None and leading[1] not in wanted:
             continue
         try:
             record = parse_json(line)
@@ -97,17 +115,17 @@ def _json_passages(
             problems.add(number, "no passage id", FORMATS, "no-passage-id")
         elif text is None:
             problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
-        elif passage in wanted:
+        elif wanted is None or passage in wanted:
             yield number, passage, text.strip()
 
 
 def _table_passages(
-    lines: Iterator[tuple[int, str]], wanted: frozenset[str], problems: ProblemList
+    lines: Iterator[tuple[int, str]], wanted: frozenset[str] | None, problems: ProblemList
 ) -> Iterator[tuple[int, str, str]]:
     for number, line in lines:
         passage, tab, text = line.partition("\t")
         passage = passage.strip()
         if not tab or not passage:
             problems.add(number, "no tab between id and text" if not tab else "no passage id", FORMATS, "wrong-columns")
-        elif passage in wanted:
+        elif wanted is None or passage in wanted:
             yield number, passage, text.strip()

@@ -182,6 +182,8 @@ class Project:
         What answers questions that no run answers.
     new_judgments
         Files of judgments that could join the qrels, one after the other.
+    judges
+        Labels of models or of other people, name → file; never mixed with the judgments.
     answer_similarity
         How alike the answers to QR and Human are, per turn, where no runs say so.
     paraphrases
@@ -195,6 +197,7 @@ class Project:
     name: str = "robustcs"
     qrels: Path | str | None = None
     new_judgments: tuple[Path | str, ...] = ()
+    judges: Mapping[str, Path] = field(default_factory=dict)
     gold: Path | None = None
     answer_similarity: Path | None = None
     paraphrases: Path | None = None

@@ -22,6 +22,7 @@ from robustcs.evaluation.turns import (
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
 from robustcs.inputs.irds import IRDS_PREFIX
+from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
@@ -100,6 +101,32 @@ class Inputs:
             self.remember("new judgments", file, len(qrels))
             read.append(qrels)
         return read
+
+    @cached_property
+    def judges(self) -> dict[str, Labels]:
+        """The labels of the project's judges by name. Raises :class:`UsageError` where none are given."""
+        self.require_judges()
+        return {name: self.read_judge(name, path) for name, path in self.project.judges.items()}
+
+    def require_judges(self) -> None:
+        """Raises :class:`UsageError` where no judges are given."""
+        if not self.project.judges:
+            raise UsageError("no-judges", "no judges are given", "name them with --judge NAME=FILE")
+
+    def read_judge(self, name: str, path: Path) -> Labels:
+        """The labels of one judge; those for texts are joined with the formulations' texts and the collection."""
+        asked: list[Path] = []
+
+        def texts() -> Texts:
+            asked.extend(filter(None, [self.project.collection]))
+            queries = self.texts_of(self.qrels.turns) if self.project.qrels else self.texts
+            return Texts(queries, self.project.collection)
+
+        labels = read_labels(path, texts)
+        self.remember(f"judge {name}", path, len(labels))
+        for collection in asked:
+            self.remember("collection", collection, len(labels.qrels.documents))
+        return labels
 
     def per_run(
         self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], policy: EvaluationPolicy | None = None

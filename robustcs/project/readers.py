@@ -10,7 +10,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from robustcs.inputs.labels import Texts
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Given:
         Of a run of clarifying questions: the file that gives question texts their ids.
     wanted
         Of a collection: the passages to keep.
+    texts
+        Of a judge's labels: gives what joins those for texts with ids.
     """
 
     path: str | os.PathLike[str]
@@ -36,6 +41,7 @@ class Given:
     by_rank: bool = False
     bank: Path | None = None
     wanted: Collection[str] = ()
+    texts: Callable[[], Texts] | None = None
 
 
 def _reader(module: str, function: str, *more: str) -> Callable[[Given], Any]:
@@ -49,6 +55,7 @@ def _reader(module: str, function: str, *more: str) -> Callable[[Given], Any]:
 
 
 qrels = _reader("qrels", "read_qrels")
+labels = _reader("labels", "read_labels", "texts")
 run = _reader("runs", "read_run", "name", "by_rank")
 scores = _reader("scores", "read_scores")
 texts = _reader("texts", "read_texts", "role", "column")

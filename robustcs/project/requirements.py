@@ -70,12 +70,17 @@ def question_pairs(workspace: Workspace) -> tuple[Formulation, list[Formulation]
 
 
 def new_judgments(workspace: Workspace) -> None:
-    """Judgments that could join the qrels."""
-    if not workspace.project.new_judgments:
+    """Judgments that could join the qrels, or those of judges to correct."""
+    if not (workspace.project.new_judgments or workspace.project.judges):
         raise UsageError(
             "no-new-judgments", "no new judgments are given",
             "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
         )  # fmt: skip
+
+
+def judges(workspace: Workspace) -> None:
+    """Judgments of judges that are not the people of the qrels."""
+    workspace.require_judges()
 
 
 def groups(workspace: Workspace) -> None:
@@ -163,7 +168,7 @@ def crowd_judgments(workspace: Workspace) -> None:
 REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
     check.__name__: check
     for check in (
-        qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups,
+        qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, judges, groups,
         compared_runs, paraphrases,
         collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
     )

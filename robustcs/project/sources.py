@@ -83,6 +83,9 @@ SOURCES: tuple[Source, ...] = (
            help="Gold answers (reading comprehension)."),
     Source("new_judgments", "", "several", "new judgments", readers.qrels, option="--new-judgments", irds=True,
            help="Judgments made since the qrels; several files join them one after the other."),
+    Source("judges", "", "named", "judge {name}", readers.labels, option="--judge", metavar="NAME=FILE",
+           help="What a model or a second person says of passages: qrels, a table with columns turn, document and grade, or"
+           " umbrela's JSONL; never part of the qrels."),
     Source("answer_similarity", "", "one", "answer similarity", readers.scores, _cells),
     Source("paraphrases", "", "one", "paraphrases", readers.paraphrases, lambda turns: sum(map(len, turns.values())),
            option="--paraphrases", help="CSV with TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE (ECAsT)."),

@@ -245,6 +245,22 @@ def sheet(random: Random) -> str:
     return random.choice(("\ufeff", "sep=,\n", "")) + table(random, ",", columns, rows)
 
 
+def labels_csv(random: Random) -> str:
+    names = random.choice((["turn", "document", "grade"], ["query_id", "doc_id", "relevance"]))
+    rows: list[list[object]] = [
+        [turn, f"d{place}", random.choice((0, 1, 2, "3.0"))] for turn in turns(random) for place in range(random.randint(1, 4))
+    ]
+    return table(random, random.choice((",", "\t")), names, rows)
+
+
+def labels_jsonl(random: Random) -> str:
+    return jsonl([
+        {"model": "m", "query": f"What is {turn}?", "passage": f"text {place}", "prediction": text(random),
+         "judgment": random.randint(0, 3), "result_status": 1}
+        for turn in range(2) for place in range(random.randint(1, 3))
+    ])  # fmt: skip
+
+
 def judgments(random: Random) -> str:
     return lines([["31_1", "0", f"d{place}", random.randint(0, 3)] for place in range(4)], " ")
 
@@ -361,7 +377,8 @@ EXAMPLES = (
     "run", "qrels", "scores", "texts_tsv", "texts_jsonl", "texts_rewriter", "texts_object", "texts_cast", "texts_canard",
     "answers", "answers_jsonl", "answers_squad", "paraphrases", "collection", "slices", "snippets_jsonl", "snippets_csv",
     "ratings", "grades", "judgments_regin", "gold_checks", "bank", "turn_list", "mixed_initiative", "topics", "question_bank",
-    "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "judgments", "project",
+    "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "labels_csv",
+    "labels_jsonl", "judgments", "project",
     "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag",
     "nuggets", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip

@@ -17,11 +17,12 @@ from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
-from robustcs.inputs.collection import read_passages
+from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Field, Layout, read_columns
 from robustcs.inputs.crowd import read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.files import read_json, read_text
 from robustcs.inputs.kinds import first_cells, kind_of
+from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.preferences import read_preferences
@@ -46,6 +47,14 @@ _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
 _PAIRS = Layout("file of pairs", ("name", "value"), (Field("name", 0, "label"), Field("value", 1, "real")), True, lambda _: "")
+
+
+#: What labels for texts are joined with.
+_COLLECTION = Path(__file__).parent / "corpus" / "passages.tsv"
+
+
+def _texts_of_labels() -> Texts:
+    return Texts({"human": {f"{turn}_1": f"What is {turn}?" for turn in range(2)}}, _COLLECTION)
 
 
 @dataclass(frozen=True)
@@ -151,6 +160,8 @@ FORMATS: dict[str, Format] = {
     "clariq-json": _format(is_json, make.performance, make.run),
     "crowd-json": _format(is_mixed_initiative, make.mixed_initiative, make.run),
     "sheet": _format(read_sheet, make.sheet, scale=_SCALE, worklist=_WORKLIST, known={("31_1", "d9"): 1}),
+    "labels": _format(read_labels, make.labels_csv, make.labels_jsonl, make.qrels, texts=_texts_of_labels),
+    "passage-ids": _format(read_passage_ids, make.collection, texts=_WANTED),
     "judgments": _format(read_judgments, make.judgments, scale=_SCALE),
     "project": _format(read_project, make.project),
 }

@@ -28,6 +28,7 @@ HANGS_AFTER = 60
 #: What is said of a file as a whole; all else that is wrong with a file of lines has a line.
 WHOLE_FILE = {
     "empty", "damaged-file", "old-line-ends", "no-turns", "not-utf8", "not-json", "unknown-format", "pickle", "no-table",
+    "no-labels",
     "other-kind",
 }  # fmt: skip
 #: A line of a message is read by people.

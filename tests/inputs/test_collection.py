@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.collection import read_passages
+from robustcs.inputs.collection import read_passage_ids, read_passages
 
 
 def write(path: Path, text: str) -> Path:
@@ -86,3 +86,21 @@ def test_half_a_character_is_a_question_mark_as_in_an_index(tmp_path: Path) -> N
     path = tmp_path / "collection.jsonl"
     path.write_text('{"id": "a", "contents": "x\\ud83d"}\n{"id": "b", "contents": "\\ud83d\\ude00"}\n')
     assert read_passages(path, {"a", "b"}) == {"a": "x?", "b": "\U0001f600"}
+
+
+def test_ids_of_texts(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "contents": " one "},
+        {"id": "b", "contents": "two"},
+        {"id": 3, "contents": "one"},
+        {"id": "a", "contents": "one"},
+    ]
+    path = tmp_path / "collection.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert read_passage_ids(path, {"one", "three"}) == {"one": ["a", "3"]}
+    table = tmp_path / "collection.tsv"
+    table.write_text("a\tone\nb\ttwo\n", encoding="utf-8")
+    assert read_passage_ids(table, {"two"}) == {"two": ["b"]}
+    path.write_text('{"id": "a"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="passage a has no contents"):
+        read_passage_ids(path, {"one"})

@@ -63,6 +63,9 @@ EVERY_KEY = """
     manual_1 = "runs/manual_1.trec"
     "set 2" = "runs/2.trec"
 
+    [judges]
+    gpt = "judges/gpt.txt"
+
     [groups.manual]
     baseline = "human"
     sets = ["manual_1", "set 2"]
@@ -143,6 +146,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             "human": Formulation("human", "human", run=Path("/absolute/manual.trec")),
         },
         runs={"manual_1": tmp_path / "runs/manual_1.trec", "set 2": tmp_path / "runs/2.trec"},
+        judges={"gpt": tmp_path / "judges/gpt.txt"},
         groups={"manual": Group("human", ("manual_1", "set 2"))},
         run_groups={"bert": ("original", "t5")},
         texts={"m": TextSource(tmp_path / "sets/manual.tsv")},
@@ -280,8 +284,9 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
     with pytest.raises(InputError) as error:
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
-        ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, gold, answer_similarity, paraphrases, collection,"
-        " formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, metrics, thresholds,"
+        ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
+        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, metrics,"
+        " thresholds,"
         " policy, seed",
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites",

@@ -23,6 +23,8 @@ from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
 from robustcs.statistics.sign_flip import paired_tests, without_few
 from robustcs.statistics.units import Units
+from robustcs.studies.augment.judged import TABLES as JUDGED
+from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.leave_one_out import GROUPS_OUT, LEFT_OUT
 from robustcs.studies.augment.power import POWER, discriminative_power
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
@@ -93,7 +95,7 @@ class Augmentation(Result):
     depth
         The depth of the pool.
     merged
-        The judgments, new ones joined.
+        The judgments, new ones joined; None where people judged nothing so far.
     """
 
     study = "augment"
@@ -102,13 +104,15 @@ class Augmentation(Result):
     what_if: WhatIf | None
     leave_one_out: pd.DataFrame | None
     depth: int
-    merged: Qrels
+    merged: Qrels | None
     leave_group_out: pd.DataFrame | None = None
+    estimated: Estimated | None = None
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of every part that there is."""
-        return tuple(spec for spec in (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT, GROUPS_OUT) if spec.name in self.tables)
+        specs = (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT, GROUPS_OUT, *JUDGED)
+        return tuple(spec for spec in specs if spec.name in self.tables)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -122,6 +126,8 @@ class Augmentation(Result):
             tables["leave_one_out"] = self.leave_one_out
         if self.leave_group_out is not None:
             tables["leave_group_out"] = self.leave_group_out
+        if self.estimated:
+            tables |= self.estimated.tables
         return tables
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
+from robustcs.evaluation.judges import OffScale
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool
@@ -19,12 +20,15 @@ from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.irds import IRDS_PREFIX
+from robustcs.inputs.qrels import Qrels
+from robustcs.project.judged import JudgedPool, judged_pool
 from robustcs.project.requirements import new_judgments
 from robustcs.project.run_groups import group_numbers, run_groups, run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.statistics.units import units_of
+from robustcs.statistics.units import unit_of, units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
+from robustcs.studies.augment.judged import Estimated, estimate
 from robustcs.studies.augment.leave_one_out import guessed_groups, leave_group_out
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.whatif import parse_rates
@@ -77,6 +81,8 @@ def ask(
     rates: str | None = None,
     leave_one_out: bool = False,
     pool_depth: int = POOL_DEPTH,
+    within: float | None = None,
+    off_scale: OffScale = "refuse",
 ) -> Augmentation:
     """Scores of all runs before and after the project's new judgments, and what else is asked of the pool.
 
@@ -89,14 +95,27 @@ def ask(
         Withdraw, run by run, the judgments that it alone contributed; and group by group, those that its runs alone did.
     pool_depth
         The pool of these two is the top ``pool_depth`` of every run.
+    within
+        With judges: how many conversations must people judge for 95 % intervals of ± ``within``?
+    off_scale
+        What becomes of a judge's grades that people do not use.
+
+    The project's judges are asked where one of them judged conversations that people did not.
 
     Raises :class:`UsageError` without anything to ask, and without runs where only the merged judgments are no answer.
     """
     project = workspace.project
-    if not (project.new_judgments or what_if or leave_one_out):
+    if within is not None and not project.judges:
+        raise UsageError("within-alone", "--within plans for judges", "name them with --judge NAME=FILE")
+    if within is not None and not 0 < within < float("inf"):
+        raise UsageError("bad-within", f"--within {within:g}", "write a width above 0, such as 0.03")
+    asked = bool(project.new_judgments or what_if or leave_one_out)
+    if not asked:
         new_judgments(workspace)
     if rates and not what_if:
         raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
+    if not asked:
+        return _judged_alone(workspace, pool_depth, within, off_scale)
     given = parse_rates(rates) if rates else None
     pooled = pool_runs(workspace, conflicts)
     pool, merge, measures, counted = pooled.pool, pooled.merge, pooled.measures, pooled.counted
@@ -119,7 +138,61 @@ def ask(
         groups = group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
         names = dict(enumerate(named)) or None
         groups_left = leave_group_out(pool, after, pool_depth, measures, policy, counted, groups, names)
-    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels, groups_left)
+    estimated = None
+    if project.judges:
+        estimated, notes = _estimated(workspace, merge.qrels, measures, within, off_scale)
+        evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels, groups_left, estimated)
+
+
+def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_scale: OffScale) -> Augmentation:
+    """Estimates with the judges, and nothing else."""
+    workspace.require_runs()
+    project = workspace.project
+    measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
+    # a plan can be made before people have judged anything
+    people = None if within is not None and project.qrels is None else workspace.qrels
+    judged = judged_pool(workspace, people, off_scale)
+    found = _estimate(workspace, judged, measures, within)
+    notes += [
+        *(people.notes if people else ()),
+        *judged.notes(off_scale),
+        *judged.pool.notes,
+        *judged.turns.notes,
+        *found.notes,
+    ]
+    evaluated = Evaluated(
+        project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
+        unit=found.unit, units=found.units,
+    )  # fmt: skip
+    return Augmentation(evaluated, None, None, None, depth, people, None, found)
+
+
+def _estimated(
+    workspace: Workspace, human: Qrels, measures: Sequence[Measure], within: float | None, off_scale: OffScale
+) -> tuple[Estimated | None, tuple[str, ...]]:
+    """What the judges add to the judgments ``human`` beside what else is asked, and notes.
+
+    Judges that go no further than people are passed over, and what stands in the way of an estimate is a note, unless a plan is
+    asked for.
+    """
+    known = {unit_of(turn) for turn in human.turns}
+    further = [not known.issuperset(map(unit_of, labels.qrels.turns)) for labels in workspace.judges.values()]
+    if not (within or any(further)):
+        return None, ()
+    judged = judged_pool(workspace, human, off_scale)
+    try:
+        found = _estimate(workspace, judged, measures, within)
+    except UsageError as error:
+        if within:
+            raise
+        return None, (f"no estimates with the judges: {error}",)
+    return found, (*judged.notes(off_scale), *found.notes)
+
+
+def _estimate(workspace: Workspace, judged: JudgedPool, measures: Sequence[Measure], within: float | None) -> Estimated:
+    project = workspace.project
+    return estimate(judged.pool, judged.human, judged.grades, judged.counted, measures, project.policy, within, project.seed)
 
 
 def _evaluated(

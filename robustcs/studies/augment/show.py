@@ -11,6 +11,7 @@ from robustcs.documents.words import measure_label, number_interval, percent, sc
 from robustcs.documents.words import number as decimal
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
+from robustcs.studies.augment.judged_show import judged_blocks
 from robustcs.studies.augment.power import ALPHA
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
@@ -36,6 +37,8 @@ def show(result: Augmentation) -> tuple[Block, ...]:
         blocks += _leave_one_out(result, result.leave_one_out)
     if result.leave_group_out is not None:
         blocks += _leave_group_out(result, result.leave_group_out)
+    if result.estimated:
+        blocks += judged_blocks(result, result.estimated)
     return tuple(blocks)
 
 

@@ -25,8 +25,8 @@ COMMAND = Command(
     which texts are missing or have no run. Exit code 3 if a file is unusable: it cannot be read, or has no judged turn.
     """,
     uses=(
-        *FORMULATIONS, "runs", "new_judgments", "paraphrases", "collection", "texts", "raw_texts", "relevance_level", "missing",
-        "order", "depth", "jobs",
+        *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts", "raw_texts",
+        "relevance_level", "missing", "order", "depth", "jobs",
     ),
     run=_run,
 )  # fmt: skip

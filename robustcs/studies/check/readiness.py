@@ -42,7 +42,8 @@ class Readiness:
         self._own: Mapping[str, Callable[[], None]] = {
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems,
-            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
+            "augment": self._merged, "audit": self._audited,
+            "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
             "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
             "crowd": partial(self._asked, "crowd"),
         }  # fmt: skip
@@ -213,8 +214,14 @@ class Readiness:
         return merge_qrels(self.survey.qrels, self.workspace.new_judgments, "keep").qrels if self.survey.qrels else None
 
     def _merged(self) -> None:
-        """New judgments join the qrels."""
+        """New judgments join the qrels; estimates with judges are made as the command makes them."""
         assert self._merged_qrels is not None
+        if self.project.judges and not self.project.new_judgments:
+            study("augment").part("ask").ask(self._answered.workspace)
+
+    def _audited(self) -> None:
+        """Judges are asked as the command does it."""
+        study("audit").part("ask").ask(self._answered.workspace)
 
     def _scale(self) -> None:
         """The grades of the qrels are those that people give."""

@@ -102,6 +102,12 @@ class Survey:
             self._read("answer_similarity", "answer similarity", project.answer_similarity, read_scores)
         for file in project.new_judgments:
             self._read("new_judgments", "new judgments", file, read_qrels)
+        for name, path in project.judges.items():
+            labels = self._read("judges", f"judge {name}", path, partial(workspace.read_judge, name))
+            if labels and self.qrels and set(labels.qrels.turns).isdisjoint(self.qrels.turns):
+                self.notes.append(
+                    f"judge {name} and the people judged no turn in common: audit compares rankings of systems only"
+                )
         if project.paraphrases:
             self.paraphrased = self._read(
                 "paraphrases", "paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values()))

@@ -1,0 +1,268 @@
+"""What a judge says of passages: qrels, a sheet or frame with named columns, or JSONL; told by content.
+
+A judge is whoever made the file: a model, a second person, or the same people at another time. Some of them answer for texts
+and not for ids (umbrela): their labels are joined by the exact texts, and refused where a text has two ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from robustcs.errors import ProblemList, UsageError, input_error
+from robustcs.inputs.arrays import as_numpy
+from robustcs.inputs.collection import read_passage_ids
+from robustcs.inputs.files import read_json, text_lines
+from robustcs.inputs.qrels import MAX_GRADE, Qrels, read_qrels
+from robustcs.inputs.records import StrPath, filled_lines, json_lines, shape_of
+from robustcs.inputs.rows import csv_rows, find_column
+from robustcs.wording import counted
+
+#: Names of columns and fields; the first that is there counts.
+TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
+DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus-id")
+GRADE = ("grade", "relevance", "rel", "judgment", "label")
+#: Texts in place of ids, and whether the judgment was read from the answer (0: the parser's fallback), as umbrela writes them.
+QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
+_WHOLE = re.compile(r"([+-]?[0-9]{1,6})([.,]0*)?")
+_FORMS = "write qrels, a table with columns turn, document and grade, or JSONL with query, passage and judgment"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What one judge says.
+
+    qrels
+        The labels, each pair once.
+    unlabelled
+        Rows without a grade.
+    fallback
+        Labels that stand for an answer which nobody could read (``result_status`` 0); they are no grades and left out.
+    unknown
+        Labels for texts that no turn or no passage has; left out.
+    lines
+        int64[n]: where each label stands in the file; None where that has to be looked up.
+    """
+
+    qrels: Qrels
+    unlabelled: int = 0
+    fallback: int = 0
+    unknown: int = 0
+    lines: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.qrels)
+
+    def line(self, path: StrPath, place: int) -> int | None:
+        """The line of the label at ``place``, for a message; None where there are no lines."""
+        if self.lines is not None:
+            return int(self.lines[place]) or None
+        turn = self.qrels.turns[self.qrels.turn_codes[place]]
+        document = self.qrels.documents[int(self.qrels.document_codes[place])].as_py()
+        for number, line in text_lines(path):
+            cells = line.split()
+            if cells[:1] == [turn] and cells[2:3] == [document]:
+                return number
+        return None
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What joins labels for texts with ids.
+
+    queries
+        Formulation → turn → text: what a judge may have been asked.
+    collection
+        The passages' texts.
+    """
+
+    queries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    collection: Path | None = None
+
+
+#: Line (0 without), turn, document, grade as it stands there.
+_Row = tuple[int, Any, Any, Any]
+
+
+def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labels:
+    """The labels of one judge, from qrels, a table with a header line, JSONL, or a JSON list.
+
+    ``texts`` is called where labels are for texts and not for ids.
+
+    Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts that have
+    two ids; :class:`UsageError` where labels for texts are read without the texts.
+    """
+    shape = shape_of(path)
+    if shape == "table":
+        columns = _columns_of(path)
+        return _from_table(path, *columns) if columns else Labels(read_qrels(path))
+    return _from_records(path, shape == "jsonl", texts or Texts)
+
+
+def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
+    """The delimiter, the number of lines before the header, and the names in it; None for qrels."""
+    lines = filled_lines(path)
+    number, head = next(lines)
+    if re.fullmatch(r'"?sep=."?', head.strip()):
+        number, head = next(lines, (number, ""))
+    delimiter = max(",;\t", key=head.count)
+    names = [name.strip(' "') for name in head.split(delimiter)]
+    known = all(find_column(names, wanted) for wanted in (TURN, DOCUMENT, GRADE))
+    return (delimiter, number, names) if known and len(names) > 2 else None
+
+
+# ---------------------------------------------------------------- tables and records
+
+
+def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) -> Labels:
+    problems = ProblemList(path)
+    places = [names.index(str(find_column(names, wanted))) for wanted in (TURN, DOCUMENT, GRADE)]
+
+    def rows() -> Iterator[_Row]:
+        for line, cells in csv_rows(path, delimiter, problems):
+            if line <= header:
+                continue
+            if len(cells) <= max(places[:2]):
+                problems.add(line, f"{counted(len(cells), 'column')} where the header has {len(names)}",
+                             "complete the row or leave it out", "wrong-columns")  # fmt: skip
+                continue
+            # spreadsheets may leave out empty cells at the end of a row; an id may have an apostrophe in front, as
+            # `judge --export` writes those that a spreadsheet would change
+            turn, document = (cells[place].strip().removeprefix("'") for place in places[:2])
+            yield line, turn, document, cells[places[2]] if len(cells) > places[2] else ""
+
+    return _labels(path, rows(), problems)
+
+
+def _from_records(path: StrPath, by_line: bool, texts: Callable[[], Texts]) -> Labels:
+    problems = ProblemList(path)
+    found = list(json_lines(path, problems)) if by_line else [(0, record) for record in _listed(path)]
+    problems.raise_if_any()
+    if not found:
+        raise input_error(path, None, "the file has no labels", _FORMS, "empty")
+    read = [(line, record) for line, record in found if record.get(STATUS, 1) != 0]
+    fields = list(found[0][1])
+    turn, document, grade = (find_column(fields, wanted) for wanted in (TURN, DOCUMENT, GRADE))
+    if turn and document and grade:
+        rows: Iterable[_Row] = ((line, one.get(turn), one.get(document), one.get(grade)) for line, one in read)
+        unknown = 0
+    elif grade and {QUERY, PASSAGE} <= set(fields):
+        rows, unknown = _joined(path, read, grade, texts(), problems)
+    else:
+        there = f"no labels; the fields are: {', '.join(fields)[:200]}"
+        raise input_error(path, found[0][0] or None, there, _FORMS, "no-labels")
+    return _labels(path, rows, problems, len(found) - len(read), unknown)
+
+
+def _listed(path: StrPath) -> list[dict[str, Any]]:
+    """The records of a file that is one JSON value."""
+    value = read_json(path)
+    records = value if isinstance(value, list) else [value]
+    if not all(isinstance(record, dict) for record in records):
+        raise input_error(path, None, "not a list of JSON objects", _FORMS, "no-labels")
+    return records
+
+
+# ---------------------------------------------------------------- texts in place of ids
+
+
+def _joined(
+    path: StrPath, records: Sequence[tuple[int, dict[str, Any]]], grade: str, texts: Texts, problems: ProblemList
+) -> tuple[list[_Row], int]:
+    """The labels with ids, and how many have a text that no turn or no passage has."""
+    if not any(texts.queries.values()) or texts.collection is None:
+        lacking = "the texts of the turns: --rewrites ROLE=FILE" if texts.collection else "the passages: --collection FILE"
+        raise UsageError("no-texts", f"{path} has labels for texts, not for ids", f"name {lacking}")
+    turns: dict[str, set[str]] = {}
+    for formulation in texts.queries.values():
+        for turn, query in formulation.items():
+            turns.setdefault(query.strip(), set()).add(turn)
+    wanted = {text.strip() for _, record in records if isinstance(text := record.get(PASSAGE), str)}
+    passages = read_passage_ids(texts.collection, wanted)
+    rows: list[_Row] = []
+    unknown = 0
+    for line, record in records:
+        ids = [_id_of(line, name, record.get(name), known, problems) for name, known in ((QUERY, turns), (PASSAGE, passages))]
+        if all(ids):
+            rows.append((line, ids[0], ids[1], record.get(grade)))
+        unknown += not all(ids)
+    problems.raise_if_any()
+    if not rows:
+        found = "none of its texts is that of a turn and a passage"
+        raise input_error(path, None, found, f"name the texts that the judge was asked, and {texts.collection}", "no-labels")
+    return rows, unknown
+
+
+def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[str]], problems: ProblemList) -> str:
+    """The id of the text; empty where there is none, or where it has two, which is a problem."""
+    if not isinstance(text, str):
+        problems.add(line or None, f"{name} is not a text", "write it in quotes", "not-a-text")
+        return ""
+    same = sorted(known.get(text.strip(), ()))
+    if len(same) > 1:
+        found = f"{name} {text.strip()[:60]!r} is that of {same[0]} and of {same[1]}"
+        problems.add(line or None, found, "labels for texts cannot tell them apart: give ids", "ambiguous-text")
+    return same[0] if same else ""
+
+
+# ---------------------------------------------------------------- one label a pair
+
+
+def _grade(cell: object) -> int | None:
+    """The whole number that a cell says, also as ``3.0``; None for all else."""
+    if isinstance(cell, bool):
+        return None
+    match = _WHOLE.fullmatch(str(cell).strip()) if isinstance(cell, str | int | float) else None
+    number = int(match[1]) if match else None
+    return number if number is not None and abs(number) <= MAX_GRADE else None
+
+
+def _id(cell: object) -> str:
+    return str(cell).strip() if isinstance(cell, str | int) and not isinstance(cell, bool) else ""
+
+
+def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback: int = 0, unknown: int = 0) -> Labels:
+    known: dict[tuple[str, str], tuple[int, int]] = {}
+    unlabelled = repeated = 0
+    for line, turn, document, cell in rows:
+        pair = _id(turn), _id(document)
+        if not all(pair):
+            problems.add(line or None, "no turn id" if not pair[0] else "no document id", _FORMS, "no-id")
+            continue
+        if cell is None or cell == "":
+            unlabelled += 1
+            continue
+        grade = _grade(cell)
+        if grade is None:
+            advice = "grades are small whole numbers such as 0 to 4; make grades of probabilities first"
+            problems.add(line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade")
+            continue
+        if pair not in known:
+            known[pair] = grade, line
+            continue
+        earlier, where = known[pair]
+        repeated += earlier == grade
+        if earlier != grade:
+            before = f"in line {where}" if where else "before"
+            found = f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {earlier} {before}"
+            problems.add(line or None, found, "keep one of the two", "contradicting-grades")
+    problems.raise_if_any()
+    if not known:
+        raise input_error(path, None, "no row has a grade", _FORMS, "empty")
+    name = Path(path).name
+    pairs = pa.table({"turn": [turn for turn, _ in known], "document": [document for _, document in known]})
+    turns, documents = (pairs[column].combine_chunks().dictionary_encode() for column in ("turn", "document"))
+    notes = (f"{name}: {counted(repeated, 'repeated label')} counted once",) if repeated else ()
+    qrels = Qrels(
+        name, tuple(turns.dictionary.to_pylist()), as_numpy(turns.indices), documents.dictionary, as_numpy(documents.indices),
+        np.array([grade for grade, _ in known.values()], dtype=np.int16), notes,
+    )  # fmt: skip
+    lines = np.array([line for _, line in known.values()], dtype=np.int64)
+    return Labels(qrels, unlabelled, fallback, unknown, lines)

@@ -1,0 +1,232 @@
+"""People judged some conversations, a model all of them: scores corrected by what people say, and how sure they are.
+
+Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned weight of the model. With Y
+and F the sums of people's and of the model's scores over a unit's m turns, J the n judged of N units and M their turns,
+
+    θ = R_Y + λ (R* − R_F),   R_Y = Σ_J Y/M,   R_F = Σ_J F/M,   R* = Σ F / Σ m over all units.
+
+λ is the regression of people on the model over units, λ_unit, drawn towards that over turns, λ_turn, where units are few:
+λ = w λ_unit + (1 − w) λ_turn with w = n/(n + 10), kept in [0, 1]; numerators and denominators are added up over systems. The
+variance is a jackknife over judged units with λ anew. Plugging in the variance of the best λ would be too narrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.statistics.estimate import STABLE_UNITS
+from robustcs.statistics.means import t_quantile
+from robustcs.statistics.units import Units
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+METHOD = "prediction-powered, tuned weight, jackknife over judged units"
+#: So many units weigh as much as the prior from single turns.
+_PRIOR = 10
+#: Judged units from which a plan can be made, and the chance that the variance is not larger than the plan takes it for.
+LEAST_PILOT = 8
+PLANNED = 0.8
+#: Permutations where not all can be tried.
+PERMUTATIONS = 9_999
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Sums over units of S systems' scores, or of differences of two systems.
+
+    people, products
+        float64[S, n]: of people's scores, and of people's times the model's, over the turns of every judged unit.
+    model, squares
+        float64[S, N]: of the model's scores and of their squares.
+    sizes
+        float64[N]: turns of every unit.
+    judged
+        bool[N]: people judged the unit.
+    """
+
+    people: Floats
+    products: Floats
+    model: Floats
+    squares: Floats
+    sizes: Floats
+    judged: Mask
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return len(self.sizes)
+
+    @property
+    def count(self) -> int:
+        """n."""
+        return int(self.judged.sum())
+
+
+def judged_sums(people: npt.ArrayLike, model: npt.ArrayLike, units: Units, judged: Mask) -> Judged:
+    """Sums from scores of turns, [S, T] each; what ``people`` has for turns of units that are not ``judged`` does not count."""
+    told = judged[units.codes]
+    own, other = np.where(told, people, 0.0), np.asarray(model, dtype=np.float64)
+    return Judged(
+        units.sums(own)[:, judged],
+        units.sums(own * other)[:, judged],
+        units.sums(other),
+        units.sums(other**2),
+        units.sizes,
+        judged,
+    )
+
+
+class Corrected(NamedTuple):
+    """Estimates of S systems (or differences), float64[S] each but for the weight, which is that of all.
+
+    people, model
+        By the judged units alone, and by the model alone over all units (which is no estimate of what people would say).
+    value
+        Corrected.
+    variance, people_variance
+        Of the corrected and of people's estimate for units like these, were N endless.
+    worth
+        How many judged units would tell people alone as much; nan where people's scores do not vary.
+    """
+
+    people: Floats
+    model: Floats
+    value: Floats
+    variance: Floats
+    people_variance: Floats
+    weight: float
+    worth: Floats
+    judged: int
+    units: int
+
+    def half_width(self, alone: bool = False, others: bool = False) -> Floats:
+        """float64[S]: half of the 95 % interval by t on n − 1 degrees of freedom, for these N units had people judged all.
+
+        ``alone``: of people's estimate. ``others``: for other units like these.
+        """
+        variance = self.people_variance if alone else self.variance
+        spread = (1 - self.judged / self.units) * variance
+        if others:
+            spread = spread + self.judged / self.units * self.people_variance
+        return np.asarray(t_quantile(self.judged) * np.sqrt(spread))
+
+    def p_values(self) -> Floats:
+        """float64[S]: two-sided p of "the value is 0", whose inversion the interval for these units is."""
+        from scipy.special import stdtr
+
+        error = np.sqrt((1 - self.judged / self.units) * self.variance)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = 2 * stdtr(self.judged - 1, -np.abs(self.value) / error)
+        return np.where(error > 0, p, np.where(self.value == 0, 1.0, 0.0))
+
+
+def corrected(sums: Judged) -> Corrected:
+    """The estimates of all systems with one weight. Needs at least two judged units; below five nobody should use them."""
+    n, everything = sums.count, sums.units
+    model_mean = sums.model.sum(axis=1) / sums.sizes.sum()
+    whole = _estimate(_totals(sums, leave_one_out=False), n, model_mean)
+    without = _estimate(_totals(sums, leave_one_out=True), n - 1, model_mean[:, None])
+    variance = (n - 1) / n * ((without.value - whole.value[:, None]) ** 2).sum(axis=1)
+    sizes = sums.sizes[sums.judged]
+    rest = (sums.people - whole.people[:, None] * sizes) / sizes.mean()
+    alone = (rest**2).sum(axis=1) / (n * (n - 1))
+    if n >= STABLE_UNITS:
+        variance = np.minimum(variance, alone)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        worth = np.where(alone > 0, 1 / (1 / everything + (1 / n - 1 / everything) * variance / alone), np.nan)
+    return Corrected(whole.people, model_mean, whole.value, variance, alone, float(whole.weight), worth, n, everything)
+
+
+class _Totals(NamedTuple):
+    """Sums over judged units, or over all but one of them: float64[S, …]; of the sizes without the systems, [1, …]."""
+
+    y: Floats
+    f: Floats
+    yf: Floats
+    ff: Floats
+    ym: Floats
+    fm: Floats
+    m: Floats
+    mm: Floats
+    turn_yf: Floats
+    turn_ff: Floats
+
+
+def _totals(sums: Judged, leave_one_out: bool) -> _Totals:
+    y, f, m = sums.people, sums.model[:, sums.judged], sums.sizes[None, sums.judged]
+    parts = (y, f, y * f, f * f, y * m, f * m, m, m * m, sums.products, sums.squares[:, sums.judged])
+    return _Totals(*(part.sum(axis=1, keepdims=True) - part if leave_one_out else part.sum(axis=1) for part in parts))
+
+
+class _Estimate(NamedTuple):
+    people: Floats
+    value: Floats
+    weight: Floats
+
+
+def _estimate(of: _Totals, units: int, model_mean: Floats) -> _Estimate:
+    people, model = of.y / of.m, of.f / of.m
+    unit_top = of.yf - model * of.ym - people * of.fm + people * model * of.mm
+    unit_bottom = of.ff - 2 * model * of.fm + model**2 * of.mm
+    turn_top, turn_bottom = of.turn_yf - of.y * of.f / of.m, of.turn_ff - of.f**2 / of.m
+    share = units / (units + _PRIOR)
+    weight = share * _slope(unit_top, unit_bottom) + (1 - share) * np.maximum(_slope(turn_top, turn_bottom), 0)
+    weight = np.clip(weight, 0, 1)
+    return _Estimate(people, people + weight * (model_mean - model), weight)
+
+
+def _slope(top: Floats, bottom: Floats) -> Floats:
+    """Of all systems together; 0 where the model says the same of everything."""
+    above, below = top.sum(axis=0), bottom.sum(axis=0)
+    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 1e-12))
+
+
+# ---------------------------------------------------------------- how many to judge, and were they drawn at random?
+
+
+def units_to_judge(variance: float, judged: int, units: int, half_width: float) -> int:
+    """The fewest of ``units`` that people must judge for a 95 % interval of ± ``half_width`` for these units, in 80 %.
+
+    ``variance`` is that of an estimate from a pilot of ``judged`` units (:class:`Corrected`), taken for as large as it is in
+    80 % of pilots. All units always suffice.
+    """
+    from scipy.special import chdtri
+
+    spread = judged * variance * (judged - 1) / float(chdtri(judged - 1, PLANNED))
+    counts = np.arange(2, units + 1)
+    reached = t_quantile(counts) * np.sqrt(np.maximum(1 / counts - 1 / units, 0) * spread) <= half_width
+    return int(counts[reached.argmax()])
+
+
+def selection_test(sums: npt.ArrayLike, sizes: npt.ArrayLike, judged: Mask, seed: int) -> float:
+    """Two-sided p of "the judged units are a random sample", by a permutation of which units are judged.
+
+    The statistic is the difference of the means Σ sums / Σ sizes (each [N]) of judged and other units. All permutations where
+    there are at most :data:`PERMUTATIONS`, else as many random ones and the observed one. A large p proves nothing: what was
+    chosen by people's scores shows in the model's only as far as the two agree.
+    """
+    values, turns = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    count, units = int(judged.sum()), len(judged)
+    exact = comb(units, count) <= PERMUTATIONS
+    if exact:
+        chosen = np.zeros((comb(units, count), units), dtype=bool)
+        for row, places in enumerate(combinations(range(units), count)):
+            chosen[row, list(places)] = True
+    else:
+        generator = np.random.default_rng(seed)
+        chosen = np.argsort(generator.random((PERMUTATIONS, units)), axis=1) < count
+
+    def apart(masks: Mask) -> Floats:
+        top, bottom = masks @ values, masks @ turns
+        return np.asarray(np.abs(top / bottom - (values.sum() - top) / (turns.sum() - bottom)))
+
+    observed = float(apart(judged[None])[0])
+    extreme = int((apart(chosen) >= observed - 1e-12).sum())
+    return extreme / len(chosen) if exact else (extreme + 1) / (len(chosen) + 1)

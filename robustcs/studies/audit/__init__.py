@@ -1,0 +1,1 @@
+"""Can this judge be trusted?"""

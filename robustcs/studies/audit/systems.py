@@ -1,0 +1,135 @@
+"""Do systems stand in the same order under people and under a judge, and which conclusions survive?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.result import count, difference, number, p_value, score, table, text
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.rank_stability import rank_stability
+from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units
+
+Floats = npt.NDArray[np.float64]
+#: The level at which pairs are told apart.
+ALPHA = 0.05
+#: How rankings are compared, as :data:`robustcs.statistics.ranks.METHODS` has it.
+METHODS = ("kendall", "tau_ap", "rbo")
+#: What becomes of a pair of systems: see :data:`REVERSALS`.
+CHANGES = ("reversed", "swapped", "lost", "gained")
+
+SYSTEMS = table(
+    "systems", "How far the judge orders the systems as people do, on these topics.",
+    text("judge", header="Judge"), text("metric", header="Measure"), text("method", "kendall, tau_ap (people's order is the"
+         " true one) or rbo"),
+    number("value", "1 is the same order; null where all systems are tied"),
+    number("ci_low", "one-sided 95 % limit for as many other topics: at least this", "at least"),
+    number("ci_high", "null: no upper limit holds what it says"),
+    count("turns", "of the people", "people", "turns"), count("judge_turns", "of the judge", "judge", "turns"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+MEANS = table(
+    "means", "Mean scores of every system under people and under the judge, on the pairs that both judged.",
+    text("judge", header="Judge"), text("metric", header="Measure"), text("run", header="Run"),
+    score("human", header="people"), score("model", header="judge"),
+)  # fmt: skip
+CONCLUSIONS = table(
+    "conclusions", "What becomes of the pairs of systems.",
+    text("judge", header="Judge"), text("metric", header="Measure"), count("pairs", "of systems"),
+    count("human_apart", "told apart by people (p ≤ .05 by Holm)", "people", "told apart by"),
+    count("judge_apart", "told apart by the judge", "judge", "told apart by"),
+    count("reversed", "told apart by one of them, and the other way round under the other", "", "turn round"),
+    count("swapped", "the other way round, but told apart by neither", "", "turn round"),
+    count("lost", "told apart by people alone", "", "told apart by one"),
+    count("gained", "told apart by the judge alone", "", "told apart by one"),
+    text("note", "why pairs cannot be told apart; empty where they can"),
+)  # fmt: skip
+REVERSALS = table(
+    "reversals", "Pairs of systems of which the judge says something else than people.",
+    text("judge", header="Judge"), text("metric", header="Measure"), text("first", header="First"),
+    text("second", header="Second"),
+    difference("human_difference", "first minus second under people", "people"),
+    difference("judge_difference", "under the judge", "judge"),
+    text("change", "reversed (told apart by at least one), swapped (by neither), lost (by people alone), gained (by the judge"
+         " alone)"),
+    p_value("human_p", "sign-flip test of whole units, two-sided", "people", "p"),
+    p_value("human_p_corrected", "by Holm over all pairs of the measure", "people", "p Holm"),
+    p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p Holm"),
+    number("human_low", "95 % interval of human_difference"), number("human_high"), number("judge_low"), number("judge_high"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of all systems by one side: sums over units, float64[R, K], and the units."""
+
+    sums: Floats
+    units: Units
+
+    @property
+    def means(self) -> Floats:
+        """float64[R]."""
+        return np.asarray(self.sums.sum(axis=1) / self.units.sizes.sum())
+
+
+def system_rows(judge: str, metric: str, human: Scored, model: Scored, common: bool, seed: int) -> list[tuple[Any, ...]]:
+    """Rank correlations with their lower limits; ``common``: both stand on the same turns."""
+    rows = []
+    for method in METHODS:
+        found = rank_stability(
+            human.sums, model.sums, human.units.sizes, seed, method, None if common else model.units.sizes, human.units.kind
+        )
+        note = "" if common else "people and the judge judged different topics"
+        notes = "; ".join(filter(None, (note, found.note)))
+        turns = (int(human.units.sizes.sum()), int(model.units.sizes.sum()))
+        rows.append((judge, metric, method, found.value, found.low, found.high, *turns, notes))
+    return rows
+
+
+def mean_rows(judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored) -> list[tuple[Any, ...]]:
+    """Every system's means."""
+    return [
+        (judge, metric, name, own, other)
+        for name, own, other in zip(names, human.means.tolist(), model.means.tolist(), strict=True)
+    ]
+
+
+def reversal_rows(
+    judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored, seed: int
+) -> tuple[list[tuple[Any, ...]], tuple[Any, ...]]:
+    """The pairs of systems of which the two say something else, reversed ones first, and the row of what became of all."""
+    first, second = np.array(list(combinations(range(len(names)), 2))).T
+    tests, families = [], []
+    for side in (human, model):
+        tests.append(paired_tests(side.sums[first] - side.sums[second], side.units.sizes, seed, side.units.kind))
+        families.append(holm_family(tests[-1]))
+    rows = []
+    told = [family.p <= ALPHA for family in families]
+    for place, (own, other) in enumerate(zip(*tests, strict=True)):
+        change = _change(own.value, other.value, bool(told[0][place]), bool(told[1][place]))
+        if change:
+            rows.append((
+                judge, metric, names[first[place]], names[second[place]], own.value, other.value, change,
+                own.p, families[0].p[place], other.p, families[1].p[place], own.low, own.high, other.low, other.high,
+            ))  # fmt: skip
+    rows.sort(key=lambda row: (CHANGES.index(row[6]), -abs(row[4] - row[5])))
+    number_of = [sum(row[6] == change for row in rows) for change in CHANGES]
+    note = "; ".join(dict.fromkeys(family.note for family in families if family.note))
+    return rows, (judge, metric, len(tests[0]), int(told[0].sum()), int(told[1].sum()), *number_of, note)
+
+
+def _change(human: float, model: float, told_by_human: bool, told_by_model: bool) -> str:
+    """One of :data:`CHANGES`; empty where the two agree."""
+    other_way = round(human, DECIMALS) * round(model, DECIMALS) < 0
+    if other_way:
+        return "reversed" if told_by_human or told_by_model else "swapped"
+    if told_by_human != told_by_model:
+        return "lost" if told_by_human else "gained"
+    return ""

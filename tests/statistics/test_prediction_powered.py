@@ -1,0 +1,176 @@
+"""Corrected estimates against the formulas written out one by one, and their behaviour where it is known."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.prediction_powered import (
+    Corrected,
+    Judged,
+    corrected,
+    judged_sums,
+    selection_test,
+    units_to_judge,
+)
+from robustcs.statistics.units import units_of
+
+
+def drawn(seed: int, systems: int = 3, units: int = 12, judged: int = 6, noise: float = 0.1) -> tuple[np.ndarray, ...]:
+    """People's and the model's scores of turns, and the units."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(2, 9, units)
+    turns = [f"{unit}_{depth}" for unit in range(units) for depth in range(lengths[unit])]
+    of = units_of(turns)
+    people = random.random((systems, len(turns))) * 0.5 + 0.3 * random.random(units)[of.codes]
+    model = np.clip(0.1 + 0.8 * people + noise * random.normal(size=people.shape), 0, 1)
+    mask = np.zeros(units, dtype=bool)
+    mask[random.choice(units, judged, replace=False)] = True
+    return people, model, of, mask
+
+
+def by_hand(people: np.ndarray, model: np.ndarray, of, mask: np.ndarray, kept: list[int], units: int):  # type: ignore[no-untyped-def]
+    """θ and λ from the judged units ``kept``, in loops."""
+    rows = [[turn for turn in range(len(of.codes)) if of.codes[turn] == unit] for unit in range(units)]
+    star = [model[s].mean() for s in range(len(people))]
+    top = bottom = turn_top = turn_bottom = 0.0
+    ratios = []
+    length = sum(len(rows[unit]) for unit in kept)
+    for s in range(len(people)):
+        y = [people[s, rows[unit]].sum() for unit in kept]
+        f = [model[s, rows[unit]].sum() for unit in kept]
+        m = [len(rows[unit]) for unit in kept]
+        ry, rf = sum(y) / length, sum(f) / length
+        ratios.append((ry, rf))
+        mean = length / len(kept)
+        u = [(a - ry * b) / mean for a, b in zip(y, m, strict=True)]
+        v = [(a - rf * b) / mean for a, b in zip(f, m, strict=True)]
+        top += sum(a * b for a, b in zip(u, v, strict=True)) * mean**2
+        bottom += sum(a * a for a in v) * mean**2
+        turns = [turn for unit in kept for turn in rows[unit]]
+        turn_top += sum(people[s, t] * model[s, t] for t in turns) - sum(y) * sum(f) / length
+        turn_bottom += sum(model[s, t] ** 2 for t in turns) - sum(f) ** 2 / length
+    share = len(kept) / (len(kept) + 10)
+    weight = min(1.0, max(0.0, share * top / bottom + (1 - share) * max(0.0, turn_top / turn_bottom)))
+    return [ry + weight * (star[s] - rf) for s, (ry, rf) in enumerate(ratios)], weight
+
+
+@pytest.mark.parametrize("judged", [5, 8, 11])
+def test_formulas_written_out(judged: int) -> None:
+    people, model, of, mask = drawn(3, judged=judged, noise=0.4)
+    found = corrected(judged_sums(people, model, of, mask))
+    kept = np.flatnonzero(mask).tolist()
+    value, weight = by_hand(people, model, of, mask, kept, 12)
+    assert found.value == pytest.approx(value) and found.weight == pytest.approx(weight)
+    assert 0 < weight < 1
+    without = [by_hand(people, model, of, mask, [unit for unit in kept if unit != gone], 12)[0] for gone in kept]
+    variance = (judged - 1) / judged * ((np.array(without) - value) ** 2).sum(axis=0)
+    sizes = of.sizes[mask]
+    sums = of.sums(people)[:, mask]
+    u = (sums - sums.sum(axis=1, keepdims=True) / sizes.sum() * sizes) / sizes.mean()
+    alone = (u**2).sum(axis=1) / (judged * (judged - 1))
+    assert found.people_variance == pytest.approx(alone)
+    # from ten units on the model can only help
+    assert found.variance == pytest.approx(np.minimum(variance, alone) if judged >= 10 else variance)
+    worth = 1 / (1 / 12 + (1 / judged - 1 / 12) * found.variance / alone)
+    assert found.worth == pytest.approx(worth)
+    half = stats.t.ppf(0.975, judged - 1) * np.sqrt((1 - judged / 12) * found.variance)
+    assert found.half_width() == pytest.approx(half)
+    assert (found.half_width(others=True) > found.half_width()).all()
+    assert found.model == pytest.approx(model.mean(axis=1))
+
+
+def test_a_perfect_model_gives_what_people_would() -> None:
+    people, _, of, mask = drawn(5)
+    found = corrected(judged_sums(people, people, of, mask))
+    assert found.weight == pytest.approx(1)
+    assert found.value == pytest.approx(people.mean(axis=1))
+    assert found.worth == pytest.approx(12)
+
+
+def test_a_model_that_says_the_same_of_everything_is_worth_nothing() -> None:
+    people, _, of, mask = drawn(6)
+    found = corrected(judged_sums(people, np.full_like(people, 0.4), of, mask))
+    assert found.weight == 0 and found.value == pytest.approx(found.people)
+    assert found.worth == pytest.approx(6, rel=0.35)  # a jackknife beside a sum of squares
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.floats(-0.5, 0.5), st.floats(0.1, 1.0))
+def test_a_shift_of_the_model_changes_nothing(seed: int, shift: float, scale: float) -> None:
+    people, model, of, mask = drawn(seed)
+    one = corrected(judged_sums(people, model, of, mask))
+    other = corrected(judged_sums(people, model + shift, of, mask))
+    assert other.value == pytest.approx(one.value) and other.variance == pytest.approx(one.variance)
+    assert (one.worth >= 0).all() and (one.worth <= 12 * 1.000001).all()
+
+
+def test_intervals_and_p_never_contradict() -> None:
+    people, model, of, mask = drawn(7, systems=20, noise=0.5)
+    planted = np.linspace(0, 0.4, 19)[:, None]
+    found = corrected(judged_sums(people[1:] - people[:-1] + planted, model[1:] - model[:-1], of, mask))
+    half, p = found.half_width(), found.p_values()
+    assert ((p <= 0.05) == (np.abs(found.value) >= half)).all()
+    assert (p <= 0.05).any() and (p > 0.05).any()
+
+
+def test_p_of_people_alone_is_the_t_test() -> None:
+    # single turns, a model that says nothing, endlessly many units: Student's t
+    random = np.random.default_rng(8)
+    values = random.normal(0.3, 1, 15)
+    sums = Judged(values[None], 0 * values[None], np.zeros((1, 10**7)), np.zeros((1, 10**7)), np.ones(10**7),
+                  np.arange(10**7) < 15)  # fmt: skip
+    assert corrected(sums).p_values()[0] == pytest.approx(float(cluster_t_test(values[None], np.ones(15))[0]), rel=1e-4)
+
+
+def test_planning_written_out() -> None:
+    variance, pilot, units, wanted = 0.0006, 10, 60, 0.03
+    found = units_to_judge(variance, pilot, units, wanted)
+    spread = pilot * variance * (pilot - 1) / stats.chi2.ppf(0.2, pilot - 1)
+
+    def half(count: int) -> float:
+        return float(stats.t.ppf(0.975, count - 1)) * math.sqrt((1 / count - 1 / units) * spread)
+
+    assert half(found) <= wanted < half(found - 1)
+    assert units_to_judge(variance, pilot, units, 1e-9) == units
+    assert units_to_judge(0.0, pilot, units, wanted) == 2
+
+
+def test_selection_is_tested_over_all_permutations() -> None:
+    sums, sizes = np.array([3.0, 2.5, 1.0, 0.5, 0.2, 0.4]), np.array([4.0, 3.0, 2.0, 2.0, 1.0, 2.0])
+    judged = np.array([True, True, False, False, False, False])
+
+    def apart(places: tuple[int, ...]) -> float:
+        inside = np.isin(np.arange(6), places)
+        return abs(sums[inside].sum() / sizes[inside].sum() - sums[~inside].sum() / sizes[~inside].sum())
+
+    every = [apart(places) for places in combinations(range(6), 2)]
+    expected = np.mean([value >= apart((0, 1)) - 1e-12 for value in every])
+    assert selection_test(sums, sizes, judged, seed=0) == pytest.approx(expected)
+
+
+def test_selection_by_random_permutations_is_that_of_scipy() -> None:
+    random = np.random.default_rng(9)
+    values = random.random(40)
+    judged = np.arange(40) < 12
+    values[judged] += 0.2
+    found = selection_test(values, np.ones(40), judged, seed=1)
+    reference = stats.permutation_test(
+        (values[judged], values[~judged]), lambda x, y, axis: np.abs(x.mean(axis) - y.mean(axis)), vectorized=True,
+        n_resamples=9_999, alternative="greater", random_state=np.random.default_rng(2),
+    )  # fmt: skip
+    assert found == pytest.approx(reference.pvalue, abs=0.01)
+    assert found == selection_test(values, np.ones(40), judged, seed=1)
+
+
+def test_no_people_varies_no_worth() -> None:
+    people, model, of, mask = drawn(10)
+    found: Corrected = corrected(judged_sums(np.full_like(people, 0.5), model, of, mask))
+    assert np.isnan(found.worth).all() and found.half_width(alone=True) == pytest.approx(0, abs=1e-9)
