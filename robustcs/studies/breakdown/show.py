@@ -31,10 +31,10 @@ from robustcs.documents.words import (
     tested_p,
     threshold_label,
 )
+from robustcs.documents.words import number as number_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, bins_of
-from robustcs.result import count, difference, number, text
-from robustcs.result import score as score_field
+from robustcs.result import count, number, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import finding_of_rewriters, rewriter_names, show_rewriters
@@ -77,7 +77,8 @@ def _one(result: Breakdown, rewriter: str, slug: str) -> tuple[Block, ...]:
     ]
     if len(tables["answerable"]):
         blocks.append(_answerable(result, tables["answerable"], cuts, slug))
-    blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], tables["choice"], slug)]
+    blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], slug)]
+    blocks.append(_choice(result, tables["choice"], slug))
     return tuple(blocks)
 
 
@@ -95,7 +96,8 @@ _INTERVAL: Shown = (number("95 %"), lambda row: share_interval(row.ci_low, row.c
 _POINTS: Shown = (number("points"), lambda row: points(row.difference))
 _POINTS_INTERVAL: Shown = (number("95 %"), lambda row: points_interval(row.ci_low, row.ci_high))
 _P: Shown = (number("p"), lambda row: tested_p(row.p, row.p_floor, row.exact))
-_HOLM: Shown = (number("p Holm"), lambda row: tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact))
+_GAIN_INTERVAL: Shown = (number("95 %"), lambda row: interval(row.ci_low, row.ci_high))
+_HOLM: Shown = (number("Holm"), lambda row: tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact))
 
 
 def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
@@ -192,7 +194,7 @@ def _mcnemar(result: Breakdown, rows: pd.DataFrame) -> str:
 
 
 def _pair(row: Any) -> str:
-    return f"{FORMULATION_NAMES[row.first]} : {FORMULATION_NAMES[row.second]}"
+    return f"{FORMULATION_NAMES[row.first]}:{FORMULATION_NAMES[row.second]}"
 
 
 def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
@@ -210,8 +212,8 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], sl
 
 def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Correct if"), _label), (text("First : second"), _pair),
-        (count("turns"), lambda row: f"{row.only_first} : {row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _HOLM,
+        (text("Correct if"), _label), (text("First:second"), _pair),
+        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _HOLM,
     ]  # fmt: skip
     note = f"Turns that only the first or only the second answers, in points first − second. {_mcnemar(result, tests)}"
     return result_table(
@@ -220,37 +222,40 @@ def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
     )  # fmt: skip
 
 
-def _headroom(result: Breakdown, headroom: pd.DataFrame, choice: pd.DataFrame, slug: str) -> Table:
-    # of a measure that is 0 or 1 it is the same
-    same = set(zip(headroom["metric"], headroom["gain"], strict=True))
-    other = choice[[pair not in same for pair in zip(choice["metric"], choice["gain"], strict=True)]]
-    anywhere = other.assign(ci_low=other["gain_low"], ci_high=other["gain_high"], threshold="")
-    rows = pd.concat([headroom, anywhere], join="inner")
-    rows = rows.iloc[rows["metric"].map(list(choice["metric"]).index).argsort(kind="stable")]
+def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Correct if"), _cut_or_any), score_field("qr", header="QR"), score_field("human", header="Human"),
-        difference("difference", header="Human − QR"), score_field("gain"),
-        (number("95 %"), lambda row: interval(row.ci_low, row.ci_high)), score_field("by_chance", header="by chance"),
+        (text("Correct if"), _label), *(_three(result, "headroom", name) for name in ("qr", "human", "difference", "gain")),
+        _GAIN_INTERVAL, _three(result, "headroom", "by_chance"),
     ]  # fmt: skip
-    beside = "; ".join(
-        f"{measure_label(row.metric)} {signed(row.difference, 3)} ({signed_interval(row.ci_low, row.ci_high)})"
-        for row in choice.itertuples()
-    )
-    said = noted([
-        *((_label(row), row.note) for row in headroom.itertuples()),
-        *((f"{measure_label(row.metric)}, any", row.note) for row in other.itertuples()),
-    ])  # fmt: skip
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?", columns,
-        "Gain: the mean with Human's score in place of QR's wherever the rewriter is to blame, less QR's mean; “any”: wherever"
-        " Human's score is higher. Only turns where Human is ahead are picked, so some of it is noise. By chance: the gain that"
-        f" is left if QR and Human are swapped at random in every turn. Human − QR, with its interval: {beside}.{said}",
-        rows=rows, by="metric", slug=f"headroom{slug}",
+        "Gain: the mean with Human's score in place of QR's wherever the rewriter is to blame, less QR's mean. Only turns where"
+        " Human is ahead are picked, so some of it is noise. Chance: the gain that is left if QR and Human are swapped at"
+        f" random in every turn. 95 %: of the gain, for other {result.evaluated.unit}s of this kind."
+        + noted((_label(row), row.note) for row in headroom.itertuples()),
+        rows=headroom, slug=f"headroom{slug}",
     )  # fmt: skip
 
 
-def _cut_or_any(row: Any) -> str:
-    return _label(row) if row.threshold else f"{measure_label(row.metric)}, any"
+def _three(result: Breakdown, table: str, name: str) -> Shown:
+    """A score or a difference with three decimals, so that a column of an article holds the table."""
+    field = result.spec(table).field(name)
+    form = signed if field.unit == "difference" else number_text
+    return field, lambda row: form(getattr(row, name), 3)
+
+
+def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
+    columns: list[Shown] = [
+        (text("Measure"), lambda row: measure_label(row.metric)), _three(result, "choice", "difference"),
+        (number("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)), _three(result, "choice", "gain"),
+        (number("95 %"), lambda row: interval(row.gain_low, row.gain_high)), _three(result, "choice", "by_chance"),
+    ]  # fmt: skip
+    return result_table(
+        result, "choice", "And with Human's score wherever it is higher, at no threshold?", columns,
+        "Human − QR is the difference of the means; the gain is half of it and what is left by chance."
+        + noted((measure_label(row.metric), row.note) for row in choice.itertuples()),
+        rows=choice, slug=f"choice{slug}",
+    )  # fmt: skip
 
 
 def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:

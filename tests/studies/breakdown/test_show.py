@@ -12,7 +12,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import show
 
-SHOWN = ["bins", "attribution", "blame", "answerable", "tests", "headroom"]
+SHOWN = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "choice"]
 
 
 def result(*rewriters: str, texts: bool = False) -> Breakdown:
