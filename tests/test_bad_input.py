@@ -203,8 +203,8 @@ CASES = [
     Case("empty text", TEXT, 3, "texts.tsv:4: turn 1_3: empty text; write the text or leave out the turn",
          {"texts.tsv": TEXTS + "1_3\t\n"}),
     Case("columns without names", TEXT, 3,
-         "texts.tsv:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn;"
-         " add a header line, or write id TAB text only", {"texts.tsv": "a\tb\tc\n"}),
+         "texts.tsv:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn, _id, sample_id,"
+         " query-id, q_id; add a header line, or write id TAB text only", {"texts.tsv": "a\tb\tc\n"}),
     Case("topic without turn number", TEXT, 3, "texts.tsv: topic 1: turn 1 of the list has no number; complete the turn",
          {"texts.tsv": '[{"number": 1, "turn": [{"raw_utterance": "x"}]}]'}),
     Case("JSON without texts", TEXT, 3, f"texts.tsv: JSON, but an object without texts of turns; {TEXT_FORMATS}",

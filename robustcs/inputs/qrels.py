@@ -133,7 +133,8 @@ def _read_table(path: str | os.PathLike[str]) -> tuple[Columns, list[int]]:
         lines.append(line)
     problems.raise_if_any()
     if not rows:
-        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+        advice = f"a qrels file has lines of: {' '.join(_LAYOUT.columns)}"
+        raise input_error(path, None, "the file has no rows", advice, "empty")
     return Columns(_arrow(rows), 0, False), lines
 
 

@@ -185,6 +185,9 @@ def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> R
             continue
         rows.append((code, str(row.document).strip(), score, rank))
     problems.raise_if_any()
+    if not rows and read is _from_table:
+        advice = f"a run has lines of: {' '.join(_LAYOUT.columns)}"
+        raise input_error(path, None, "the file has no rows", advice, "empty")
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")
     turn_codes, documents, scores, places = zip(*rows, strict=True)
