@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,9 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
     return _opened(project, inputs)
 
 
-def _opened(project: Project | StrPath | None, inputs: dict[str, Any], table: str = "", further: Sequence[str] = ()) -> Project:
+def _opened(
+    project: Project | StrPath | None, inputs: dict[str, Any], table: str = "", further: Collection[str] = ()
+) -> Project:
     from robustcs.project.given import with_inputs
     from robustcs.project.reading import find_project
 
@@ -82,19 +85,28 @@ def _opened(project: Project | StrPath | None, inputs: dict[str, Any], table: st
     return with_inputs(opened, inputs, table, further)
 
 
+def _setting(name: str, value: Any, annotation: str) -> Any:
+    """A number that a study takes, as it is. Raises :class:`UsageError` for something else in its place."""
+    kind, _, rest = annotation.partition(" | ")
+    wanted = {"int": (Integral, "a whole number"), "float": (Real, "a number")}.get(kind)
+    if wanted is None or isinstance(value, wanted[0]) or (value is None and rest == "None"):
+        return value
+    raise UsageError("bad-setting", f"{name} {value!r}", f"write {wanted[1]}")
+
+
 @cache
 def _function(one: Study) -> Callable[..., Any]:
     """The study as a function: its own keywords go to ``ask``, all others are inputs of the project."""
     from robustcs.project.model import STUDY_TABLES
 
     ask = one.part("ask").ask
-    own = [name for name in inspect.signature(ask).parameters if name != "workspace"]
+    own = {name: str(one.annotation) for name, one in inspect.signature(ask).parameters.items() if name != "workspace"}
     table = one.name if one.name in STUDY_TABLES else ""
 
     def call(project: Project | StrPath | None = None, **keywords: Any) -> Any:
         from robustcs.project.workspace import Workspace
 
-        mine = {name: keywords.pop(name) for name in own if name in keywords}
+        mine = {name: _setting(name, keywords.pop(name), own[name]) for name in own if name in keywords}
         workspace = Workspace(_opened(project, keywords, table, own))
         result = ask(workspace, **mine).with_notes(workspace.notes)
         return replace(result, inputs=tuple(workspace.inputs))

@@ -171,6 +171,27 @@ def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, c
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("name", "inputs", "message"),
+    [
+        ("unjudged", {"top": "3"}, "top '3'; write a whole number"),
+        ("unjudged", {"top": 2.5}, "top 2.5; write a whole number"),
+        ("evaluate", {"margin": "x"}, "margin 'x'; write a number"),
+        ("testsets", {"sets": None}, "sets None; write a whole number"),
+        ("agreement", {"min_agreement": "x"}, "min_agreement 'x'; write a number"),
+        ("agreement", {"groups": 5}, "groups is not a dictionary by name; write groups={NAME: [RATING, …]}"),
+        ("evaluate", {"scores": ["a.eval"]}, "scores is not a dictionary by name; write scores={NAME: FILE}"),
+        ("diversity", {"sources": pd.DataFrame()}, "sources without names; write sources={NAME: TEXTS}, or a list of FILE"),
+    ],
+)
+def test_a_wrong_setting_of_a_study_says_what_is_taken(
+    name: str, inputs: dict[str, Any], message: str, config: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        getattr(robustcs, name)(config, **inputs)
+    assert str(caught.value).startswith(message)
+
+
 # ---------------------------------------------------------------- what is in memory
 
 

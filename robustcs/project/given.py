@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,10 @@ def _placed(table: str, key: str, value: Any) -> Any:
         return _files(source, value)
     if key in WHOLE_NUMBERS.get(table, ()):
         return _whole(key, value)
-    if isinstance(value, Mapping):  # groups of ratings
-        return {name: tuple(map(str, members)) for name, members in value.items()}
+    if key == "groups":  # of ratings
+        return {name: tuple(map(str, several(members))) for name, members in _by_name(key, value, "[RATING, …]").items()}
+    if not isinstance(value, Real):  # min_agreement
+        raise UsageError("bad-setting", f"{key} {value!r}", "write a number")
     return value
 
 
@@ -169,10 +172,10 @@ def file_of(read: Callable[[readers.Given], Any], keyword: str, value: Any, role
     return as_file(reader, keyword, value, role)
 
 
-def _by_name(keyword: str, value: Any) -> Mapping[str, Any]:
+def _by_name(keyword: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
     """A mapping by names. Raises :class:`UsageError` for anything else."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise UsageError("bad-type", f"{keyword} is not a dictionary by name", f"write {keyword}={{NAME: FILE}}")
+        raise UsageError("bad-type", f"{keyword} is not a dictionary by name", f"write {keyword}={{NAME: {what}}}")
     return value
 
 
@@ -210,7 +213,7 @@ def _thresholds(value: Any) -> tuple[Threshold, ...]:
 def _groups(value: Any) -> dict[str, Group]:
     """Name → group, of (baseline, [sets]) each."""
     found = {}
-    for name, group in _by_name("groups", value).items():
+    for name, group in _by_name("groups", value, "(BASELINE, [SET, …])").items():
         if isinstance(group, Group):
             found[name] = group
             continue

@@ -10,7 +10,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.texts import read_texts
-from robustcs.project.given import named_texts
+from robustcs.project.given import named_texts, several
 from robustcs.project.model import TextSource, parse_text_source
 from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace
@@ -60,6 +60,7 @@ def read_text_sets(
 
     Raises :class:`UsageError` where only one side is given, there is nothing to compare, or no turn is on both sides.
     """
+    sources, targets = (_checked(side, texts) for side, texts in (("sources", sources), ("targets", targets)))
     if bool(sources) != bool(targets):
         lacking = "--target" if sources else "--source"
         raise UsageError("one-side", f"no {lacking}", f"name the other texts with {lacking} FILE[:FIELD]")
@@ -87,6 +88,16 @@ def read_text_sets(
                 notes.append(f"{counted(extra, 'turn')} of {one.name} left out: {other.name} lacks them")
         turns |= common
     return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+
+
+def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:
+    """Texts by name, or a list of files. Raises :class:`UsageError` for anything else."""
+    if not isinstance(texts, Mapping):
+        texts = several(texts)
+        if not all(isinstance(text, str) for text in texts):
+            advice = f"write {keyword}={{NAME: TEXTS}}, or a list of FILE[:FIELD]"
+            raise UsageError("bad-type", f"{keyword} without names", advice)
+    return texts  # type: ignore[no-any-return]
 
 
 def _short_names(texts: Sequence[str]) -> dict[str, str]:
