@@ -184,9 +184,7 @@ def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, c
         ("diversity", {"sources": pd.DataFrame()}, "sources without names; write sources={NAME: TEXTS}, or a list of FILE"),
     ],
 )
-def test_a_wrong_setting_of_a_study_says_what_is_taken(
-    name: str, inputs: dict[str, Any], message: str, config: Path
-) -> None:
+def test_a_wrong_setting_of_a_study_says_what_is_taken(name: str, inputs: dict[str, Any], message: str, config: Path) -> None:
     with pytest.raises(UsageError) as caught:
         getattr(robustcs, name)(config, **inputs)
     assert str(caught.value).startswith(message)
