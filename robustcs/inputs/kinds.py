@@ -77,7 +77,7 @@ def _kind_of_table(lines: list[str]) -> Kind | None:
         return "ratings"
     if {"topic_id", "facet_id", "question_id"} <= set(columns):
         return "clariq topics"
-    if "paraphrase" in header and "," in header:
+    if ("paraphrase" in header and "," in header) or {"variation", "transformation_type"} <= set(columns):
         return "paraphrases"
     if "\t" in lines[0] and ({*ID_NAMES} & set(header.split("\t"))):
         return "texts"

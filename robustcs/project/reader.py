@@ -19,7 +19,7 @@ from robustcs.evaluation.turns import (
     strangers,
 )
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.qrels import IRDS_PREFIX, Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
@@ -140,15 +140,21 @@ class Inputs:
         Raises :class:`InputError` for every file that has a text of none of them.
         """
         texts = self.texts
-        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
-        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
-        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in self._text_files])
-        if problems:
-            raise InputError(list(dict.fromkeys(problems)))
+        self.refuse_strangers(self._text_files, turns, basis)
         return texts
 
+    def refuse_strangers(
+        self, files: Iterable[tuple[Path, dict[str, str]]], turns: Iterable[str], basis: Basis = "runs"
+    ) -> None:
+        """Raise :class:`InputError` for every (file, its texts) that has a text of none of ``turns``; see :meth:`texts_of`."""
+        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
+        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
+        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in files])
+        if problems:
+            raise InputError(list(dict.fromkeys(problems)))
+
     @cached_property
-    def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
+    def paraphrases(self) -> Paraphrases:
         """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
         path = self.project.paraphrases
         if path is None:

@@ -17,6 +17,7 @@ STUDIES: tuple[Study, ...] = (
     Study("augment", "What changes once more passages are judged?", (("qrels", "new_judgments", "runs"),)),
     Study("robustness", "How far do scores drop under other words?", (("qrels", "groups"),)),
     Study("judge", "Grade the unjudged passages that matter.", (("qrels", "runs"),), in_report=False),
+    Study("paraphrase", "Ask the same turns in other words.", (("rewrites",),), in_report=False),
     Study("testsets", "Draw disjoint test sets from paraphrases.", (("paraphrases",),), in_report=False),
     Study("retrieve", "Answer the questions that no run answers yet.", (("retrieval",),), in_report=False),
     Study("diversity", "How different are paraphrases from their turns?", (("paraphrases",), ("rewrites",))),

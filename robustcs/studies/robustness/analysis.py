@@ -15,16 +15,14 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
-from robustcs.result import Evaluated, Field, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
 from robustcs.statistics.correction import holm
-from robustcs.statistics.effect import detectable_differences, effect_sizes
-from robustcs.statistics.means import cluster_t_test
-from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.risk import risk
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
+from robustcs.studies.robustness.drops import drop_of, tests_of
 from robustcs.studies.robustness.slices import SLICES, Slices, slice_drops
 from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
+from robustcs.studies.robustness.variations import VARIATIONS, Categories, variation_drops
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,32 +36,16 @@ DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")
 ALPHA = 1.0
 
 
-def _tests(of: str) -> tuple[Field, ...]:
-    """What is said of a drop: p values of two tests, and an interval."""
-    return (
-        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
-        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
-        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
-        p_value("t_p_corrected", "", "Holm", "t test"),
-        difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
-        difference("ci_high"),
-        number("p_floor", "the smallest p that this design could have shown"),
-        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
-        number("effect", "standardised mean drop over units"),
-        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
-    )  # fmt: skip
-
-
 _TABLES = (
     table(
         "measures", "Every test set beside the baseline of its group. A drop is baseline − value: a positive one is a loss.",
         text("group"), text("set"), text("metric"), score("value"), score("baseline"), difference("drop"),
-        number("drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("sets"), text("baseline_run"),
+        number("drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("sets"), text("baseline_run"),
     ),
     table(
         "groups", "The drop of a group: the mean over its sets, tested on every turn's mean drop.",
         text("group"), text("metric"), score("value", "mean over the sets"), score("baseline"), difference("mean_drop"),
-        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("groups"),
+        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("groups"),
         count("sets", "their number"),
     ),
     table(
@@ -85,6 +67,11 @@ _TABLES = (
         count("steady", "turns with one score in all sets"),
     ),
     table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), text("metric"), *SLICES),
+    table(
+        "variations", "Drops by category of variation, where the paraphrases have one and the texts of sets are given: the"
+        " turns that have such a variation, each as the mean of the sets that ask it so.",
+        text("group"), text("category"), text("metric"), *VARIATIONS, *tests_of("categories of a group"),
+    ),
     table("turns", "Every turn over the sets.", text("group"), text("metric"), *TURNS, text("text", "Human", "Human")),
 )  # fmt: skip
 
@@ -102,6 +89,7 @@ class Robustness(Result):
     variance: pd.DataFrame
     spread: pd.DataFrame
     slices: pd.DataFrame
+    variations: pd.DataFrame
     turns: pd.DataFrame
 
 
@@ -113,11 +101,13 @@ def robustness(
     texts: Mapping[str, str] | None = None,
     alpha: float = ALPHA,
     seed: int = 0,
+    categories: Categories | None = None,
 ) -> Robustness:
     """Compare every set of every group (at least one) with the group's baseline.
 
     ``scores``: system name → turns × measures, all over the same turns. ``slices``: column → turn → value. ``texts``: turn →
-    text, shown with the turns. ``alpha`` weighs losses in the risk summaries.
+    text, shown with the turns. ``alpha`` weighs losses in the risk summaries. ``categories``: set → turn → the kind of
+    variation that the set has there.
 
     Raises :class:`UsageError` for a group that has a system twice.
     """
@@ -127,7 +117,9 @@ def robustness(
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
     units = units_of(list(next(iter(scores.values())).index), evaluated.policy.unit)
-    tables: dict[str, list[dict[str, object]]] = {name: [] for name in ("measures", "groups", "risk", "variance", "spread")}
+    tables: dict[str, list[dict[str, object]]] = {
+        name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations")
+    }
     frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
     notes: list[str] = []
     for name, group in groups.items():
@@ -137,7 +129,7 @@ def robustness(
             sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
             key = {"group": name, "metric": metric}
             for set_, values in zip(group.sets, sets.T, strict=True):
-                drop = _drop(values, base, units, seed)
+                drop = drop_of(values, base, units, seed)
                 tables["measures"].append(
                     {"group": name, "set": set_, "metric": metric, **drop, "baseline_run": group.baseline}
                 )
@@ -145,6 +137,8 @@ def robustness(
             tables["groups"].append(key | _group_drop(sets, base, units, seed))
             tables["variance"] += [key | part for part in variance_shares(sets, seed)]
             tables["spread"].append(key | spread(sets))
+            kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
+            tables["variations"] += [key | row for row in variation_drops(baseline.index, base, sets, kinds, units, seed)]
             frames["turns"].append(turn_variability(baseline.index, base, sets, group.sets).assign(**key))
             cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, units)
             frames["slices"].append(cut.assign(**key))
@@ -154,37 +148,16 @@ def robustness(
         notes.append("a variance decomposition needs at least two sets in a group and two turns")
     built |= {name: _keys_first(pd.concat(parts, ignore_index=True)) for name, parts in frames.items()}
     built["turns"]["text"] = [(texts or {}).get(turn) for turn in built["turns"]["turn"]]
-    for name in ("measures", "groups"):
-        built[name] = _corrected(built[name])
+    for name, by in (("measures", ["metric"]), ("groups", ["metric"]), ("variations", ["group", "metric"])):
+        built[name] = _corrected(built[name], by)
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]
     notes += [units.note] if units.note else []
     return Robustness(replace(evaluated, notes=tuple(notes), unit=units.kind, units=units.count), **built)
 
 
-def _drop(values: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:
-    # equal scores may differ in their last bits; a test must not read them as a drop
-    sums = units.sums(np.round(base - values, DECIMALS))
-    value, baseline = float(values.mean()), float(base.mean())
-    (test,) = paired_tests(sums, units.sizes, seed, units.kind)
-    return {
-        "value": value,
-        "baseline": baseline,
-        "drop": baseline - value,
-        "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
-        "p": test.p,
-        "t_p": float(cluster_t_test(sums, units.sizes)[0]),
-        "ci_low": test.low,
-        "ci_high": test.high,
-        "p_floor": test.floor,
-        "exact": test.exact,
-        "effect": effect_sizes(sums, units.sizes, units.kind)[0].value,
-        "detectable": detectable_differences(sums, units.sizes, units.kind)[0].value,
-    }
-
-
 def _group_drop(sets: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:
     """The drop of the sets' mean, which is the mean of their drops, in points and in per cent of the common baseline."""
-    drop = _drop(sets.mean(axis=1), base, units, seed)
+    drop = drop_of(sets.mean(axis=1), base, units, seed)
     names = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
     return {names.get(name, name): value for name, value in drop.items()} | {"sets": sets.shape[1]}
 
@@ -197,10 +170,10 @@ def _risk(gains: Floats, alpha: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with Holm's correction of each p, over all rows of the same measure."""
+def _corrected(frame: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The frame with Holm's correction of each p, over all rows that have the same in the columns ``by``."""
     for column in ("p", "t_p"):
-        frame[f"{column}_corrected"] = frame.groupby("metric", sort=False)[column].transform(lambda p: holm(p.to_numpy()))
+        frame[f"{column}_corrected"] = frame.groupby(by, sort=False)[column].transform(lambda p: holm(p.to_numpy()))
     return frame
 
 

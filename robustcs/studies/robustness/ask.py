@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from robustcs.errors import UsageError
@@ -12,6 +13,8 @@ from robustcs.project.rewritten import check_baselines
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import ALPHA, DEFAULT_MEASURES, Robustness, robustness
 from robustcs.studies.robustness.experiment import Experiment, experiment, is_experiment, with_testsets
+from robustcs.studies.robustness.variations import categories_of
+from robustcs.wording import counted, verb
 
 
 def ask(
@@ -50,5 +53,35 @@ def ask(
     check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     texts = workspace.texts_of(scores[names[0]].index).get("human")
-    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed)
+    categories, notes = _categories(workspace, list(scores[names[0]].index))
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
+
+
+def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Set → turn → category of its paraphrase, told by the texts of the sets; and notes. Empty where no paraphrase has any."""
+    project = workspace.project
+    if project.paraphrases is None:
+        return {}, []
+    paraphrases = workspace.paraphrases
+    if not any(row.category for rows in paraphrases.values() for row in rows):
+        return {}, []
+    found: dict[str, dict[str, str]] = {}
+    several = 0
+    sets = dict.fromkeys(name for group in project.groups.values() for name in group.sets)
+    for raw, sources in ((False, project.texts), (True, project.raw_texts)):
+        unchanged = workspace.texts.get("original" if raw else "human", {})
+        for name in sets:
+            if name in sources:
+                texts = workspace.text_file(sources[name], "original" if raw else "human", name)
+                workspace.refuse_strangers([(sources[name].path, texts)], turns)
+                found[name], ambiguous = categories_of(paraphrases, texts, raw, unchanged)
+                several += ambiguous
+    notes = list(paraphrases.notes)
+    if several:
+        notes.append(f"{counted(several, 'text')} of several categories {verb(several, 'counts', 'count')} for none")
+    lacking = [name for name in sets if name not in found]
+    if lacking:
+        notes.append(f"no drops by category of {', '.join(lacking)}: name their texts in [texts] or [raw_texts]")
+    return found, notes

@@ -62,7 +62,8 @@ COMMAND = Command(
       robustcs robustness --figure spread --output spread.pdf
     """,
     uses=(
-        *SYSTEMS, "paraphrases", "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs",
+        *SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", "metric", "relevance_level", "missing", "order",
+        "depth", "jobs",
         *UNIT, *SEED,
     ),
     parameters=(
@@ -73,7 +74,7 @@ COMMAND = Command(
                      help="TSV with a header, a column of turn ids and others to slice the turns by."),
         click.Option(["--alpha"], type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="A",
                      help="In U_Risk and T_Risk a loss weighs 1 + A times a gain."),
-        click.Option(["--figure"], type=click.Choice(["drops", "spread"]), default="drops", show_default=True,
+        click.Option(["--figure"], type=click.Choice(["drops", "spread", "variations"]), default="drops", show_default=True,
                      help="Which figure an --output that ends in .png, .svg or .pdf gets."),
     ),
     run=_run,

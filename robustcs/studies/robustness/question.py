@@ -25,7 +25,10 @@ def _part(project: Project) -> Project:
     needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     members = {name for group in project.groups.values() for name in (group.baseline, *group.sets)}
-    part = only(project, ("qrels", "groups", "policy", "seed"), ("run", "rewrites"))
+    keys = ["qrels", "groups", "policy", "seed"]
+    if project.texts or project.raw_texts:  # they tell what kind of variation a set has for a turn
+        keys += ["paraphrases", "texts", "raw_texts"]
+    part = only(project, keys, ("run", "rewrites"))
     runs = {name: path for name, path in project.runs.items() if name in members}
     return replace(part, runs=runs, metrics=measures(project, of_answers=False))
 

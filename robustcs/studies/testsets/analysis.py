@@ -40,6 +40,10 @@ _OVERLAPS = table(
     text("turn"), text("kind"), count("texts", "distinct ones that the turn has", "different texts"), count("sets"),
     count("repeated", "sets whose paraphrase another set has too", "sets that share a text"),
 )  # fmt: skip
+_CATEGORIES = table(
+    "categories", "Paraphrases by category, where the file has any.",
+    text("category"), count("paraphrases"), count("turns", "that have one"),
+)  # fmt: skip
 _TWINS = table(
     "twins", "The pairs behind similar.",
     text("kind"), text("turn"), text("relation", "exact, one word, few characters", "difference"), text("first", "its text"),
@@ -52,16 +56,19 @@ class ParaphraseSets(Result):
     """Paraphrases of a file and the sets drawn from them."""
 
     study = "testsets"
-    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, _TWINS, SETS)
+    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, _TWINS, SETS, _CATEGORIES)
 
     statistics: pd.DataFrame
     similar: pd.DataFrame
     overlaps: pd.DataFrame
     twins: pd.DataFrame
     sets: pd.DataFrame
+    categories: pd.DataFrame
 
 
-def draw_testsets(paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, seed: int) -> ParaphraseSets:
+def draw_testsets(
+    paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, seed: int, notes: Sequence[str] = ()
+) -> ParaphraseSets:
     """Draw ``sets`` test sets; ``paraphrases`` are turn → its paraphrases, the turns in natural order.
 
     One row of the file gives a set both its manual and its raw text of the turn, so that the one is the right rewrite of
@@ -70,7 +77,7 @@ def draw_testsets(paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, se
     """
     drawn = {turn: draw(rows, sets, seed) for turn, rows in paraphrases.items()}
     twins = _twins(paraphrases)
-    notes = [f"seed {seed}", *_gaps(paraphrases)]
+    notes = [f"seed {seed}", *notes, *_gaps(paraphrases)]
     return ParaphraseSets(
         Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes)),
         _STATISTICS.frame([_statistics(paraphrases)]),
@@ -78,6 +85,7 @@ def draw_testsets(paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, se
         _overlaps(paraphrases, drawn),
         twins,
         sets_table(drawn, sets),
+        _categories(paraphrases),
     )
 
 
@@ -127,6 +135,15 @@ def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[st
                 texts = len({text_key(getattr(row, kind)) for row in paraphrases[turn]})
                 found.append((turn, kind, texts, len(rows), repeated))
     return _OVERLAPS.frame(found)
+
+
+def _categories(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
+    turns: dict[str, list[str]] = {}
+    for turn, rows in paraphrases.items():
+        for row in rows:
+            if row.category:
+                turns.setdefault(row.category, []).append(turn)
+    return _CATEGORIES.frame([(category, len(some), len(set(some))) for category, some in turns.items()])
 
 
 def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[str]:

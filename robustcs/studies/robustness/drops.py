@@ -1,0 +1,57 @@
+"""A drop below a baseline: its tests, its interval, and the columns that say them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.result import Field, difference, flag, number, p_value
+from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+
+def tests_of(of: str) -> tuple[Field, ...]:
+    """What is said of a drop: p values of two tests, and an interval."""
+    return (
+        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
+        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
+        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
+        p_value("t_p_corrected", "", "Holm", "t test"),
+        difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
+        difference("ci_high"),
+        number("p_floor", "the smallest p that this design could have shown"),
+        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+        number("effect", "standardised mean drop over units"),
+        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
+    )  # fmt: skip
+
+
+def drop_of(values: Floats, base: Floats, units: Units, seed: int) -> dict[str, float]:
+    """Value, baseline and drop (baseline − value) of turns [n] with what :func:`tests_of` says, but for the corrections."""
+    # equal scores may differ in their last bits; a test must not read them as a drop
+    sums = units.sums(np.round(base - values, DECIMALS))
+    value, baseline = float(values.mean()), float(base.mean())
+    (test,) = paired_tests(sums, units.sizes, seed, units.kind)
+    return {
+        "value": value,
+        "baseline": baseline,
+        "drop": baseline - value,
+        "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
+        "p": test.p,
+        "t_p": float(cluster_t_test(sums, units.sizes)[0]),
+        "ci_low": test.low,
+        "ci_high": test.high,
+        "p_floor": test.floor,
+        "exact": test.exact,
+        "effect": effect_sizes(sums, units.sizes, units.kind)[0].value,
+        "detectable": detectable_differences(sums, units.sizes, units.kind)[0].value,
+    }
