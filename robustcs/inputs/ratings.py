@@ -18,6 +18,10 @@ ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
 WORKER = ("worker", "rater", "annotator", "worker_id")
 GRADE = ("grade", "rating", "score", "label")
 TURN = ("turn", "turn_id", *(name for name in ID_NAMES if name not in ("turn", "turn_id")))
+#: Criteria of a sheet of paraphrases (Al-Thani et al., 2023, Table 5): columns of their own, a rating in each.
+SHEET_CRITERIA = (
+    "semantic similarity", "language diversity", "raw semantic similarity", "conversational entailment", "passage relevance",
+)  # fmt: skip
 #: The criterion of files that have only one.
 ONE_CRITERION = "rating"
 

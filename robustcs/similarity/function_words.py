@@ -1,6 +1,12 @@
-"""The words of English that carry grammar and little else, by what they do in a question; all in lower case."""
+"""The words of a question, and those of English that carry grammar and little else, by what they do; all in lower case."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -39,3 +45,45 @@ FUNCTION_WORDS = PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_
 def is_negation(word: str) -> bool:
     """Whether a word, in lower case and with plain apostrophes, negates."""
     return word in NEGATIONS or word.endswith("n't")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text: its place, the word in lower case with plain apostrophes, and whether it has grammar alone to say."""
+
+    start: int
+    end: int
+    plain: str
+
+    @property
+    def grammar(self) -> bool:
+        """Is it a function word?"""
+        return self.plain in FUNCTION_WORDS or is_negation(self.plain)
+
+    @property
+    def name(self) -> str:
+        """The word without the s of a genitive."""
+        return self.plain.removesuffix("'s")
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text in order."""
+    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in _WORD.finditer(text)]
+
+
+def adjacent(text: str, word: Word, following: Word) -> bool:
+    """Does nothing but white space stand between two words?"""
+    return text[word.end : following.start].isspace()
+
+
+def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
+    """The last of the content words that follow each other from the content word at ``start``."""
+    end = start
+    while end + 1 < len(words) and not words[end + 1].grammar and adjacent(text, words[end], words[end + 1]):
+        end += 1
+    return end
+
+
+def tidy(text: str) -> str:
+    """One space between words, none before what closes a sentence."""
+    return re.sub(r"\s+([?!.,;:])", r"\1", " ".join(text.split()))

@@ -55,7 +55,7 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     turns = [turn for turn in known if turn_depth(turn) is not None]
     raw = {turn: original.get(turn) or human[turn] for turn in turns}
     manual = {turn: human.get(turn) or original[turn] for turn in turns}
-    before = {kind: _earlier(turns, texts) for kind, texts in (("raw", raw), ("manual", manual))}
+    before = {kind: earlier_texts(turns, texts) for kind, texts in (("raw", raw), ("manual", manual))}
     rows: dict[str, list[tuple[str, str, str, str]]] = {rule.category: [] for rule in RULES}
     tried = dict.fromkeys(rows, 0)
     for turn in turns:
@@ -75,12 +75,12 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     ]
     place = {turn: number for number, turn in enumerate(turns)}
     ordered = sorted((row for some in rows.values() for row in some), key=lambda row: place[row[0]])
-    notes = (*evaluated.notes, f"seed {seed}", *_notes(known, turns, original, human))
+    notes = (*evaluated.notes, *_notes(known, turns, original, human))
     evaluated = Evaluated(evaluated.policy, "texts", len(turns), 0, notes)
     return Variations(evaluated, _CATEGORIES.frame(categories), _VARIATIONS.frame(ordered))
 
 
-def _earlier(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:
+def earlier_texts(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:
     """Turn → the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
     so_far: dict[str, list[str]] = {}
     found = {}

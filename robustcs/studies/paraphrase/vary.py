@@ -15,46 +15,25 @@ from dataclasses import dataclass
 from robustcs.similarity.function_words import (
     AUXILIARIES,
     DETERMINERS,
-    FUNCTION_WORDS,
     NO_VERB_AFTER,
     POSSESSIVES,
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
     TO_BE,
+    Word,
+    adjacent,
+    end_of_run,
     is_negation,
+    tidy,
+    words_of,
 )
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 #: A name that goes on: Sanders', the Lotus Elise/Exige, Washington D.C., the regulation (GDPR).
 _GOES_ON = re.compile(r"['’]|[/.]\w| *\(")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 #: A misspelt word has at least so many letters; in shorter ones a typo makes another word too often.
 _LEAST_LETTERS = 4
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word of a text: its place, the word in lower case with plain apostrophes, and whether it has grammar alone to say."""
-
-    start: int
-    end: int
-    plain: str
-
-    @property
-    def grammar(self) -> bool:
-        """Is it a function word?"""
-        return self.plain in FUNCTION_WORDS or is_negation(self.plain)
-
-    @property
-    def name(self) -> str:
-        """The word without the s of a genitive."""
-        return self.plain.removesuffix("'s")
-
-
-def words_of(text: str) -> list[Word]:
-    """The words of a text in order."""
-    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in _WORD.finditer(text)]
 
 
 def drawn(seed: int, category: str, text: str, choices: int) -> int:
@@ -86,9 +65,9 @@ def antecedent(text: str, earlier: Sequence[str]) -> Antecedent | None:
     known = [[word.name for word in words_of(other)] for other in earlier]
     best: Antecedent | None = None
     for start, word in enumerate(words):
-        if word.grammar or (start and not words[start - 1].grammar and _adjacent(text, words[start - 1], word)):
+        if word.grammar or (start and not words[start - 1].grammar and adjacent(text, words[start - 1], word)):
             continue
-        for last in range(_end_of_run(text, words, start), start - 1, -1):
+        for last in range(end_of_run(text, words, start), start - 1, -1):
             names = [one.name for one in words[start : last + 1]]
             if any(_contains(other, names) for other in known):
                 found = _noun_phrase(text, words, start, last)
@@ -96,18 +75,6 @@ def antecedent(text: str, earlier: Sequence[str]) -> Antecedent | None:
                     best = found
                 break
     return best
-
-
-def _end_of_run(text: str, words: Sequence[Word], start: int) -> int:
-    """The last of the content words that follow each other from ``start``."""
-    end = start
-    while end + 1 < len(words) and not words[end + 1].grammar and _adjacent(text, words[end], words[end + 1]):
-        end += 1
-    return end
-
-
-def _adjacent(text: str, word: Word, following: Word) -> bool:
-    return text[word.end : following.start].isspace()
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
@@ -130,7 +97,7 @@ def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Ant
     if _GOES_ON.match(text, words[last].end) or (after and after.plain in ("of", "and", "or")):
         return None
     genitive = words[last].plain.endswith("'s")
-    end = _end_of_run(text, words, last)
+    end = end_of_run(text, words, last)
     # does honey spoil: one word after it, which is the verb
     subject = auxiliary and before not in NO_VERB_AFTER and end == last + 1 and text[words[end].start].islower()
     return Antecedent(first, named, last) if end == last or genitive or subject else None
@@ -150,7 +117,7 @@ def drop_antecedent(text: str, earlier: Sequence[str]) -> str | None:
     left = [*words[: found.first - 1], *words[found.last + 1 :]]
     if not _says_something(left):
         return None
-    return _tidy(text[: words[found.first - 1].start] + text[words[found.last].end :])
+    return tidy(text[: words[found.first - 1].start] + text[words[found.last].end :])
 
 
 def use_pronoun(text: str, earlier: Sequence[str]) -> str | None:
@@ -255,11 +222,6 @@ def elide(text: str) -> str | None:
 
 def _says_something(words: Sequence[Word]) -> bool:
     return len(words) > 1 and not all(word.grammar for word in words)
-
-
-def _tidy(text: str) -> str:
-    """One space between words, none before what closes a sentence."""
-    return re.sub(r"\s+([?!.,;:])", r"\1", " ".join(text.split()))
 
 
 # ---------------------------------------------------------------- all rules

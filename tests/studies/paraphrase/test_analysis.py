@@ -19,7 +19,7 @@ MANUAL = {"1_1": "What is honey?", "1_2": "Why doesn't honey spoil?", "1_10": "I
 
 
 def varied(original: dict[str, str], human: dict[str, str], seed: int = 0) -> Variations:
-    return vary(original, human, Evaluated(EvaluationPolicy(), "texts", 0, 0), seed)
+    return vary(original, human, Evaluated(EvaluationPolicy(), "texts", 0, 0, (f"seed {seed}",)), seed)
 
 
 def test_rows_of_a_conversation() -> None:

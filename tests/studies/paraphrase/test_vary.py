@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
 from robustcs.retrieval.rewriting import history
+from robustcs.similarity.function_words import words_of
 from robustcs.studies.paraphrase.vary import (
     CATEGORIES,
     RULES,
@@ -23,7 +24,6 @@ from robustcs.studies.paraphrase.vary import (
     misspell,
     reorder,
     use_pronoun,
-    words_of,
 )
 from tests.conftest import ROOT
 
