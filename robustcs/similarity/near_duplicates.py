@@ -7,7 +7,7 @@ difference from other paraphrases". The paper gives no number for a few; here it
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,6 +91,19 @@ def clean(rows: Sequence[Paraphrase]) -> tuple[list[Paraphrase], list[TooSimilar
         else:
             dropped.append(found)
     return kept, dropped
+
+
+def clean_turns(
+    paraphrases: Mapping[str, Sequence[Paraphrase]],
+) -> tuple[dict[str, tuple[Paraphrase, ...]], list[TooSimilar]]:
+    """:func:`clean` of every turn: turn → what stays, and all that goes."""
+    cleaned = {turn: clean(rows) for turn, rows in paraphrases.items()}
+    return {turn: tuple(kept) for turn, (kept, _) in cleaned.items()}, [one for _, gone in cleaned.values() for one in gone]
+
+
+def cleaning_note(dropped: int, of: int) -> str:
+    """What cleaning took off, in words."""
+    return f"{dropped:,} of {of:,} paraphrases left out, too similar to another of their turn"
 
 
 def _too_similar(row: Paraphrase, other: Paraphrase) -> TooSimilar | None:

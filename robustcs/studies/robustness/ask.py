@@ -12,7 +12,7 @@ from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.rewritten import check_baselines
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import ALPHA, DEFAULT_MEASURES, Robustness, robustness
-from robustcs.studies.robustness.experiment import Experiment, experiment, is_experiment, with_testsets
+from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, groups_to_add, is_experiment, with_testsets
 from robustcs.studies.robustness.variations import categories_of
 from robustcs.wording import counted, verb
 
@@ -22,6 +22,7 @@ def ask(
     *,
     slices: str | Path | None = None,
     alpha: float = ALPHA,
+    sets: int | None = None,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Robustness | Experiment:
     """Every test set of the project's groups beside its baseline.
@@ -34,21 +35,27 @@ def ask(
     alpha
         In U_Risk and T_Risk a loss weighs 1 + ``alpha`` times a gain.
 
-    Raises :class:`UsageError` without groups of runs, and where rewritten sets have an unrewritten baseline.
+    sets
+        Test sets of each kind that the experiment draws, 3 by default.
+
+    Raises :class:`UsageError` without groups of runs, for ``sets`` where groups are given, and where
+    rewritten sets have an unrewritten baseline.
     """
     if not (math.isfinite(alpha) and alpha >= 0):
         raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")
     plan = None
+    if sets is not None and not is_experiment(workspace.project):
+        found = "--sets is for the whole experiment, which needs paraphrases and an index, and no groups"
+        raise UsageError("no-experiment", found, "leave it out, or draw sets with robustcs testsets")
     if is_experiment(workspace.project):
-        retrieval = Retrieval(workspace.of(with_testsets(workspace, tell)), tell)
+        retrieval = Retrieval(workspace.of(with_testsets(workspace, tell, sets or SETS)), tell)
         workspace = workspace.of(retrieval.complete())
         plan = plan_of(retrieval)
     project = workspace.project
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
     if not names:
-        raise UsageError(
-            "no-groups", "no groups of runs are given", "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml"
-        )
+        advice = groups_to_add(project) or "--group NAME=BASELINE,SET,SET"
+        raise UsageError("no-groups", "no groups of runs are given", f"name them with {advice} or in robustcs.toml")
     cut = workspace.slices(Path(slices)) if slices is not None else None
     check_baselines(project)
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
