@@ -24,9 +24,9 @@ from robustcs.statistics.agreement import (
     check_majority,
     fleiss_kappa,
     krippendorff_alpha,
-    majority_of,
     pair_agreement,
 )
+from robustcs.studies.agreement.sources import GROUPED, MEANS, NO_MAJORITY, SOURCE_KAPPA, label_places, source_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 #: Group → its ratings; the paper's, for a scale of 1 to 5.
 Groups = Mapping[str, Sequence[str]]
 GROUPS: Groups = {"poor": ("1", "2"), "undecided": ("3",), "good": ("4", "5")}
-NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
 _STAGES = table(
     "stages", "What filtering and grouping do.",
@@ -54,14 +53,15 @@ _LABELS = table(
 
 @dataclass(frozen=True)
 class RatingAgreement(Result):
-    """Intervals are bootstrap intervals over items; items with a single rating count in no measure of agreement.
+    """Intervals of ``kappa`` and ``alpha`` are bootstrap intervals over items, the others go over conversations; items with a
+    single rating count in no measure of agreement.
 
     min_agreement
         The share of an item's pairs of ratings from which the item is kept.
     """
 
     study = "agreement"
-    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, _LABELS)
+    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, _LABELS, MEANS, GROUPED, SOURCE_KAPPA)
 
     min_agreement: float
     kappa: pd.DataFrame
@@ -70,6 +70,9 @@ class RatingAgreement(Result):
     stages: pd.DataFrame
     distribution: pd.DataFrame
     labels: pd.DataFrame
+    means: pd.DataFrame
+    grouped: pd.DataFrame
+    source_kappa: pd.DataFrame
 
 
 def rating_agreement(
@@ -93,8 +96,9 @@ def rating_agreement(
     stages: list[tuple[Any, ...]] = []
     distribution: list[tuple[Any, ...]] = []
     labels: list[tuple[Any, ...]] = []
+    groups_of = {scale.criterion: _group_of(scale, groups) for scale in scales}
     for scale in scales:
-        group_of = _group_of(scale, groups)
+        group_of = groups_of[scale.criterion]
         kept = np.nan_to_num(pair_agreement(scale.counts), nan=-1) >= min_agreement
         for items, counts in (("all", scale.counts), ("kept", scale.counts[kept])):
             grouped = [("given", counts), *([("grouped", _grouped(counts, scale, group_of))] if group_of else [])]
@@ -107,7 +111,7 @@ def rating_agreement(
         distribution += [(scale.criterion, *row) for row in shares]
     return RatingAgreement(
         evaluated, min_agreement, *agreement_tables(scales, min_agreement, seed), _STAGES.frame(stages),
-        _DISTRIBUTION.frame(distribution), _LABELS.frame(labels),
+        _DISTRIBUTION.frame(distribution), _LABELS.frame(labels), *source_tables(ratings, groups_of, majority, seed),
     )  # fmt: skip
 
 
@@ -137,12 +141,7 @@ def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Count
 def _labels(
     scale: Scale, items: str, counts: Counts, group_of: Mapping[str, str], majority: int | None
 ) -> list[tuple[str, str, str, str, int, float]]:
-    raters = counts.sum(axis=1)
-    needed = np.array([majority_of(int(number), majority) for number in raters], dtype=np.int64)
-    top = counts.max(axis=1, initial=0)
-    # two ratings may both reach a majority that is no more than half
-    clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
-    label = np.where(clear, counts.argmax(axis=1) if len(counts) else 0, -1)
+    label = label_places(counts, majority)
     rows = []
     for place, name in [*enumerate(scale.values), (-1, NO_MAJORITY)]:
         count = int((label == place).sum())
