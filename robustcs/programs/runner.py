@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.files import fingerprint, parse_json, sha256
+from robustcs.inputs.files import parse_json, sha256
 
 #: Shows progress over an iterable: (items, what is being done, how many) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -63,9 +63,7 @@ def program_identity(command: str) -> str:
     Raises :class:`UsageError` for a command that cannot be split into words.
     """
     words = words_of(command)
-    contents = [
-        sha256(word) if Path(word).is_file() else fingerprint(Path(word)) if Path(word).is_dir() else "" for word in words[1:]
-    ]
+    contents = [sha256(word) if Path(word).is_file() else "" for word in words[1:]]
     return hashlib.sha256(json.dumps([words, contents]).encode("utf-8", "replace")).hexdigest()
 
 
