@@ -14,6 +14,7 @@ import numpy as np
 
 from robustcs.evaluation.rating_scales import Scale, scales_of
 from robustcs.inputs.ratings import Rating
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, score, share, table, text
 from robustcs.statistics.agreement import Counts, majority_of
 from robustcs.statistics.means import mean_estimates, share_estimates
@@ -97,8 +98,10 @@ def _parts(ratings: Sequence[Rating]) -> Iterator[tuple[str, Scale, Units]]:
         if rating.source:
             source_of.setdefault((rating.turn, rating.item), rating.source)
     sources = sorted(set(source_of.values()))
+    # in an order of their own: what is drawn must not depend on that of the file
+    ordered = sorted(ratings, key=lambda rating: (turn_sort_key(rating.turn), rating.item, rating.worker))
     for criterion in dict.fromkeys(rating.criterion for rating in ratings):
-        mine = [rating for rating in ratings if rating.criterion == criterion]
+        mine = [rating for rating in ordered if rating.criterion == criterion]
         for source in [ALL, *sources]:
             some = [rating for rating in mine if source in (ALL, source_of.get((rating.turn, rating.item)))]
             if some:

@@ -64,6 +64,13 @@ def test_means_are_those_of_items_with_conversations_as_unit() -> None:
     assert means.loc["raw", "value"] < means.loc["manual", "value"]
 
 
+def test_the_order_of_ratings_changes_nothing() -> None:
+    ratings = rated()
+    shuffled = random.Random(3).sample(ratings, len(ratings))
+    tables = zip(source_tables(ratings, GROUP_OF, None, 0), source_tables(shuffled, GROUP_OF, None, 0), strict=True)
+    assert all(first.equals(second) for first, second in tables)
+
+
 def test_groups_are_shares_of_items_by_their_label() -> None:
     ratings = rated()
     _, grouped, _ = source_tables(ratings, GROUP_OF, None, 0)
