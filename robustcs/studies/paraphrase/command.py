@@ -74,10 +74,10 @@ COMMAND = Command(
     \b
     Examples:
       robustcs paraphrase --vary --folder varied
-      robustcs paraphrase --rewrites human=topics.json:manual --with 'python ask_model.py' --number 8 \\
-          --folder paraphrases
-      robustcs paraphrase --reformulator t5-cqr --paraphraser t5-para --context-remover t5-cr --device cuda
-      robustcs testsets --paraphrases paraphrases/paraphrases.csv --sets 10 --folder sets
+      robustcs paraphrase --with 'python ask_model.py' --number 8 --folder made
+      robustcs paraphrase --reformulator t5-cqr --paraphraser t5-para \\
+          --context-remover t5-cr --device cuda --folder made
+      robustcs testsets --paraphrases made/paraphrases.csv --sets 10 --folder sets
     """,
     uses=("rewrites", *SEED),
     parameters=(
@@ -100,8 +100,7 @@ COMMAND = Command(
                      help="Where models work; half precision on a GPU."),
         click.Option(["--batch"], type=click.IntRange(1, MOST), default=16, show_default=True, metavar="N",
                      help="Texts that a model gets at a time."),
-        click.Option(["--timeout"], type=click.FloatRange(min=0, min_open=True), default=600, show_default=True,
-                     metavar="SECONDS",
+        click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
                      help="End a program that says nothing for so long."),
         click.Option(["--separator"], default=" ||| ", show_default=True, metavar="TEXT",
                      help="Between the turns of a conversation, for models."),
