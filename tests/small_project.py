@@ -68,6 +68,9 @@ _FILES: dict[str, tuple[str, str]] = {
     "qr.json": ("answers", json.dumps(_ANSWERS, indent=1)), "human.json": ("answers", json.dumps(_ANSWERS, indent=2)),
     "paraphrases.csv": ("paraphrases", "TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n"
                         + "".join(f'{turn},"What, {n}?",it {n}\n' for turn in _TURNS for n in range(4))),
+    "variations.csv": ("variations", "q_id,transformation_type,original_query,variation,valid\n"
+                       + "".join(f'{turn},{kind},"What, {n}?","{kind}, {n}?",{n != 2}\n'
+                                 for turn in _TURNS for n, kind in enumerate(("typo", "order", "typo")))),
     "collection.jsonl": ("collection", _jsonl([{"id": f"d{place}", "contents": f"Text {place} of bread."}
                                                for place in range(7)])),
     "slices.tsv": ("slices", "turn\tkind\n" + "".join(f"{turn}\tdepth {turn[-1]}\n" for turn in _TURNS)),
@@ -164,7 +167,9 @@ LINES: dict[str, tuple[str, ...]] = {
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
     "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
-    "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv"),
+    "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv",
+                   f"{_PAIR} --run m1=m1.trec --group manual=human,m1,qr --paraphrases variations.csv"
+                   " --texts m1=human.tsv --raw-texts qr=raw.tsv"),
     "augment": ("", f"{_SYSTEMS} --new-judgments new.txt",
                 "--qrels some.txt --run m1=m1.trec --run m2=raw.trec --judge j=judge.txt"),
     "audit": ("", f"{_SYSTEMS} --judge j=judge.txt", "--qrels qrels.txt --judge c=judge.csv",
@@ -172,7 +177,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "judge": ("--list", f"--list {_SYSTEMS} --judgments judged.txt", f"{_SYSTEMS} --import sheet.csv --judgments judged.txt",
               f"{_SYSTEMS} --export out.csv --collection collection.jsonl --rewrites human=human.tsv",
               f"{_SYSTEMS} {_TEXTED} --judgments judged.txt --collection collection.jsonl"),
-    "testsets": ("", "--paraphrases paraphrases.csv"),
+    "testsets": ("", "--paraphrases paraphrases.csv", "--paraphrases variations.csv"),
+    "paraphrase": ("", "--vary --rewrites original=raw.tsv --rewrites human=human.tsv"),
     "retrieve": (f"--dry-run --index index --collection later.jsonl {_TEXTED} --texts m1=human.tsv"
                  " --raw-texts r1=raw.tsv --rewriter qr.tsv",),
     "diversity": ("", "--source raw.tsv --target human.tsv", f"{_TEXTED} --paraphrases paraphrases.csv"),
@@ -208,6 +214,8 @@ FOREIGN = ("run", "texts")
 #: (kind, how) of what is sound after all.
 SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     ("diversity", "texts", "paraphrases in its place"),
+    # one form of paraphrases stands in the place of the other
+    ("variations", "paraphrases in its place"),
     # whatever is asked can be answered; no judgments say which turns there are
     ("retrieve", "texts", "foreign ids"),
     # people may be audited as any judge

@@ -23,6 +23,7 @@ COMMANDS = {
     "figure": "sweep --config small.toml --step 0.5 --output out/s.svg --output out/s.csv",
     "augment": "augment --config small.toml --new-judgments new_judgments.txt --write-qrels out/merged.txt --output out/a.json",
     "testsets": "testsets --folder out/sets",
+    "paraphrase": "paraphrase --folder out/varied",
     "crowd": "crowd --folder out/crowd --output out/c.json",
     "agreement": "agreement --html out/page.html --output out/a.json",
     "export": "judge --export out/sheet.csv --judgments out/j.txt",

@@ -27,7 +27,8 @@ from tests.conftest import COMMANDS
 LINES = (
     "breakdown", "breakdown --metric f1", "sweep --metric ndcg_cut_3", "correlate", "unjudged --scope run", "augment",
     "augment --leave-one-out", "augment --what-if 20", "robustness", "clariq", "agreement",
-    "agreement annotations/ratings.csv", "crowd", "diversity", "testsets", "judge", "passages",
+    "agreement annotations/ratings.csv", "crowd", "diversity", "paraphrase", "testsets",
+    "testsets --clean", "judge", "passages",
 )  # fmt: skip
 #: Those that read several files at the same time.
 THREADED = tuple(line for line in LINES if any("--jobs" in option.opts for option in COMMANDS[line.split()[0]].params))

@@ -15,6 +15,7 @@ from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
+    from robustcs.project.workspace import Workspace
 
 _USES = (
     *FORMULATIONS,
@@ -54,10 +55,25 @@ def _run(output: str | None, fresh: bool, **given: Any) -> None:
 
     project = load_project(_USES, given)
     if project.retrieval is not None:
+        project = _with_testsets(Workspace(project, given["jobs"], track))
         project = with_runs(Workspace(project, given["jobs"], track), tell)
     folder = Path(output) if output is not None else report_folder(project)
     config = given["config"]
     make(project, folder, Path(config).parent if config else Path(), _command(given), given["jobs"], fresh)
+
+
+def _with_testsets(workspace: Workspace) -> Project:
+    """The project with test sets drawn from its paraphrases, where it has no groups and can retrieve them."""
+    from robustcs.errors import UsageError
+    from robustcs.studies.robustness.experiment import is_experiment, with_testsets
+
+    if not is_experiment(workspace.project):
+        return workspace.project
+    try:
+        return with_testsets(workspace, tell)
+    except UsageError as error:
+        tell(f"no test sets: {error}")
+        return workspace.project
 
 
 def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, fresh: bool = False) -> None:

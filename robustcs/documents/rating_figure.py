@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: From the lowest to the highest rating: told apart with any colour vision and in grey.
 _LOW, _MIDDLE, _HIGH = "#cf5c0c", "#f3f0e6", "#0b3a66"
 _ROW = 0.3
-_NAME = 24  # characters of a criterion's name
+_NAME = 36  # characters of a criterion's name
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robustcs.documents.files import write_folder
+from robustcs.inputs.turns import turn_depth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +28,23 @@ def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
     ``history_i.jsonl``
         For rewriters, in the form of ConversationQueryRewriter: ``input`` are the raw turns so far in this set, the turn
         itself last; ``target`` is the manual text.
+
+    Turns whose id does not say their place in a conversation stand in the first two alone; the others need that place.
     """
     files = {}
+    in_conversation = any(turn_depth(turn) is not None for turn in sets["turn"])
     for number, part in sets.groupby("set"):
         for kind in ("manual", "raw"):
             files[f"{kind}_{number}.tsv"] = "".join(
                 f"{turn}\t{text}\n" for turn, text in zip(part["turn"], part[kind], strict=True)
             )
+        if not in_conversation:
+            continue
         topics: dict[str, list[dict[str, object]]] = {}
         records = []
         for row in part.itertuples():
+            if turn_depth(row.turn) is None:
+                continue
             topic, _, depth = row.turn.rpartition("_")
             texts = {"raw_utterance": row.raw, "manual_rewritten_utterance": row.manual}
             topics.setdefault(topic, []).append({"number": _number(depth), **texts})

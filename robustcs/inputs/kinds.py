@@ -260,6 +260,8 @@ def _of_header(line: str) -> Identified | None:
         return Identified("clariq topics", "ClariQ topics")
     if any("paraphrase" in name for name in columns) and "," in line:
         return Identified("paraphrases", "paraphrases")
+    if {"variation", "transformation_type"} <= set(columns):
+        return Identified("paraphrases", "labelled query variations", ("texts",))
     return Identified("question bank", "a bank of questions") if columns[:2] == ["question_id", "question"] else None
 
 

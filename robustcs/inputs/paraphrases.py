@@ -1,39 +1,59 @@
-"""Paraphrases of turns in the ECAsT form: CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE.
+"""Paraphrases of turns, in one of two forms that the header tells apart.
 
-One row is one wording of one turn: manual, which can be understood alone, and raw, which leans on the conversation so far.
+ECAsT
+    CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE. One row is one wording of one turn: manual, which can be
+    understood alone, and raw, which leans on the conversation so far. A column CATEGORY, where there is one, says what kind of
+    variation a row is.
+labelled variations
+    CSV with ``q_id``, ``variation`` and ``transformation_type`` (the category), as query variation generators publish them
+    (Penha et al., 2022). A variation is manual and raw alike. Rows whose column ``valid`` is false are left out and counted.
+
 Other columns are passed over; fields may be quoted as in any CSV (RFC 4180).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.kinds import refuse_other_kinds
-from robustcs.inputs.records import LONGEST_OF_TURN
-from robustcs.inputs.rows import csv_rows
+from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN
+from robustcs.inputs.rows import csv_rows, find_column
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns that are read; letter case does not matter, nor whether words are joined by a space or by ``_``.
 COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
+CATEGORY = "CATEGORY"
+#: Of labelled variations: their text, their category, and whether they mean the same.
+VARIATION, TRANSFORMATION, VALID = "variation", "transformation_type", "valid"
+_VARIATION_IDS = ("q_id", *ID_NAMES)
 
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """One row; white space around and inside the texts is one space. ``line`` counts from 1."""
+    """One row; white space around and inside the texts is one space. ``line`` counts from 1; ``category`` may be empty."""
 
     turn: str
     manual: str
     raw: str
     line: int
+    category: str = ""
 
 
-def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase, ...]]:
-    """Turn → its paraphrases in file order; the turns in natural order.
+class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
+    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` say what was left out."""
 
-    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or one that does not say
-    its place in the conversation, an empty paraphrase, a quote that is not closed; or when columns or rows are missing.
+    notes: tuple[str, ...] = ()
+
+
+def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
+    """The paraphrases of every turn.
+
+    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or (ECAsT) one that does not
+    say its place in the conversation, an empty paraphrase, a quote that is not closed, neither true nor false where a variation
+    is valid; or when columns or rows are missing.
     """
     refuse_other_kinds(path, "paraphrases")
     problems = ProblemList(path)
@@ -43,32 +63,101 @@ def read_paraphrases(path: str | os.PathLike[str]) -> dict[str, tuple[Paraphrase
         problems.raise_if_any()
         raise input_error(path, None, "the file is empty", f"its first line names {', '.join(COLUMNS)}", "empty")
     line, header = first
-    positions = [_position(path, line, name, header) for name in COLUMNS]
+    labelled = find_column([cell.strip() for cell in header], (VARIATION,)) is not None
+    form = _Variations(path, line, header) if labelled else _Ecast(path, line, header)
     found: dict[str, list[Paraphrase]] = {}
+    for line, cells in _whole_rows(rows, len(header), problems):
+        row = form.row(line, cells, problems)
+        if row is not None:
+            found.setdefault(row.turn, []).append(row)
+    problems.raise_if_any()
+    if not found:
+        raise input_error(path, None, "the file has no paraphrases", "check the path", "empty")
+    paraphrases = Paraphrases((turn, tuple(found[turn])) for turn in sorted(found, key=turn_sort_key))
+    paraphrases.notes = form.notes
+    return paraphrases
+
+
+def _whole_rows(rows: Iterator[tuple[int, list[str]]], width: int, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are as wide as the header, with white space in cells as single spaces."""
     for line, cells in rows:
-        if len(cells) != len(header):
-            problems.add(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
-                "put a text with commas in quotes" if len(cells) > len(header) else "complete the row or leave it out",
-                "wrong-columns",
-            )  # fmt: skip
+        if len(cells) == width:
+            yield line, [" ".join(cell.split()) for cell in cells]
             continue
-        turn, manual, raw = (" ".join(cells[position].split()) for position in positions)
+        problems.add(
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
+            "put a text with commas in quotes" if len(cells) > width else "complete the row or leave it out",
+            "wrong-columns",
+        )  # fmt: skip
+
+
+class _Ecast:
+    """The form of ECAsT."""
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, path: str | os.PathLike[str], line: int, header: list[str]):
+        self.places = [_position(path, line, name, header) for name in COLUMNS]
+        names = [_plain(cell) for cell in header]
+        self.category = names.index(CATEGORY) if CATEGORY in names else None
+
+    def row(self, line: int, cells: list[str], problems: ProblemList) -> Paraphrase | None:
+        """The paraphrase of a row; None for one that is wrong, which ``problems`` then has."""
+        turn, manual, raw = (cells[place] for place in self.places)
         if turn_depth(turn) is None:
             what = f"turn id {turn!r} does not say its place in a conversation" if turn else "no turn id"
             problems.add(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif not manual or not raw:
             column = COLUMNS[1] if not manual else COLUMNS[2]
             problems.add(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
-        elif max(len(manual), len(raw)) > LONGEST_OF_TURN:
-            found_text = f"turn {turn}: a text of {max(len(manual), len(raw)):,} characters"
-            problems.add(line, found_text, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
-        else:
-            found.setdefault(turn, []).append(Paraphrase(turn, manual, raw, line))
-    problems.raise_if_any()
-    if not found:
-        raise input_error(path, None, "the file has no paraphrases", "check the path", "empty")
-    return {turn: tuple(found[turn]) for turn in sorted(found, key=turn_sort_key)}
+        elif not _too_long(line, turn, max(manual, raw, key=len), problems):
+            return Paraphrase(turn, manual, raw, line, "" if self.category is None else cells[self.category])
+        return None
+
+
+class _Variations:
+    """The form of labelled variations."""
+
+    def __init__(self, path: str | os.PathLike[str], line: int, header: list[str]):
+        names = [cell.strip() for cell in header]
+        columns = {name: find_column(names, (name,)) for name in (VARIATION, TRANSFORMATION, VALID)}
+        turn = find_column(names, _VARIATION_IDS)
+        if turn is None or columns[TRANSFORMATION] is None:
+            raise _no_column(path, line, "q_id" if turn is None else TRANSFORMATION, header, "name it in the first line")
+        self.turn = names.index(turn)
+        self.text, self.category = (names.index(str(columns[name])) for name in (VARIATION, TRANSFORMATION))
+        self.valid = None if columns[VALID] is None else names.index(str(columns[VALID]))
+        self.invalid = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many rows are no valid variations."""
+        return (f"variations left out because their file calls them invalid: {self.invalid}",) if self.invalid else ()
+
+    def row(self, line: int, cells: list[str], problems: ProblemList) -> Paraphrase | None:
+        """The paraphrase of a row; None for one that is invalid or wrong, which ``problems`` then has."""
+        turn, text, category = cells[self.turn], cells[self.text], cells[self.category]
+        valid = "true" if self.valid is None else cells[self.valid].lower()
+        if valid in ("false", "0"):
+            self.invalid += 1
+        elif valid not in ("true", "1"):
+            problems.add(line, f"{VALID} is {valid!r}", "write True or False", "not-a-flag")
+        elif not turn:
+            problems.add(line, "no turn id", "complete the row or leave it out", "no-turn-id")
+        elif not text or not category:
+            column = VARIATION if not text else TRANSFORMATION
+            problems.add(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+        elif not _too_long(line, turn, text, problems):
+            return Paraphrase(turn, text, text, line, category)
+        return None
+
+
+def _too_long(line: int, turn: str, text: str, problems: ProblemList) -> bool:
+    if len(text) <= LONGEST_OF_TURN:
+        return False
+    found = f"turn {turn}: a text of {len(text):,} characters"
+    problems.add(line, found, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
+    return True
 
 
 def _plain(name: str) -> str:
@@ -79,8 +168,9 @@ def _position(path: str | os.PathLike[str], line: int, name: str, header: list[s
     names = [_plain(cell) for cell in header]
     if _plain(name) in names:
         return names.index(_plain(name))
+    raise _no_column(path, line, name, header, f"write CSV whose first line is {','.join(COLUMNS)}")
+
+
+def _no_column(path: str | os.PathLike[str], line: int, name: str, header: list[str], advice: str) -> InputError:
     there = ", ".join(" ".join(cell.split())[:40] for cell in header[:6])
-    raise input_error(
-        path, line, f"no column {name!r}; the columns are: {there}",
-        f"write CSV whose first line is {','.join(COLUMNS)}", "no-such-column",
-    )  # fmt: skip
+    return input_error(path, line, f"no column {name!r}; the columns are: {there}", advice, "no-such-column")

@@ -2,22 +2,27 @@
 
 CSV with a header line, or JSONL with one object a line. Columns (the first name of each that is there counts):
 ``item`` (``question_id``, ``response_id``, ``paraphrase``, ``document``), ``worker`` (``rater``, ``annotator``, ``worker_id``),
-``grade`` (``rating``, ``score``, ``label``); ``turn`` and ``criterion`` where there are several.
+``grade`` (``rating``, ``score``, ``label``); ``turn`` and ``criterion`` where there are several; ``source``, what an item was
+made of, where that differs. A sheet of ``robustcs paraphrase`` has the columns :data:`SHEET_CRITERIA` in place of ``grade``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.records import ID_NAMES, StrPath
-from robustcs.inputs.rows import find_column, need_column, read_rows
+from robustcs.inputs.rows import Row, find_column, need_column, read_rows
 
 ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
 WORKER = ("worker", "rater", "annotator", "worker_id")
 GRADE = ("grade", "rating", "score", "label")
 TURN = ("turn", "turn_id", *(name for name in ID_NAMES if name not in ("turn", "turn_id")))
+#: Criteria of a sheet of paraphrases (Al-Thani et al., 2023, Table 5): columns of their own, a rating in each.
+SHEET_CRITERIA = (
+    "semantic similarity", "language diversity", "raw semantic similarity", "conversational entailment", "passage relevance",
+)  # fmt: skip
 #: The criterion of files that have only one.
 ONE_CRITERION = "rating"
 
@@ -31,11 +36,18 @@ class Rating(NamedTuple):
     criterion: str
     value: str
     line: int
+    source: str = ""
 
 
 def is_ratings(columns: Sequence[str]) -> bool:
     """Whether a file with these columns holds individual ratings."""
     return all(find_column(columns, names) for names in (ITEM, WORKER, GRADE))
+
+
+def is_rating_sheet(columns: Sequence[str]) -> bool:
+    """Whether a file with these columns is a sheet with a column for each criterion."""
+    some = any(find_column(columns, (criterion,)) for criterion in SHEET_CRITERIA)
+    return some and all(find_column(columns, names) for names in (ITEM, WORKER)) and not find_column(columns, GRADE)
 
 
 def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tuple[str, ...]]:
@@ -48,9 +60,12 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     """
     problems = ProblemList(path)
     columns, rows = read_rows(path, problems)
+    if is_rating_sheet(columns):
+        columns, rows = _as_long(columns, rows)
     item, worker, grade = (need_column(path, columns, names) for names in (ITEM, WORKER, GRADE))
     turn = need_column(path, columns, TURN) if turns else find_column(columns, TURN)
     criterion = find_column(columns, ("criterion",))
+    source = find_column(columns, ("source",))
     ratings: dict[tuple[str, str, str, str], Rating] = {}
     missing = repeated = 0
     for line, row in rows:
@@ -65,7 +80,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         if not value:
             missing += 1
             continue
-        read = Rating(about, rated, rater, what, value, line)
+        read = Rating(about, rated, rater, what, value, line, _text(row.get(source)) if source else "")
         earlier = ratings.setdefault(read[:4], read)
         if earlier.value != value:
             of = " ".join(part for part in (about, rated) if part)
@@ -82,6 +97,23 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     if missing:
         notes.append(f"{missing} rows without a rating were left out")
     return list(ratings.values()), tuple(notes)
+
+
+def _as_long(columns: Sequence[str], rows: Iterator[Row]) -> tuple[list[str], Iterator[Row]]:
+    """A sheet with a row for each rating: one for every criterion of a row that has a rating, one without where it has none."""
+    criteria = [column for column in columns if column.lower() in SHEET_CRITERIA]
+
+    def long() -> Iterator[Row]:
+        for line, row in rows:
+            given = [(name, row.get(name)) for name in criteria if _text(row.get(name))]
+            if not given:  # nobody has rated it yet, so nobody need have signed it
+                worker = find_column(columns, WORKER)
+                given = [(criteria[0], "")]
+                row = {**row, str(worker): "nobody"}
+            for name, value in given:
+                yield line, {**row, "criterion": name.lower(), "grade": value}
+
+    return [*columns, "criterion", "grade"], long()
 
 
 def _text(value: Any) -> str:

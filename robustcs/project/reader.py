@@ -23,8 +23,9 @@ from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
 from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.inputs.labels import Labels, Texts, read_labels
-from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, TextFile
@@ -194,11 +195,7 @@ class Inputs:
         Raises :class:`InputError` for every file that has a text of none of them.
         """
         texts = self.texts
-        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
-        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
-        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in self._text_files])
-        if problems:
-            raise InputError(list(dict.fromkeys(problems)))
+        self.refuse_strangers(self._text_files, turns, basis)
         return texts
 
     def require_paraphrases(self) -> Path:
@@ -207,8 +204,18 @@ class Inputs:
             raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
         return self.project.paraphrases
 
+    def refuse_strangers(
+        self, files: Iterable[tuple[StrPath, dict[str, str]]], turns: Iterable[str], basis: Basis = "runs"
+    ) -> None:
+        """Raise :class:`InputError` for every (file, its texts) that has a text of none of ``turns``; see :meth:`texts_of`."""
+        what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
+        expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
+        problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in files])
+        if problems:
+            raise InputError(list(dict.fromkeys(problems)))
+
     @cached_property
-    def paraphrases(self) -> dict[str, tuple[Paraphrase, ...]]:
+    def paraphrases(self) -> Paraphrases:
         """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
         path = self.require_paraphrases()
         paraphrases = read_paraphrases(path)

@@ -143,6 +143,14 @@ def scikit_learn(workspace: Workspace) -> None:
         raise NotInstalledError("no-scikit-learn", "scikit-learn is not installed", "pip install 'robustcs[passages]'")
 
 
+def texts_of_turns(workspace: Workspace) -> None:
+    """Texts of the raw or of the manual turns."""
+    roles = {part.role for part in workspace.project.formulations.values() if part.rewrites}
+    if not roles & {"original", "human"}:
+        advice = "name them with --rewrites original=FILE and --rewrites human=FILE"
+        raise UsageError("no-texts", "no turns are given", advice)
+
+
 def clarifying_questions(workspace: Workspace) -> None:
     """The table ``[clariq]``."""
     if workspace.project.clariq is None:
@@ -171,5 +179,6 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, judges, groups,
         compared_runs, paraphrases,
         collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
+        texts_of_turns,
     )
 }  # fmt: skip

@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.retrieval.generation import MAX_INPUT, MAX_OUTPUT, Generator
 from robustcs.retrieval.index import Track
-from robustcs.retrieval.models import load_model, transformers
 from robustcs.retrieval.settings import CONTEXT
 from robustcs.retrieval.store import RankingStore, normalised
 
 #: Between the turns of a history, as T5-CQR was trained.
 SEPARATOR = " ||| "
-_BATCH = 16
-_MAX_INPUT, _MAX_OUTPUT = 512, 64
 
 
 def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
@@ -98,28 +95,15 @@ def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 def _generate(folder: Path, inputs: list[str], store: RankingStore, track: Track) -> dict[str, str]:
     """The greedy output of the model for every input; those that the store knows are not computed again."""
-    model_key = hashlib.sha256(f"rewriter {fingerprint(folder)} {_MAX_INPUT} {_MAX_OUTPUT}".encode()).hexdigest()
+    model_key = hashlib.sha256(f"rewriter {fingerprint(folder)} {MAX_INPUT} {MAX_OUTPUT}".encode()).hexdigest()
     known = store.rewrites(model_key, inputs)
-    new = sorted((text for text in inputs if text not in known), key=len)
+    new = [text for text in inputs if text not in known]
     if not new:
         return known
-    library, torch = transformers()
-    model, tokenizer = load_model(folder, library.AutoModelForSeq2SeqLM)
-    batches = [new[start : start + _BATCH] for start in range(0, len(new), _BATCH)]
-    for batch in track(batches, f"rewriting {len(new)} turns", len(batches)):
-        outputs = _outputs(model, tokenizer, batch, torch)
-        store.put_rewrites(model_key, dict(zip(batch, outputs, strict=True)))
-        known |= dict(zip(batch, outputs, strict=True))
+    model = Generator(folder)
+    batches = model.batches(new)
+    for found in track(model.generate(batches), f"rewriting {len(new)} turns", len(batches)):
+        outputs = {text: one for text, (one,) in found.items()}
+        store.put_rewrites(model_key, outputs)
+        known |= outputs
     return known
-
-
-def _outputs(model: Any, tokenizer: Any, batch: list[str], torch: Any) -> list[str]:
-    # the end of a long history is what the turn leans on
-    tokenizer.truncation_side = "left"
-    encoded = tokenizer(batch, return_tensors="pt", padding=True, truncation=True, max_length=_MAX_INPUT)
-    with torch.inference_mode():
-        ids = model.generate(
-            input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], max_new_tokens=_MAX_OUTPUT,
-            do_sample=False, num_beams=1,
-        )  # fmt: skip
-    return [normalised(text) for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]

@@ -24,7 +24,7 @@ SETS = table(
     "sets", "The paraphrase of a turn in a set.",
     count("set", "from 1"), text("turn"), text("manual"), text("raw"),
     text("history", "the raw paraphrases of the earlier turns of the conversation in this set"),
-    count("line", "of the paraphrase file"),
+    count("line", "of the paraphrase file"), text("category", "the kind of variation; empty where the file does not say"),
 )  # fmt: skip
 
 
@@ -74,14 +74,12 @@ def _keys(row: Paraphrase) -> tuple[tuple[str, str], ...]:
 
 def sets_table(drawn: Mapping[str, Sequence[Paraphrase]], sets: int) -> pd.DataFrame:
     """The sets row by row; ``drawn`` is in natural order, so a conversation's turns stand in the order they were asked."""
-    import pandas as pd
-
     found = []
     for number in range(sets):
         so_far: dict[str, list[str]] = {}
         for turn, rows in drawn.items():
             row = rows[number]
             history = so_far.setdefault(conversation(turn), [])
-            found.append((number + 1, turn, row.manual, row.raw, list(history), row.line))
+            found.append((number + 1, turn, row.manual, row.raw, list(history), row.line, row.category))
             history.append(row.raw)
-    return pd.DataFrame(found, columns=["set", "turn", "manual", "raw", "history", "line"])
+    return SETS.frame(found)

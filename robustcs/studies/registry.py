@@ -18,6 +18,7 @@ STUDIES: tuple[Study, ...] = (
           ("qrels", "groups", "rewrites")),
     Study("judge", "Grade the unjudged passages that matter.", ("qrels", "runs", "compared_runs", "measures_of_rankings"),
           ("qrels", "compared_runs"), in_report=False, holes=True, asked="--list"),
+    Study("paraphrase", "Ask the same turns in other words.", ("texts_of_turns",), ("rewrites",), in_report=False),
     Study("testsets", "Draw disjoint test sets from paraphrases.", ("paraphrases",), ("paraphrases",), in_report=False),
     Study("retrieve", "Answer the questions that no run answers yet.", ("questions",), ("rewrites", "texts"), in_report=False),
     Study("diversity", "How different are paraphrases from their turns?", ("compared_texts",), ("rewrites", "paraphrases")),

@@ -19,9 +19,9 @@ WRITERS = [
     "breakdown --output {}", "sweep --step 0.5 --format json --output {}", "correlate --format csv --output {}",
     "unjudged --format csv --output {}", "robustness --format json --output {}", "augment --leave-one-out --format json -o {}",
     "augment --new-judgments new.txt --write-qrels {}", "judge --list --format csv --output {}", "judge --judgments {}",
-    "testsets --format json --output {}", "diversity --format csv --output {}", "clariq --format json --output {}",
-    "crowd --format json --output {}", "agreement --format json --output {}", "agreement --html {}",
-    "check --format json --output {}", "report --output {}", "judge --export {}",
+    "testsets --format json --output {}", "paraphrase --format json --output {}", "diversity --format csv --output {}",
+    "clariq --format json --output {}", "crowd --format json --output {}", "agreement --format json --output {}",
+    "agreement --html {}", "check --format json --output {}", "report --output {}", "judge --export {}",
 ]  # fmt: skip
 
 
@@ -59,6 +59,7 @@ def test_an_input_is_never_written_to(demo_copy: Path, capfd: pytest.CaptureFixt
 def test_a_folder_of_files_spares_inputs_in_it(demo_copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for folder, name, command in (
         ("sets", "manual_1.tsv", "testsets"),
+        ("varied", "paraphrases.csv", "paraphrase"),
         ("made", "pool.txt", "crowd"),
         ("page", "report.html", "report"),
         ("page", "tables/breakdown-turns.csv", "report"),

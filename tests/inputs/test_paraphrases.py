@@ -102,3 +102,39 @@ def test_a_text_as_long_as_a_book_is_refused(tmp_path: Path) -> None:
     path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,{'b' * 1_000_001},a\n")
     with pytest.raises(InputError, match="file.csv:2: turn 1_1: a text of 1,000,001 characters; it may have 1,000,000"):
         read_paraphrases(path)
+
+
+def test_labelled_variations(shared_data: Path) -> None:
+    path = shared_data / "formats" / "variations" / "variations_trec2019_labeled.csv"
+    found = read_paraphrases(path)
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    valid = sorted(
+        (row["q_id"], row["transformation_type"], " ".join(row["variation"].split())) for row in rows if row["valid"] == "True"
+    )
+    assert sorted((one.turn, one.category, one.raw) for some in found.values() for one in some) == valid
+    assert all(one.raw == one.manual for some in found.values() for one in some)
+    assert (len(found), len(valid), len(rows)) == (43, 334, 429)
+    assert found.notes == ("variations left out because their file calls them invalid: 95",)
+
+
+def test_categories(tmp_path: Path) -> None:
+    text = f"category,{HEADER.strip()}\n typo ,1_1,a,b\n,1_2,c,d\n"
+    found = read_paraphrases(write(tmp_path, text))
+    assert [found[turn][0].category for turn in ("1_1", "1_2")] == ["typo", ""] and found.notes == ()
+
+
+def test_broken_variations(tmp_path: Path) -> None:
+    header = "q_id,transformation_type,variation,valid\n"
+    text = header + "1,typo,a,yes\n,typo,a,True\n2,,a,True\n3,typo,,True\n4,typo,,False\n5,typo,a,1\n"
+    assert problem(tmp_path, text).splitlines() == [
+        "P:2: valid is 'yes'; write True or False",
+        "P:3: no turn id; complete the row or leave it out",
+        "P:4: turn 2: empty transformation_type; write the text or leave the row out",
+        "P:5: turn 3: empty variation; write the text or leave the row out",
+    ]
+    assert problem(tmp_path, "q_id,variation\n1,a\n") == (
+        "P:1: no column 'transformation_type'; the columns are: q_id, variation; name it in the first line"
+    )
+    assert problem(tmp_path, "variation,transformation_type\n1,a\n").startswith("P:1: no column 'q_id'; the columns are:")
+    assert problem(tmp_path, header + "1,typo,a,False\n") == "P: the file has no paraphrases; check the path"

@@ -77,17 +77,18 @@ def test_a_rewriter_from_a_folder(rewriter: Path, tmp_path: Path, monkeypatch: p
     def refuse(*_: object) -> None:
         raise AssertionError("loaded again")
 
-    monkeypatch.setattr("robustcs.retrieval.rewriting.load_model", refuse)
+    monkeypatch.setattr("robustcs.retrieval.generation.load_model", refuse)
     assert rewrite(str(rewriter), TEXTS, store, untracked) == (expected, [])
 
 
 def test_a_turn_for_which_the_model_writes_nothing_keeps_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model that knows one conversation only; what it wrote is known the second time."""
     (tmp_path / "model").mkdir()
-    module = "robustcs.retrieval.rewriting"
+    module = "robustcs.retrieval.generation"
     monkeypatch.setattr(f"{module}.transformers", lambda: (SimpleNamespace(AutoModelForSeq2SeqLM=None), None))
     monkeypatch.setattr(f"{module}.load_model", lambda *_: (None, None))
-    monkeypatch.setattr(f"{module}._outputs", lambda *parts: ["bicycle chain" * (text == "chain ?") for text in parts[2]])
+    outputs = lambda *parts: ["bicycle chain" * (text == "chain ?") for text in parts[3]]  # noqa: E731
+    monkeypatch.setattr(f"{module}.Generator._outputs", outputs)
     store = RankingStore(tmp_path / "store.sqlite")
     texts = {"1_1": "bees live", "1_2": "they eat", "2_1": "chain ?"}
     for _ in range(2):

@@ -66,13 +66,13 @@ def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str
 
     from robustcs.errors import UsageError
     from robustcs.inputs.annotations import is_annotations
-    from robustcs.inputs.ratings import is_ratings
+    from robustcs.inputs.ratings import is_rating_sheet, is_ratings
     from robustcs.inputs.rows import columns_of
 
     references = {"reference": tuple(map(Path, reference))} if reference else {}
     if files:
         columns, paths = columns_of(files[0]), tuple(map(Path, files))
-        of_ratings = is_ratings(columns) and not is_annotations(columns)
+        of_ratings = (is_ratings(columns) or is_rating_sheet(columns)) and not is_annotations(columns)
         return known.given(**{"ratings" if of_ratings else "snippets": paths}, **references)
     if not (known.snippets or known.ratings):
         advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"

@@ -33,9 +33,9 @@ from robustcs.statistics.agreement import (
     check_majority,
     fleiss_kappa,
     krippendorff_alpha,
-    majority_of,
     pair_agreement,
 )
+from robustcs.studies.agreement.sources import GROUPED, MEANS, NO_MAJORITY, SOURCE_KAPPA, label_places, source_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 #: Group → its ratings; the paper's, for a scale of 1 to 5.
 Groups = Mapping[str, Sequence[str]]
 GROUPS: Groups = {"poor": ("1", "2"), "undecided": ("3",), "good": ("4", "5")}
-NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
 _STAGES = table(
     "stages", "What filtering and grouping do.",
@@ -70,7 +69,7 @@ class RatingAgreement(Result):
     """
 
     study = "agreement"
-    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, _LABELS)
+    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, _LABELS, MEANS, GROUPED, SOURCE_KAPPA)
 
     min_agreement: float
     kappa: pd.DataFrame
@@ -79,6 +78,9 @@ class RatingAgreement(Result):
     stages: pd.DataFrame
     distribution: pd.DataFrame
     labels: pd.DataFrame
+    means: pd.DataFrame
+    grouped: pd.DataFrame
+    source_kappa: pd.DataFrame
 
 
 def rating_agreement(
@@ -102,8 +104,9 @@ def rating_agreement(
     stages: list[tuple[Any, ...]] = []
     distribution: list[tuple[Any, ...]] = []
     labels: list[tuple[Any, ...]] = []
+    groups_of = {scale.criterion: _group_of(scale, groups) for scale in scales}
     for scale in scales:
-        group_of = _group_of(scale, groups)
+        group_of = groups_of[scale.criterion]
         kept = np.nan_to_num(pair_agreement(scale.counts), nan=-1) >= min_agreement
         for items, counts in (("all", scale.counts), ("kept", scale.counts[kept])):
             grouped = [("given", counts), *([("grouped", _grouped(counts, scale, group_of))] if group_of else [])]
@@ -121,6 +124,7 @@ def rating_agreement(
     return RatingAgreement(
         evaluated, min_agreement, *agreement_tables(scales, min_agreement, units, seed), _STAGES.frame(stages),
         _DISTRIBUTION.frame(distribution), _LABELS.frame(labels),
+        *source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed),
     )  # fmt: skip
 
 
@@ -150,12 +154,7 @@ def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Count
 def _labels(
     scale: Scale, items: str, counts: Counts, group_of: Mapping[str, str], majority: int | None
 ) -> list[tuple[str, str, str, str, int, float]]:
-    raters = counts.sum(axis=1)
-    needed = np.array([majority_of(int(number), majority) for number in raters], dtype=np.int64)
-    top = counts.max(axis=1, initial=0)
-    # two ratings may both reach a majority that is no more than half
-    clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
-    label = np.where(clear, counts.argmax(axis=1) if len(counts) else 0, -1)
+    label = label_places(counts, majority)
     rows = []
     for place, name in [*enumerate(scale.values), (-1, NO_MAJORITY)]:
         count = int((label == place).sum())

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from robustcs.documents.document import MAX_LAYERS, Block, Figure, LayeredText, Layers, Table
 from robustcs.documents.rating_figure import distribution_figure
 from robustcs.documents.tables import Shown, notes_of, ready, result_table
-from robustcs.documents.words import interval, number, percent, score
+from robustcs.documents.words import interval, number, number_interval, percent, score
 from robustcs.inputs.annotations import TextKey
 from robustcs.result import Result, count, text
 from robustcs.result import number as field
 from robustcs.studies.agreement.analysis import LONGEST_SHARE, SnippetAgreement, Texts
-from robustcs.studies.agreement.ratings import NO_MAJORITY, RatingAgreement
+from robustcs.studies.agreement.ratings import RatingAgreement
+from robustcs.studies.agreement.sources import ALL, NO_MAJORITY
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
@@ -173,10 +174,14 @@ def draw_overlap(result: SnippetAgreement) -> matplotlib.figure.Figure:
 
 def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
     """Kappa and alpha, what filtering and grouping do to them, majority labels, and how ratings are distributed."""
-    return (
-        _kappa(result), _alpha(result), _stages(result), _labels(result),
-        _distribution(result), distribution_figure(result.distribution),
-    )  # fmt: skip
+    blocks: list[Block] = [_kappa(result), _alpha(result), _stages(result), _labels(result)]
+    if len(result.means):
+        blocks.append(_means(result))
+    if len(result.grouped):
+        blocks.append(_grouped(result))
+        if result.grouped["source"].nunique() > 1:
+            blocks.append(_grouped_figure(result))
+    return (*blocks, _distribution(result), distribution_figure(result.distribution))
 
 
 def _kappa(result: RatingAgreement) -> Table:
@@ -230,6 +235,71 @@ def _labels(result: RatingAgreement) -> Table:
         ],
         f"The rating that a majority of the item's raters gave; otherwise {NO_MAJORITY}.", rows=rows, by="criterion",
     )  # fmt: skip
+
+
+def _means(result: RatingAgreement) -> Table:
+    kappa = result.source_kappa.rename(columns={"value": "kappa"})
+    keys = ["criterion", "source"]
+    rows = result.means.merge(kappa[[*keys, "kappa"]], on=keys)
+    return result_table(
+        result, "means", "How good is it?",
+        [
+            "criterion", *(["source"] if rows["source"].nunique() > 1 else []), "items",
+            (field("mean"), lambda row: number(row.value, 2)),
+            (field("95 %"), lambda row: number_interval(row.ci_low, row.ci_high, 2)),
+            (field("of labels"), lambda row: number(row.label_mean, 2)),
+            (field("κ"), lambda row: number(row.kappa, 2)),
+        ],
+        f"Means over items; intervals over {counted(int(rows['units'].max()), rows['unit'].iloc[0])}, from five on. Of labels:"
+        " mean of the ratings that a majority gave. κ: Fleiss, of the ratings as given; source_kappa has its interval.",
+        rows=rows, by="criterion",
+    )  # fmt: skip
+
+
+def _grouped(result: RatingAgreement) -> Table:
+    groups = list(dict.fromkeys(result.grouped["group"]))
+    rows = [
+        (
+            str(criterion),
+            str(source),
+            str(part["items"].iloc[0]),
+            *(percent(one) for one in part.set_index("group")["share"][groups]),
+        )
+        for (criterion, source), part in result.grouped.groupby(["criterion", "source"], sort=False)
+    ]
+    spec = result.spec("grouped")
+    heads = ready(*(spec.field(name) for name in ("criterion", "source", "items")), *(field(group) for group in groups))
+    note = "Items by the group of the rating that a majority of their raters gave; JSON has intervals."
+    return result_table(result, "grouped", "How many are good?", heads, note, rows=rows)
+
+
+def _grouped_figure(result: RatingAgreement) -> Figure:
+    words = [
+        f"{row.criterion} ({row.source}): {row.group} {percent(row.share)}" for row in _labelled(result).itertuples()
+    ]  # fmt: skip
+    return Figure(
+        "sources",
+        "Items by the group of their label, for each criterion and source, of those that have a label.",
+        f"{'; '.join(words)}.",
+        lambda: draw_sources(result),
+    )
+
+
+def draw_sources(result: RatingAgreement) -> matplotlib.figure.Figure:
+    """Figure 7B: stacked bars of the groups by criterion and source."""
+    from robustcs.documents.rating_figure import RatingRow, rating_figure
+
+    parts = _labelled(result).groupby(["criterion", "source"], sort=False)
+    return rating_figure(
+        [RatingRow(f"{criterion}, {source}", tuple(part["group"]), tuple(part["share"])) for (criterion, source), part in parts]
+    )
+
+
+def _labelled(result: RatingAgreement) -> pd.DataFrame:
+    """The rows of table ``grouped`` of single sources, as shares of the items that have a label."""
+    rows = result.grouped[(result.grouped["source"] != ALL) & (result.grouped["group"] != NO_MAJORITY)]
+    whole = rows.groupby(["criterion", "source"], sort=False)["count"].transform("sum")
+    return rows.assign(share=rows["count"] / whole)[whole > 0]
 
 
 def _distribution(result: RatingAgreement) -> Table:

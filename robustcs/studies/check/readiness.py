@@ -43,7 +43,7 @@ class Readiness:
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems,
             "augment": self._merged, "audit": self._audited,
-            "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
+            "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages, "diversity": self._common_turns,
             "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
             "crowd": partial(self._asked, "crowd"),
         }  # fmt: skip
@@ -218,6 +218,10 @@ class Readiness:
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
             study("augment").part("ask").ask(self._answered.workspace)
+
+    def _varied(self) -> None:
+        """Turns are varied as the command does it."""
+        study("paraphrase").part("ask").ask(self.workspace.of(self.project))
 
     def _audited(self) -> None:
         """Judges are asked as the command does it."""

@@ -15,18 +15,17 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
-from robustcs.result import Evaluated, Field, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.statistics.correction import holm
-from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, within_margin
+from robustcs.statistics.effect import check_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
-from robustcs.statistics.means import cluster_t_test
-from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.risk import risk
-from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.units import units_of
+from robustcs.studies.robustness.drops import drops_of, tests_of
 from robustcs.studies.robustness.slices import SLICES, Slices, slice_drops
 from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
+from robustcs.studies.robustness.variations import VARIATIONS, Categories, variation_drops
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,34 +42,16 @@ _OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
 ALPHA = 1.0
 
 
-def _tests(of: str) -> tuple[Field, ...]:
-    """What is said of a drop: p values of two tests, and an interval."""
-    return (
-        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
-        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
-        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
-        p_value("t_p_corrected", "", "Holm", "t test"),
-        difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
-        difference("ci_high"),
-        number("p_floor", "the smallest p that this design could have shown"),
-        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
-        number("effect", "standardised mean drop over units"),
-        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
-        flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
-        text("note", "what must be known beside the numbers"),
-    )  # fmt: skip
-
-
 _TABLES = (
     table(
         "measures", "Every test set beside the baseline of its group. A drop is baseline − value: a positive one is a loss.",
         text("group"), text("set"), text("metric"), score("value"), score("baseline"), difference("drop"),
-        number("drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("sets"), text("baseline_run"),
+        number("drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("sets"), text("baseline_run"),
     ),
     table(
         "groups", "The drop of a group: the mean over its sets, tested on every turn's mean drop.",
         text("group"), text("metric"), score("value", "mean over the sets"), score("baseline"), difference("mean_drop"),
-        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *_tests("groups"),
+        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("groups"),
         count("sets", "their number"),
     ),
     table(
@@ -95,6 +76,11 @@ _TABLES = (
         count("steady", "turns with one score in all sets"),
     ),
     table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), text("metric"), *SLICES),
+    table(
+        "variations", "Drops by category of variation, where the paraphrases have one and the texts of sets are given: the"
+        " turns that have such a variation, each as the mean of the sets that ask it so.",
+        text("group"), text("category"), text("metric"), *VARIATIONS, *tests_of("categories of a group"),
+    ),
     table("turns", "Every turn over the sets.", text("group"), text("metric"), *TURNS, text("text", "Human", "Human")),
 )  # fmt: skip
 
@@ -117,6 +103,7 @@ class Robustness(Result):
     variance: pd.DataFrame
     spread: pd.DataFrame
     slices: pd.DataFrame
+    variations: pd.DataFrame
     turns: pd.DataFrame
 
 
@@ -129,12 +116,13 @@ def robustness(
     alpha: float = ALPHA,
     margin: float | None = None,
     seed: int = 0,
+    categories: Categories | None = None,
 ) -> Robustness:
     """Compare every set of every group (at least one) with the group's baseline.
 
     ``scores``: system name → turns × measures, all over the same turns. ``slices``: column → turn → value. ``texts``: turn →
     text, shown with the turns. ``alpha`` weighs losses in the risk summaries. ``margin`` is the largest drop that
-    counts as none.
+    counts as none. ``categories``: set → turn → the kind of variation that the set has there.
 
     Raises :class:`UsageError` for a group that has a system twice, and for a margin that is not above 0.
     """
@@ -145,7 +133,9 @@ def robustness(
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
     units = units_of(list(next(iter(scores.values())).index), evaluated.policy.unit)
-    tables: dict[str, list[dict[str, object]]] = {name: [] for name in ("measures", "groups", "risk", "variance", "spread")}
+    tables: dict[str, list[dict[str, object]]] = {
+        name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations")
+    }
     frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
     tests: dict[tuple[str, str], list[Tested]] = {}
     notes: list[str] = []
@@ -156,7 +146,7 @@ def robustness(
             sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
             key = {"group": name, "metric": metric}
             # the drop of the sets' mean is the mean of their drops
-            *drops, mean = _drops(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
+            *drops, mean = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
             for set_, values, (drop, test) in zip(group.sets, sets.T, drops, strict=True):
                 of_set = {"group": name, "set": set_, "metric": metric}
                 tables["measures"].append(of_set | drop | {"baseline_run": group.baseline})
@@ -167,6 +157,9 @@ def robustness(
             tests.setdefault(("groups", metric), []).append(mean[1])
             tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
             tables["spread"].append(key | spread(sets))
+            kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
+            by_kind = variation_drops(baseline.index, base, sets, kinds, units, margin, seed)
+            tables["variations"] += [key | row for row in by_kind]
             frames["turns"].append(turn_variability(baseline.index, base, sets, group.sets).assign(**key))
             cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, units)
             frames["slices"].append(cut.assign(**key))
@@ -182,37 +175,13 @@ def robustness(
         built[name].loc[rows, "p_corrected"] = family.p
         built[name].loc[rows, "t_p_corrected"] = holm(built[name].loc[rows, "t_p"])
         notes += [f"{_SETS_OF[name]}: {family.note}"] if family.note else []
-    for name in _SETS_OF:
+    for column in ("p", "t_p"):
+        by_group = built["variations"].groupby(["group", "metric"], sort=False)[column]
+        built["variations"][f"{column}_corrected"] = by_group.transform(lambda p: holm(p.to_numpy()))
+    for name in (*_SETS_OF, "variations"):
         built[name] = built[name].astype({"equivalent": "boolean"})
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]
     return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
-
-
-def _drops(
-    values: Floats, base: Floats, units: Units, margin: float | None, seed: int
-) -> list[tuple[dict[str, object], Tested]]:
-    """Every row of ``values`` (systems × turns) beside ``base``: the columns of its drop, and the test."""
-    # equal scores may differ in their last bits; a test must not read them as a drop
-    sums = units.sums(np.round(base - values, DECIMALS))
-    tests = paired_tests(sums, units.sizes, seed, units.kind)
-    more = zip(
-        values.mean(axis=1).tolist(), tests, cluster_t_test(sums, units.sizes).tolist(),
-        effect_sizes(sums, units.sizes, units.kind), detectable_differences(sums, units.sizes, units.kind), strict=True,
-    )  # fmt: skip
-    baseline = float(base.mean())
-    return [
-        (
-            {
-                "value": value, "baseline": baseline, "drop": baseline - value,
-                "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
-                "p": test.p, "t_p": t_p, "ci_low": test.low, "ci_high": test.high, "p_floor": test.floor, "exact": test.exact,
-                "effect": effect.value, "detectable": least.value,
-                "equivalent": None if margin is None else within_margin(test, margin) == "inside", "note": test.note,
-            },
-            test,
-        )
-        for value, test, t_p, effect, least in more
-    ]  # fmt: skip
 
 
 def _risk(gains: Floats, alpha: float) -> dict[str, object]:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from robustcs.evaluation.groups import Group
 
 
-def _run(call: Call, group: tuple[str, ...], slices: str | None, alpha: float, margin: float | None, figure: str) -> None:
+def _run(
+    call: Call, group: tuple[str, ...], slices: str | None, alpha: float, margin: float | None, sets: int | None, figure: str
+) -> None:
     from dataclasses import replace
 
     from robustcs.documents.document import Figure
@@ -28,7 +30,7 @@ def _run(call: Call, group: tuple[str, ...], slices: str | None, alpha: float, m
             raise UsageError("repeated-group", "two groups have the same name", "give every --group a NAME of its own")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
-    result = ask(workspace, slices=slices, alpha=alpha, margin=margin, tell=call.tell)
+    result = ask(workspace, slices=slices, alpha=alpha, margin=margin, sets=sets, tell=call.tell)
     blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
     call.emit(workspace, result, blocks)
 
@@ -50,8 +52,8 @@ COMMAND = Command(
     Every test set of paraphrases beside its baseline: drops in points and per cent with intervals and tests, gains and
     losses per turn, how much of the variance is wording, and where in the conversation scores drop.
 
-    With paraphrases and an index in robustcs.toml, and no groups, the whole experiment is run: test sets are drawn and
-    retrieved, and how much of the top 3 nobody judged is added.
+    With paraphrases and an index in robustcs.toml, and no groups, the whole experiment is run: paraphrases are cleaned as by
+    robustcs testsets --clean, test sets are drawn (--sets) and retrieved, and how much of the top 3 nobody judged is added.
 
     \b
     Examples:
@@ -62,7 +64,8 @@ COMMAND = Command(
       robustcs robustness --figure spread --output spread.pdf
     """,
     uses=(
-        *SYSTEMS, "paraphrases", "new_judgments", "metric", "relevance_level", "missing", "order", "depth", "jobs",
+        *SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", "metric", "relevance_level", "missing", "order",
+        "depth", "jobs",
         *UNIT, *SEED,
     ),
     parameters=(
@@ -75,7 +78,9 @@ COMMAND = Command(
                      help="In U_Risk and T_Risk a loss weighs 1 + A times a gain."),
         click.Option(["--margin"], type=float, metavar="D",
                      help="Say which drops are no larger than D: the whole 95 % interval lies inside ±D."),
-        click.Option(["--figure"], type=click.Choice(["drops", "spread"]), default="drops", show_default=True,
+        click.Option(["--sets"], type=click.IntRange(1, 100), metavar="N",
+                     help="Test sets of each kind that the whole experiment draws (default 3)."),
+        click.Option(["--figure"], type=click.Choice(["drops", "spread", "variations"]), default="drops", show_default=True,
                      help="Which figure an --output that ends in .png, .svg or .pdf gets."),
     ),
     run=_run,

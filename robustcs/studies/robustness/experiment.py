@@ -6,7 +6,8 @@ the judgments (Table 13).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from robustcs.project.model import Project, TextSource
 from robustcs.project.plan import PLAN, Plan
 from robustcs.project.workspace import Workspace
 from robustcs.result import Result, TableSpec
+from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
 from robustcs.similarity.testsets import draw, sets_table
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
@@ -38,10 +40,11 @@ def is_experiment(project: Project) -> bool:
     return bool(project.paraphrases and project.retrieval and not project.groups)
 
 
-def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
-    """The project with :data:`SETS` manual and raw test sets as texts, in groups with their baselines.
+def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int = SETS) -> Project:
+    """The project with ``sets`` manual and as many raw test sets as texts, in groups with their baselines.
 
-    Only paraphrases of turns that the baseline has are drawn. The files go to ``sets`` in the folder of the runs. Raises
+    Paraphrases that are too similar to another of their turn are left out first (stage 4 of the paper), and only those of turns
+    that the baseline has are drawn. The files go to ``sets`` in the folder of the runs. Raises
     :class:`UsageError` where the texts of the original or the manual turns are not given.
     """
     project = workspace.project
@@ -52,23 +55,52 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None]) -> Project:
             "no-baseline", "the experiment needs the texts of the original and of the manual turns",
             "name them with --rewrites original=FILE and --rewrites human=FILE",
         )  # fmt: skip
-    wanted = {turn: rows for turn, rows in workspace.paraphrases.items() if turn in human and turn in original}
+    cleaned, dropped = clean_turns(workspace.paraphrases)
+    wanted = {turn: rows for turn, rows in cleaned.items() if turn in human and turn in original}
     if not wanted:
         raise UsageError("no-common-turns", "no turn has paraphrases", f"check the turn ids: {next(iter(human))!r}")
     lacking = len(human) - len(wanted)
     folder = project.retrieval.folder / "sets"
-    drawn = {turn: draw(rows, SETS, project.seed) for turn, rows in wanted.items()}
-    write_testsets(sets_table(drawn, SETS), folder, overwrite=True)
-    tell(f"drew {SETS} manual and {SETS} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
+    drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}
+    write_testsets(sets_table(drawn, sets), folder, overwrite=True)
+    if dropped:
+        tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
+    tell(f"drew {sets} manual and {sets} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
     if lacking:
         tell(f"{counted(lacking, 'turn')} without paraphrases: --missing drop leaves them out of all runs")
-    numbers = range(1, SETS + 1)
+    numbers = range(1, sets + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
     # a rewriter would otherwise pass for the wording of the raw sets
     baseline = ORIGINAL_REWRITTEN if project.retrieval.rewriter else "original"
     groups = {"manual": Group("human", tuple(texts)), "raw": Group(baseline, tuple(raw))}
+    tell("to compare these sets again without drawing them, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups)))
     return replace(project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups)
+
+
+def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], groups: Mapping[str, Group]) -> list[str]:
+    """The lines of ``robustcs.toml`` that name these sets and groups."""
+    lines = []
+    for table, sources in (("texts", texts), ("raw_texts", raw)):
+        lines += [f"  [{table}]", *(f"  {name} = {_quoted(str(source.path))}" for name, source in sources.items())]
+    for name, group in groups.items():
+        sets = ", ".join(map(_quoted, group.sets))
+        lines += [f"  [groups.{name}]", f"  baseline = {_quoted(group.baseline)}", f"  sets = [{sets}]"]
+    return lines
+
+
+def groups_to_add(project: Project) -> str:
+    """How to name the groups that the project's test sets could be, on the command line; empty where it has no test sets."""
+    original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
+    found = []
+    for name, baseline, sources in (("manual", "human", project.texts), ("raw", original, project.raw_texts)):
+        if sources:
+            found.append(f"--group {name}={','.join([baseline, *sources])}")
+    return " ".join(found)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

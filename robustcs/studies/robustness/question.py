@@ -27,8 +27,11 @@ _READING = (
 def _part(project: Project) -> Project:
     needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    keys = ["qrels", "runs", "groups", "run_groups", "policy", "seed"]
+    if project.texts or project.raw_texts:  # they tell what kind of variation a set has for a turn
+        keys += ["paraphrases", "texts", "raw_texts"]
     # all runs: what is expected of holes is learned from all of them
-    part = only(project, ("qrels", "runs", "groups", "run_groups", "policy", "seed"), ("run", "rewrites"))
+    part = only(project, keys, ("run", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=False))
 
 

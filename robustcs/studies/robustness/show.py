@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -61,6 +62,9 @@ def _result(result: Robustness) -> tuple[Block, ...]:
         Figure("spread", f"{measure_label(headline_measure(metrics))} of every turn: lowest to highest of the sets, mean and"
                " baseline.", _spread_alt(result), lambda: draw_spread(result))
     )  # fmt: skip
+    if len(result.variations):
+        blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
+        blocks.append(_variations_figure(result))
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
     blocks += [_turns(result, metrics[0], group) for group in groups]
     return tuple(blocks)
@@ -176,6 +180,27 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     )  # fmt: skip
 
 
+def _variations(result: Robustness, metric: str, group: str) -> Table:
+    rows = result.variations
+    columns: list[Shown] = [
+        "category", "turns", "baseline", "value", _DROP, (share("in %"), lambda row: _percent(row.drop_percent)), _INTERVAL,
+        "p_corrected",
+    ]  # fmt: skip
+    return result_table(
+        result, "variations", f"{group}: which variation costs how much {measure_label(metric)}?", columns,
+        "Turns that have such a variation, each as the mean of the sets that ask it so; Holm: over the categories of a group.",
+        rows=rows[(rows["metric"] == metric) & (rows["group"] == group)], slug=f"variations-{group}",
+    )  # fmt: skip
+
+
+def _variations_figure(result: Robustness) -> Figure:
+    parts = [f"{row.category} ({row.group}): {_points(row.drop)}" for row in _of_headline(result.variations).itertuples()]
+    return Figure(
+        "variations", "Drop below the baseline by kind of variation, with 95 % intervals.",
+        f"Points with intervals. Drops: {'; '.join(parts)}.", lambda: draw_variations(result),
+    )  # fmt: skip
+
+
 def _turns(result: Robustness, metric: str, group: str) -> Table:
     turns = result.turns
     part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values("range", ascending=False, kind="stable")
@@ -205,6 +230,19 @@ def draw_drops(result: Robustness) -> matplotlib.figure.Figure:
             mean = result.groups[(result.groups["group"] == group) & (result.groups["metric"] == metric)].iloc[0]
             drops = [Drop(row["set"], row["drop"], row["ci_low"], row["ci_high"]) for _, row in rows.iterrows()]
             groups.append([*drops, Drop(f"mean of {group}", mean["mean_drop"], mean["ci_low"], mean["ci_high"], mean=True)])
+    return drops_figure(panels)
+
+
+def draw_variations(result: Robustness) -> matplotlib.figure.Figure:
+    """The drops by category with their intervals, one panel per group, in the headline measure."""
+    from robustcs.studies.robustness.figure import Drop, drops_figure
+
+    rows = _of_headline(result.variations)
+    order = list(dict.fromkeys(rows["category"]))
+    panels = {}
+    for group, part in rows.groupby("group", sort=False):
+        found = {row.category: Drop(row.category, row.drop, row.ci_low, row.ci_high) for row in part.itertuples()}
+        panels[str(group)] = [[found.get(name, Drop(name, nan, nan, nan)) for name in order]]
     return drops_figure(panels)
 
 
@@ -238,6 +276,10 @@ def _spread_alt(result: Robustness) -> str:
 
 
 # ---------------------------------------------------------------- numbers
+
+
+def _of_headline(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["metric"] == headline_measure(rows["metric"])]
 
 
 def _points(value: float) -> str:

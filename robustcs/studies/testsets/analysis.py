@@ -16,7 +16,7 @@ from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation, turn_depth
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
-from robustcs.similarity.near_duplicates import relation, text_key
+from robustcs.similarity.near_duplicates import TooSimilar, relation, text_key
 from robustcs.similarity.testsets import KINDS, SETS, draw, sets_table
 from robustcs.wording import counted, some_of
 
@@ -40,6 +40,16 @@ _OVERLAPS = table(
     text("turn"), text("kind"), count("texts", "distinct ones that the turn has", "different texts"), count("sets"),
     count("repeated", "sets whose paraphrase another set has too", "sets that share a text"),
 )  # fmt: skip
+_CATEGORIES = table(
+    "categories", "Paraphrases by category, where the file has any.",
+    text("category"), count("paraphrases"), count("turns", "that have one"),
+)  # fmt: skip
+_DROPPED = table(
+    "dropped", "What cleaning left out, and what it is too similar to. No rows without cleaning.",
+    text("turn"), text("kind", "manual or raw: the texts that are too similar"),
+    text("relation", "exact, one word, few characters", "difference"), text("dropped", "its text"),
+    text("kept", "the text that stays"), count("line", "of the paraphrase file"), count("kept_line"),
+)  # fmt: skip
 _TWINS = table(
     "twins", "The pairs behind similar.",
     text("kind"), text("turn"), text("relation", "exact, one word, few characters", "difference"), text("first", "its text"),
@@ -52,25 +62,33 @@ class ParaphraseSets(Result):
     """Paraphrases of a file and the sets drawn from them."""
 
     study = "testsets"
-    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, _TWINS, SETS)
+    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, _TWINS, SETS, _CATEGORIES, _DROPPED)
 
     statistics: pd.DataFrame
     similar: pd.DataFrame
     overlaps: pd.DataFrame
     twins: pd.DataFrame
     sets: pd.DataFrame
+    categories: pd.DataFrame
+    dropped: pd.DataFrame
 
 
-def draw_testsets(paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, seed: int) -> ParaphraseSets:
+def draw_testsets(
+    paraphrases: Mapping[str, Sequence[Paraphrase]],
+    sets: int,
+    seed: int,
+    notes: Sequence[str] = (),
+    dropped: Sequence[TooSimilar] = (),
+) -> ParaphraseSets:
     """Draw ``sets`` test sets; ``paraphrases`` are turn → its paraphrases, the turns in natural order.
 
     One row of the file gives a set both its manual and its raw text of the turn, so that the one is the right rewrite of
     the other. Seeded: the draw of a turn depends on the seed and on its own paraphrases only, not on their order, the
-    other turns or the machine.
+    other turns or the machine. ``dropped`` is what cleaning left out before.
     """
     drawn = {turn: draw(rows, sets, seed) for turn, rows in paraphrases.items()}
     twins = _twins(paraphrases)
-    notes = [f"seed {seed}", *_gaps(paraphrases)]
+    notes = [f"seed {seed}", *notes, *_gaps(paraphrases)]
     return ParaphraseSets(
         Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes)),
         _STATISTICS.frame([_statistics(paraphrases)]),
@@ -78,6 +96,8 @@ def draw_testsets(paraphrases: Mapping[str, Sequence[Paraphrase]], sets: int, se
         _overlaps(paraphrases, drawn),
         twins,
         sets_table(drawn, sets),
+        _categories(paraphrases),
+        _DROPPED.frame([_gone(one) for one in dropped]),
     )
 
 
@@ -127,6 +147,20 @@ def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[st
                 texts = len({text_key(getattr(row, kind)) for row in paraphrases[turn]})
                 found.append((turn, kind, texts, len(rows), repeated))
     return _OVERLAPS.frame(found)
+
+
+def _categories(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
+    turns: dict[str, list[str]] = {}
+    for turn, rows in paraphrases.items():
+        for row in rows:
+            if row.category:
+                turns.setdefault(row.category, []).append(turn)
+    return _CATEGORIES.frame([(category, len(some), len(set(some))) for category, some in turns.items()])
+
+
+def _gone(one: TooSimilar) -> tuple[object, ...]:
+    texts = getattr(one.dropped, one.kind), getattr(one.kept, one.kind)
+    return one.dropped.turn, one.kind, one.relation, *texts, one.dropped.line, one.kept.line
 
 
 def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[str]:

@@ -16,7 +16,7 @@ _SHOWN = 10
 
 def show(result: ParaphraseSets) -> tuple[Block, ...]:
     """Statistics, near-duplicates, overlaps, and the first conversation of the first sets."""
-    blocks: list[Block] = [_statistics(result), _similar(result)]
+    blocks: list[Block] = [_statistics(result), *([_dropped(result)] if len(result.dropped) else []), _similar(result)]
     if len(result.twins):
         blocks.append(_twins(result))
     blocks += [_overlaps(result), _conversations(result)]
@@ -37,6 +37,13 @@ def _similar(result: ParaphraseSets) -> Table:
         [(text(""), lambda row: row.kind), "pairs", "exact", "one_word", "few_characters", "paraphrases", "share"],
         f"Without regard to letter case. Few characters: an edit distance of at most {FEW_CHARACTERS}.",
     )  # fmt: skip
+
+
+def _dropped(result: ParaphraseSets) -> Table:
+    shown = result.dropped.head(_SHOWN)
+    note = f"{len(shown)} of {len(result.dropped):,}. Kept: what was there before it."
+    columns = ["turn", "kind", "relation", "dropped", "kept"]
+    return result_table(result, "dropped", "Too similar to another one, and left out", columns, note, rows=shown)
 
 
 def _twins(result: ParaphraseSets) -> Table:

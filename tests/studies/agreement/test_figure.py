@@ -26,5 +26,5 @@ def test_ratings_fill_each_bar() -> None:
     (axes,) = figure.axes
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.5, 0.02, 0.48, 1.0])
     assert [text.get_text() for text in axes.texts] == ["1", "3", "x"]  # no room for the 2
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a" * 23 + "…", "$kind$"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a" * 35 + "…", "$kind$"]
     assert len({bar.get_facecolor() for bar in axes.patches[:3]}) == 3

@@ -16,7 +16,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.agreement import fleiss_kappa, fleiss_of, fleiss_sums
 from robustcs.statistics.unit_agreement import agreement_estimate
-from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement
+from robustcs.studies.agreement.ratings import rating_agreement
+from robustcs.studies.agreement.sources import NO_MAJORITY
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 
@@ -104,7 +105,8 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
 
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = rating_agreement(PAPER, EVALUATED)
-    assert list(result.tables) == ["kappa", "alpha", "agreement", "stages", "distribution", "labels"]
+    first = ["kappa", "alpha", "agreement", "stages", "distribution", "labels"]
+    assert list(result.tables) == [*first, "means", "grouped", "source_kappa"]
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
             replace(result, **{name: frame.assign(more=1)})

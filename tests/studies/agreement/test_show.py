@@ -24,7 +24,7 @@ def tables(result: Result) -> dict[str, Table]:
     ("result", "names"),
     [
         (SNIPPETS, ["jaccard", "reference", "statistics", "workers", "texts"]),
-        (RATINGS, ["kappa", "alpha", "stages", "labels", "distribution"]),
+        (RATINGS, ["kappa", "alpha", "stages", "labels", "means", "grouped", "distribution"]),
     ],
 )
 def test_every_block_names_its_table(result: Result, names: list[str]) -> None:

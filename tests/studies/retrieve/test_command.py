@@ -268,6 +268,37 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
     assert again["measures"] == found["measures"] and again["plan"][-1]["share"] == 1
     code, out, _ = call(capfd, "robustness")
     assert code == 0 and "How much of the top 3 did nobody judge?" in out
+    # paraphrases are cleaned first, and the lines that are told give the same without drawing
+    code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3", "--sets", 2, "--format", "json")
+    assert code == 0 and " of 350 paraphrases left out, too similar to another of their turn" in err
+    two = json.loads(out)["tables"]["measures"]
+    assert {row["set"] for row in two} == {"manual_1", "manual_2", "raw_1", "raw_2"}
+    assert "add to robustcs.toml:" in err
+    lines = [line.strip() for line in err.splitlines() if line.startswith("  ")]
+    with Path("robustcs.toml").open("a") as stream:
+        stream.write("\n" + "\n".join(lines) + "\n")
+    code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3", "--format", "json")
+    assert code == 0 and json.loads(out)["tables"]["measures"] == two and "drew" not in err
+    code, _, err = call(capfd, "robustness", "--sets", 2)
+    assert code == 2 and "--sets is for the whole experiment, which needs paraphrases and an index, and no groups" in err
+
+
+@needs_pyserini
+def test_a_report_makes_the_experiment(capfd: pytest.CaptureFixture[str], project: Path) -> None:
+    code, _, err = call(capfd, "report", "--metric", "ndcg_cut_3", "--output", "made")
+    assert code == 0 and "drew 3 manual and 3 raw test sets of 70 turns" in err, err
+    rows = json.loads(Path("made/results/robustness.json").read_text())["tables"]["measures"]
+    assert {row["set"] for row in rows} == {f"{kind}_{number}" for kind in ("manual", "raw") for number in (1, 2, 3)}
+    assert rows == table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3")
+
+
+def test_groups_to_add_are_told(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    line = ("robustness", "--qrels", demo / "qrels.txt", "--human", demo / "runs" / "stem_human.trec")
+    (tmp_path / "t.tsv").write_text("1_1\tWhat?\n")
+    sets = ("--texts", f"m1={tmp_path / 't.tsv'}", "--raw-texts", f"r1={tmp_path / 't.tsv'}")
+    code, _, err = call(capfd, *line, *sets)
+    told = "name them with --group manual=human,m1 --group raw=original,r1 or in robustcs.toml"
+    assert code == 2 and err == f"robustcs: no groups of runs are given; {told}\n"
 
 
 RAW_GROUP = """
@@ -360,7 +391,9 @@ REPORT = "report --output made"
 @pytest.mark.parametrize("command", [*EVALUATING, REPORT])
 def test_every_command_retrieves_by_itself(capfd: pytest.CaptureFixture[str], project: Path, command: str) -> None:
     edit(project / "qr.tsv", "3_7", f"Which chain do people of {command.split()[0]} ride?")
-    (project / "robustcs.toml").write_text((project / "robustcs.toml").read_text() + 'folder = "runs"\n')
+    # with paraphrases a report draws test sets, too
+    config = (project / "robustcs.toml").read_text().replace('paraphrases = "paraphrases.csv"\n', "")
+    (project / "robustcs.toml").write_text(config + 'folder = "runs"\n')
     code, out, err = call(capfd, *command.split())
     assert code == 0 and (out or "made/report.html" in err), err
     assert (

@@ -31,7 +31,8 @@ def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) ->
     code, out, _ = call(capsys, *options, "--alpha", 5, "--missing", "drop")
     found = json.loads(out)
     assert code == 0 and found["policy"]["turns"] == 69
-    assert list(found["tables"]) == ["measures", "groups", "risk", "variance", "spread", "slices", "turns"]
+    tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns"]
+    assert list(found["tables"]) == tables and not found["tables"]["variations"]
     assert {row["alpha"] for row in found["tables"]["risk"]} == {5.0}
     mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
     assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [("manual", "opening", 10), ("raw", "opening", 10)]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.similarity.near_duplicates import clean, clean_turns, relation
 from robustcs.similarity.testsets import draw
 from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 
@@ -100,3 +101,28 @@ def test_gaps_in_a_conversation_are_told() -> None:
     result = draw_testsets(rows, 1, seed=0)
     assert result.evaluated.notes == ("seed 0", "turns without paraphrases are missing from the histories of 1 topic: 1")
     assert result.evaluated.policy_line == "3 turns · texts only, nothing is scored"
+
+
+def test_cleaning_ecast(shared_data: Path) -> None:
+    """Against a comparison of all pairs: what stays has no twin, what goes has one that stays, and no turn is left without."""
+    found = read_paraphrases(shared_data / "ECAsT.csv.gz")
+    kept, dropped = clean_turns(found)
+    assert (sum(map(len, kept.values())), len(dropped)) == (8628, 586) and kept.keys() == found.keys()
+    cleaned = draw_testsets(kept, 10, 0, dropped=dropped)
+    assert not len(cleaned.twins) and cleaned.similar["paraphrases"].tolist() == [0, 0]
+    assert cleaned.dropped["kind"].isin(["manual", "raw"]).all() and len(cleaned.dropped) == 586
+    for one in dropped:
+        assert one.kept in kept[one.dropped.turn] and one.dropped not in kept[one.dropped.turn]
+        assert relation(getattr(one.kept, one.kind), getattr(one.dropped, one.kind)) == one.relation
+    before = draw_testsets(found, 1, 0).similar
+    assert before["paraphrases"].tolist() == [836, 964]
+
+
+def test_variations_of_different_categories_are_no_twins() -> None:
+    rows = [Paraphrase("1_1", "What is a goat?", "What is it?", 2, "typo"),
+            Paraphrase("1_1", "What is the goat?", "And what is that there?", 3, "order"),
+            Paraphrase("1_1", "What is one goat?", "So?", 4, "typo"),
+            Paraphrase("1_1", "WHAT IS A GOAT?", "Well?", 5)]  # fmt: skip
+    kept, dropped = clean(rows)
+    assert [row.line for row in kept] == [2, 3]
+    assert [(one.dropped.line, one.kept.line, one.relation) for one in dropped] == [(4, 2, "one word"), (5, 2, "exact")]

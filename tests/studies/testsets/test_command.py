@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.inputs.paraphrases import read_paraphrases
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -55,3 +56,17 @@ def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatc
     Path("bad.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a\n")
     code, _, err = call(capsys, "--paraphrases", "bad.csv")
     assert (code, err) == (3, "bad.csv:2: 2 columns where the header has 3; complete the row or leave it out\n")
+
+
+def test_cleaning(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+    arguments = ("--config", demo / "robustcs.toml", "--clean", "--folder", tmp_path / "sets")
+    code, out, err = call(capsys, *arguments, "--format", "json")
+    found = json.loads(out)
+    gone = found["tables"]["dropped"]
+    assert code == 0 and gone and f"{len(gone)} of 350 paraphrases left out" in found["notes"][1]
+    assert err.startswith("wrote 13 files to")
+    assert max(map(len, call(capsys, *arguments)[1].splitlines())) <= 80
+    left = read_paraphrases(tmp_path / "sets" / "paraphrases.csv")
+    assert sum(map(len, left.values())) == found["tables"]["statistics"][0]["paraphrases"] == 350 - len(gone)
+    again = json.loads(call(capsys, "--paraphrases", tmp_path / "sets" / "paraphrases.csv", "--clean", "--format", "json")[1])
+    assert again["tables"]["dropped"] == [] and again["tables"]["similar"][0]["paraphrases"] == 0

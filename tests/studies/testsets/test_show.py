@@ -33,9 +33,9 @@ def test_nothing_in_common() -> None:
     assert not any(isinstance(block, Table) and block.slug in ("overlaps", "twins") for block in blocks)
 
 
-@pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "twins", "sets"])
+@pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "twins", "sets", "categories", "dropped"])
 def test_a_column_that_no_table_declares(name: str) -> None:
     result = draw_testsets(ROWS, 2, 0)
-    assert list(result.tables) == ["statistics", "similar", "overlaps", "twins", "sets"]
+    assert list(result.tables) == ["statistics", "similar", "overlaps", "twins", "sets", "categories", "dropped"]
     with pytest.raises(TypeError, match=f"table {name} has columns"):
         replace(result, **{name: result.tables[name].assign(more=1)})

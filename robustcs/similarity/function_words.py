@@ -1,0 +1,89 @@
+"""The words of a question, and those of English that carry grammar and little else, by what they do; all in lower case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PRONOUNS = _words("""
+    i me my mine myself you your yours we us our ours he him his she her hers it its itself they them their theirs one ones this
+    that these those there someone something anyone anything everyone everything
+""")
+POSSESSIVES = _words("my your his her its our their")
+DETERMINERS = _words("a an the some any each every all both either neither no another other such own")
+AUXILIARIES = _words("""
+    am is are was were be been being do does did have has had can could will would shall should may might must isn't aren't
+    wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't wouldn't shouldn't
+""")
+TO_BE = _words("am is are was were be been being isn't aren't wasn't weren't")
+#: Auxiliaries that no bare verb follows: a noun may.
+NO_VERB_AFTER = TO_BE | _words("have has had haven't hasn't hadn't")
+PREPOSITIONS = _words("""
+    of in on at by for with about against between into through during before after above below from up down out off over under
+    among within without across along around behind beside besides beyond near since until upon than as like regarding
+""")
+QUESTION_WORDS = _words("""
+    what who whom whose which when where why how what's who's where's how's when's why's what're who're
+""")
+#: Words that turn a meaning round: leaving one out asks something else.
+NEGATIONS = _words("no not nor never neither none without cannot")
+_OTHERS = _words("""
+    and or but if so because while then also just very too more most much many few less least to tell me please it's that's
+    there's they're i'm i've i'd i'll you're let's well ok okay
+""")
+FUNCTION_WORDS = PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_WORDS | NEGATIONS | _OTHERS
+
+
+def is_negation(word: str) -> bool:
+    """Whether a word, in lower case and with plain apostrophes, negates."""
+    return word in NEGATIONS or word.endswith("n't")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text: its place, the word in lower case with plain apostrophes, and whether it has grammar alone to say."""
+
+    start: int
+    end: int
+    plain: str
+
+    @property
+    def grammar(self) -> bool:
+        """Is it a function word?"""
+        return self.plain in FUNCTION_WORDS or is_negation(self.plain)
+
+    @property
+    def name(self) -> str:
+        """The word without the s of a genitive."""
+        return self.plain.removesuffix("'s")
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text in order."""
+    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in _WORD.finditer(text)]
+
+
+def adjacent(text: str, word: Word, following: Word) -> bool:
+    """Does nothing but white space stand between two words?"""
+    return text[word.end : following.start].isspace()
+
+
+def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
+    """The last of the content words that follow each other from the content word at ``start``."""
+    end = start
+    while end + 1 < len(words) and not words[end + 1].grammar and adjacent(text, words[end], words[end + 1]):
+        end += 1
+    return end
+
+
+def tidy(text: str) -> str:
+    """One space between words, none before what closes a sentence."""
+    return re.sub(r"\s+([?!.,;:])", r"\1", " ".join(text.split()))

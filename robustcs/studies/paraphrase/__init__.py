@@ -1,0 +1,1 @@
+"""Other words for the turns of a conversation."""

@@ -1,0 +1,306 @@
+"""From turns to paraphrases in stages: what is taken off, reformulated, paraphrased, freed of its context, and cleaned.
+
+Source: Al-Thani et al. (2023), "ECAsT", stages 1, 2 and 4, Tables 9 and 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from robustcs.inputs.paraphrases import Paraphrase
+from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.result import Evaluated, Result, count, number, table, text
+from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
+from robustcs.similarity.context_removal import without_nouns
+from robustcs.similarity.feedback import Stripped, as_it_is, strip_feedback
+from robustcs.similarity.near_duplicates import TooSimilar, clean, text_key
+from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
+from robustcs.wording import counted, some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Stage = Literal["reformulate", "paraphrase", "remove_context"]
+Source = Literal["raw", "manual"]
+STAGES: tuple[Stage, ...] = ("reformulate", "paraphrase", "remove_context")
+SOURCES: tuple[Source, ...] = ("raw", "manual")
+
+_STAGES = table(
+    "stages", "What was asked in each stage, and what came of it.",
+    text("stage", "reformulate, paraphrase or remove_context"), text("by", "a program, the folder of a model, or nouns"),
+    count("requests", "different texts that were asked for"), count("known", "answered by the store", "known before"),
+    count("failed", "without an answer: the source stands, and is asked again the next time"),
+    count("empty", "empty texts, in whose place the source stands"),
+    count("repeated", "lines of a program that answer what was answered", "again", "useless lines"),
+    count("foreign", "lines that answer what nobody asked", "foreign", "useless lines"),
+    count("unreadable", "lines that are no answer", "unreadable", "useless lines"),
+)  # fmt: skip
+_STRIPPED = table(
+    "stripped", "What was taken off before the last sentence of a turn.",
+    text("turn"), text("formulation", "raw or manual"), text("sentiment", "negative, neutral or positive, by VADER"),
+    number("compound", "VADER's score, -1 to 1"), text("before", "what is taken off"), text("question", "what is kept"),
+)  # fmt: skip
+_BLEU = table(
+    "bleu", "How close manual turns are to the raw turns, as they are and after each way to take off context (Table 9).",
+    text("turns", "which manual turns", "manual turns"), count("texts"), number("value", "corpus BLEU, 0 to 100", "BLEU"),
+)  # fmt: skip
+_DIVERSITY = table(
+    "diversity", "How different paraphrases are, before and after cleaning (Table 10).",
+    text("stage", "generated or cleaned"), text("source", "manual or raw, or all"), count("paraphrases"), count("turns"),
+    number("per_turn", "", "per turn"), number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU"),
+    number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU"),
+    count("copies", "that repeat their source"),
+)  # fmt: skip
+_DROPPED = table(
+    "dropped", "Paraphrases that cleaning took off.",
+    text("turn"), text("kind", "manual or raw, or source"), text("relation", "exact, one word, few characters", "difference"),
+    text("dropped", "its text"), text("kept", "what it is too similar to"),
+)  # fmt: skip
+_PARAPHRASES = table(
+    "paraphrases", "The paraphrases, as the file has them.",
+    text("turn"), text("source", "what it was made of: the raw turn, reformulated, or the manual one"), text("source_text"),
+    text("manual", "stands alone"), text("raw", "leans on the conversation"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """One text that a stage makes others of; ``history`` are the earlier turns, ``number`` how many texts are wanted."""
+
+    stage: Stage
+    turn: str
+    text: str
+    history: tuple[str, ...]
+    number: int = 1
+
+    @property
+    def content(self) -> dict[str, object]:
+        """What decides the answer: all but the turn's id."""
+        return {"stage": self.stage, "text": self.text, "history": list(self.history), "n": self.number}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of requests: texts of each (none where it failed), and the counts of table ``stages``."""
+
+    by: str
+    texts: Mapping[Request, Sequence[str]]
+    known: int = 0
+    repeated: int = 0
+    foreign: int = 0
+    unreadable: int = 0
+    note: str = ""
+
+
+Maker = Callable[[Sequence[Request]], Made]
+
+
+@dataclass(frozen=True)
+class Paraphrased(Result):
+    """Paraphrases made in stages, and what each stage did."""
+
+    study = "paraphrase"
+    declared = (_STAGES, _BLEU, _DIVERSITY, _STRIPPED, _DROPPED, _PARAPHRASES)
+
+    stages: pd.DataFrame
+    bleu: pd.DataFrame
+    diversity: pd.DataFrame
+    stripped: pd.DataFrame
+    dropped: pd.DataFrame
+    paraphrases: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class _Row:
+    turn: str
+    source: Source
+    source_text: str
+    manual: str
+    raw: str = ""
+
+
+def without_context(requests: Sequence[Request]) -> Made:
+    """Context removal by a rule: :func:`~robustcs.similarity.context_removal.without_nouns`."""
+    return Made("nouns", {request: [without_nouns(request.text)] for request in requests})
+
+
+def paraphrase(
+    original: Texts,
+    human: Texts,
+    makers: Mapping[Stage, Maker],
+    count_: int,
+    sources: Sequence[Source],
+    evaluated: Evaluated,
+    stripped: bool = True,
+) -> Paraphrased:
+    """``count_`` paraphrases of every turn and source, in stages, each by its maker.
+
+    ``original`` (raw turns) and ``human`` (manual turns) are turn → text; ``sources`` are those that are paraphrased;
+    ``stripped``: are feedback and revealments taken off?
+    Raw turns are reformulated first, all but those that open a conversation, which contain their whole context. What makes no
+    text of a turn leaves the source in its place.
+    """
+    steps = _Steps(makers)
+    strip = strip_feedback if stripped else as_it_is
+    turns = [turn for turn in sorted({*original, *human}, key=turn_sort_key) if turn_depth(turn) is not None]
+    raw = {turn: strip(original[turn]) for turn in turns if turn in original}
+    manual = {turn: strip(human[turn]) for turn in turns if turn in human}
+    said = earlier_texts([turn for turn in turns if turn in original], original)
+    before = earlier_texts(turns, {turn: human.get(turn) or original[turn] for turn in turns})
+
+    sources_of: dict[str, dict[Source, str]] = {turn: {} for turn in turns}
+    if "manual" in sources:
+        for turn, one in manual.items():
+            sources_of[turn]["manual"] = one.question
+    if "raw" in sources:
+        asked = {turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn])) for turn in raw if said[turn]}
+        reformulated = steps.one("reformulate", asked)
+        for turn, one in raw.items():
+            found = reformulated.get(turn, one.question)
+            if text_key(found) != text_key(sources_of[turn].get("manual", "")):
+                sources_of[turn]["raw"] = found
+
+    rows = _paraphrased(steps, sources_of, before, count_)
+    rows, bleu_rows = _context_removed(steps, rows, raw, manual, original, human, before)
+    kept, dropped = _cleaned(rows)
+    result_rows = [(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept]
+    lost = [turn for turn in turns if sources_of[turn] and turn not in {row.turn for row in kept}]
+    notes = [*evaluated.notes, *steps.notes]
+    if lost:
+        notes.append(f"{counted(len(lost), 'turn')} without any paraphrase: {some_of(lost)}")
+    return Paraphrased(
+        replace(evaluated, turns=len(turns), notes=tuple(notes)),
+        stages=_STAGES.frame(steps.counts),
+        bleu=_BLEU.frame(bleu_rows),
+        diversity=_DIVERSITY.frame([*_diversity("generated", rows), *_diversity("cleaned", kept)]),
+        stripped=_STRIPPED.frame(
+            [(turn, name, one.sentiment, one.compound, one.before, one.question)
+             for name, texts in (("raw", raw), ("manual", manual)) for turn, one in texts.items() if one.before]
+        ),
+        dropped=_DROPPED.frame(dropped),
+        paraphrases=_PARAPHRASES.frame(result_rows),
+    )  # fmt: skip
+
+
+class _Steps:
+    """The stages that were taken, each counted."""
+
+    def __init__(self, makers: Mapping[Stage, Maker]):
+        self.makers = makers
+        self.counts: list[tuple[object, ...]] = []
+        self.notes: list[str] = []
+
+    def take(self, stage: Stage, requests: Sequence[Request]) -> dict[Request, list[str]]:
+        """Request → its texts, none of them empty and at least one: the source stands where nothing was made."""
+        different = list(dict.fromkeys(requests))
+        made = self.makers[stage](different)
+        found: dict[Request, list[str]] = {}
+        failed = empty = 0
+        for request in different:
+            texts = [" ".join(one.split()) for one in made.texts.get(request, ())]
+            failed += not texts
+            empty += sum(not one for one in texts)
+            found[request] = [one or request.text for one in texts] or [request.text]
+        self.counts.append(
+            (stage, made.by, len(different), made.known, failed, empty, made.repeated, made.foreign, made.unreadable)
+        )
+        self.notes += [f"{stage}: {made.note}"] if made.note else []
+        return found
+
+    def one(self, stage: Stage, requests: Mapping[str, Request]) -> dict[str, str]:
+        """Key → the first text of its request."""
+        found = self.take(stage, list(requests.values()))
+        return {key: found[request][0] for key, request in requests.items()}
+
+
+def _paraphrased(
+    steps: _Steps, sources_of: Mapping[str, Mapping[Source, str]], before: Mapping[str, Sequence[str]], count_: int
+) -> list[_Row]:
+    asked = {
+        (turn, source): Request("paraphrase", turn, found, tuple(before[turn]), count_)
+        for turn, sources in sources_of.items() for source, found in sources.items()
+    }  # fmt: skip
+    made = steps.take("paraphrase", list(asked.values()))
+    return [
+        _Row(turn, source, request.text, one) for (turn, source), request in asked.items() for one in made[request][:count_]
+    ]
+
+
+def _context_removed(
+    steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: Texts,
+    human: Texts, before: Mapping[str, Sequence[str]],
+) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
+    """The rows with their raw texts, and Table 9: manual turns against raw ones, before and after context is taken off."""
+    both = [turn for turn in manual if turn in raw]
+    stripped = {turn: manual[turn].question for turn in both}
+    plain = {turn: raw[turn].question for turn in both}
+
+    def request(turn: str, one: str) -> Request:
+        return Request("remove_context", turn, one, tuple(before[turn]))
+
+    # turns that open a conversation keep their context
+    asked = {("row", place): request(row.turn, row.manual) for place, row in enumerate(rows) if before[row.turn]}
+    turns = {("turn", turn): request(turn, stripped[turn]) for turn in both if before[turn]}
+    found = steps.take("remove_context", [*asked.values(), *turns.values()])
+    done = [
+        replace(row, raw=found[asked["row", place]][0] if ("row", place) in asked else row.manual)
+        for place, row in enumerate(rows)
+    ]
+    removed = {turn: found[turns["turn", turn]][0] if ("turn", turn) in turns else one for turn, one in stripped.items()}
+    nouns = {turn: without_nouns(one) for turn, one in stripped.items()}
+    compared = [
+        ("as they are", human, original), ("feedback taken off", stripped, plain), ("nouns taken off", nouns, plain),
+        ("context removed", removed, plain),
+    ]  # fmt: skip
+    table_9: list[tuple[object, ...]] = [
+        (name, len(both), bleu(bleu_counts([texts[turn] for turn in both], [[against[turn]] for turn in both])))
+        for name, texts, against in compared if both
+    ]  # fmt: skip
+    return done, table_9
+
+
+def _cleaned(rows: Sequence[_Row]) -> tuple[list[_Row], list[tuple[str, str, str, str, str]]]:
+    """The rows that are neither copies of their source nor too similar to another of their turn, and those that go."""
+    by_turn: dict[str, list[_Row]] = {}
+    for row in rows:
+        by_turn.setdefault(row.turn, []).append(row)
+    kept: list[_Row] = []
+    dropped: list[tuple[str, str, str, str, str]] = []
+    for turn, some in by_turn.items():
+        copies = [row for row in some if text_key(row.manual) == text_key(row.source_text)]
+        dropped += [(turn, "source", "exact", row.manual, row.source_text) for row in copies]
+        left = [row for row in some if row not in copies]
+        stay, go = clean([Paraphrase(turn, row.manual, row.raw, place) for place, row in enumerate(left)])
+        kept += [left[one.line] for one in stay]
+        dropped += [_told(one) for one in go]
+    return kept, dropped
+
+
+def _told(one: TooSimilar) -> tuple[str, str, str, str, str]:
+    return one.dropped.turn, one.kind, one.relation, getattr(one.dropped, one.kind), getattr(one.kept, one.kind)
+
+
+def _diversity(stage: str, rows: Sequence[_Row]) -> list[tuple[object, ...]]:
+    """A row for each source and one for all."""
+    found: list[tuple[object, ...]] = []
+    names = [*dict.fromkeys(row.source for row in rows)]
+    for name in [*names, *(["all"] if len(names) > 1 else [])]:
+        some = [row for row in rows if name in (row.source, "all")]
+        by_turn: dict[str, list[str]] = {}
+        for row in some:
+            by_turn.setdefault(row.turn, []).append(row.manual)
+        own = [counts for counts in self_bleu_counts(list(by_turn.values())) if len(counts)]
+        found.append((
+            stage, name, len(some), len(by_turn), len(some) / len(by_turn),
+            bleu(bleu_counts([row.manual for row in some], [[row.source_text] for row in some])),
+            _pooled(own), sum(text_key(row.manual) == text_key(row.source_text) for row in some),
+        ))  # fmt: skip
+    return found
+
+
+def _pooled(counts: Sequence[object]) -> float:
+    import numpy as np
+
+    return bleu(np.concatenate(counts)) if counts else float("nan")  # type: ignore[arg-type]

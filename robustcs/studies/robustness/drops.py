@@ -1,0 +1,68 @@
+"""A drop below a baseline: its tests, its interval, and the columns that say them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.result import Field, difference, flag, number, p_value, text
+from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.means import cluster_t_test
+from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+
+def tests_of(of: str) -> tuple[Field, ...]:
+    """What is said of a drop: p values of two tests, and an interval."""
+    return (
+        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
+        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
+        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
+        p_value("t_p_corrected", "", "Holm", "t test"),
+        difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
+        difference("ci_high"),
+        number("p_floor", "the smallest p that this design could have shown"),
+        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+        number("effect", "standardised mean drop over units"),
+        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
+        flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
+        text("note", "what must be known beside the numbers"),
+    )  # fmt: skip
+
+
+def drops_of(
+    values: Floats, base: Floats, units: Units, margin: float | None, seed: int
+) -> list[tuple[dict[str, object], Tested]]:
+    """Every row of ``values`` (systems × turns) beside ``base``, and its test.
+
+    Value, baseline and drop (baseline − value) with what :func:`tests_of` says, but for the corrections.
+    """
+    # equal scores may differ in their last bits; a test must not read them as a drop
+    sums = units.sums(np.round(base - values, DECIMALS))
+    tests = paired_tests(sums, units.sizes, seed, units.kind)
+    more = zip(
+        values.mean(axis=1).tolist(), tests, cluster_t_test(sums, units.sizes).tolist(),
+        effect_sizes(sums, units.sizes, units.kind), detectable_differences(sums, units.sizes, units.kind), strict=True,
+    )  # fmt: skip
+    baseline = float(base.mean())
+    return [
+        (
+            {
+                "value": value, "baseline": baseline, "drop": baseline - value,
+                "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
+                "p": test.p, "t_p": t_p, "ci_low": test.low, "ci_high": test.high, "p_floor": test.floor, "exact": test.exact,
+                "effect": effect.value, "detectable": least.value,
+                "equivalent": None if margin is None else within_margin(test, margin) == "inside", "note": test.note,
+            },
+            test,
+        )
+        for value, test, t_p, effect, least in more
+    ]  # fmt: skip

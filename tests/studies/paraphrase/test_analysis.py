@@ -1,0 +1,89 @@
+"""Variations of whole topic files: what stands in a row, what is counted, what is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from robustcs.inputs.texts import read_texts
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.similarity.near_duplicates import text_key
+from robustcs.studies.paraphrase.analysis import Variations, vary
+from robustcs.studies.paraphrase.vary import CATEGORIES
+
+RAW = {"1_1": "What is honey?", "1_2": "Why doesn't it spoil?", "1_10": "Is there a market for it?"}
+MANUAL = {"1_1": "What is honey?", "1_2": "Why doesn't honey spoil?", "1_10": "Is there a big market for honey?"}
+
+
+def varied(original: dict[str, str], human: dict[str, str], seed: int = 0) -> Variations:
+    return vary(original, human, Evaluated(EvaluationPolicy(), "texts", 0, 0, (f"seed {seed}",)), seed)
+
+
+def test_rows_of_a_conversation() -> None:
+    found = varied(RAW, MANUAL).variations.set_index(["turn", "category"])
+    # with a pronoun for honey the second turn is its raw text again, so there is no such row
+    assert {turn: list(part) for turn, part in found.reset_index().groupby("turn", sort=False)["category"]} == {
+        "1_1": ["typo"],
+        "1_2": ["typo", "word order", "function words"],
+        "1_10": ["antecedent", "pronoun", "typo", "word order", "function words", "ellipsis"],
+    }
+    assert tuple(found.loc[("1_10", "antecedent")]) == ("Is there a big market for honey?", "Is there a big market?")
+    assert tuple(found.loc[("1_10", "pronoun")]) == ("Is there a big market for honey?", "Is there a big market for it?")
+    assert tuple(found.loc[("1_2", "function words")]) == ("doesn't honey spoil", "doesn't it spoil")
+
+
+def test_a_turn_with_one_text_takes_it_for_both() -> None:
+    result = varied({}, MANUAL)
+    assert result.evaluated.notes == ("seed 0", "3 turns without an Original text: Human stands for it")
+    rows = result.variations
+    same = rows[~rows["category"].isin(["antecedent", "pronoun"])]
+    assert (same["manual"] == same["raw"]).all() and len(same) > 5
+    assert varied(RAW, {}).evaluated.notes == ("seed 0", "3 turns without a Human text: Original stands for it")
+
+
+def test_turns_without_a_place_are_left_out_and_told() -> None:
+    result = varied({"alone": "What is bread made of here?"}, MANUAL)
+    assert "1 turn left out, whose id says no place in a conversation: alone" in result.evaluated.notes
+    assert result.evaluated.turns == 3 and "alone" not in set(result.variations["turn"])
+
+
+@pytest.fixture(scope="module")
+def cast2020(shared_data: Path) -> tuple[dict[str, str], dict[str, str], Variations]:
+    path = shared_data / "cast2020" / "topics_manual.json"
+    raw, manual = read_texts(path, "original"), read_texts(path, "human")
+    return raw, manual, varied(raw, manual)
+
+
+def test_cast_2020(cast2020: tuple[dict[str, str], dict[str, str], Variations]) -> None:
+    raw, manual, result = cast2020
+    rows = result.variations
+    assert list(result.categories["category"]) == list(CATEGORIES)
+    assert dict(zip(result.categories["category"], result.categories["valid"], strict=True)) == Counter(rows["category"])
+    assert result.evaluated.turns == 216 and not rows.duplicated(["turn", "category"]).any()
+    for row in rows.itertuples():
+        assert (row.manual, row.raw) != (manual[row.turn], raw[row.turn])
+        if CATEGORIES[row.category].leans:
+            assert row.manual == manual[row.turn]
+        if CATEGORIES[row.category].later:
+            assert not row.turn.endswith("_1")
+    keys = [(row.turn, text_key(row.manual), text_key(row.raw)) for row in rows.itertuples()]
+    assert len(set(keys)) == len(keys)
+    changed = {name: [(part[name] != part["turn"].map(texts)).sum() for _, part in rows.groupby("category")]
+               for name, texts in (("manual", manual), ("raw", raw))}  # fmt: skip
+    ordered = result.categories.sort_values("category")
+    assert changed == {"manual": list(ordered["manual"]), "raw": list(ordered["raw"])}
+
+
+def test_a_seed_changes_what_is_drawn_and_nothing_else(cast2020: tuple[dict[str, str], dict[str, str], Variations]) -> None:
+    raw, manual, result = cast2020
+    other, again = varied(raw, manual, 1).variations, varied(raw, manual).variations
+    assert again.equals(result.variations)
+    drawn = ["typo", "word order"]
+    for name, part in result.variations.groupby("category"):
+        same = part.reset_index(drop=True).equals(other[other["category"] == name].reset_index(drop=True))
+        assert same == (name not in drawn)
+    turned = {turn: manual[turn] for turn in reversed(manual)}
+    assert varied(raw, turned).variations.equals(result.variations)

@@ -1,0 +1,122 @@
+"""Drops by category of variation: against sums by hand, and the whole chain on CAsT 2020 with BM25."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from robustcs.cli.main import run
+from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
+from robustcs.inputs.texts import read_texts
+from robustcs.statistics.units import units_of
+from robustcs.studies.robustness.variations import categories_of, variation_drops
+
+ROWS = {
+    "1_1": (Paraphrase("1_1", "Same", "raw A", 2, "typo"), Paraphrase("1_1", "b", "raw B", 3, "order")),
+    "1_2": (Paraphrase("1_2", "c", "raw C", 4, "typo"), Paraphrase("1_2", "C ", "raw D", 5, "order")),
+    "1_3": (Paraphrase("1_3", "e", "raw E", 6),),
+}
+
+
+def test_a_category_is_told_by_the_text() -> None:
+    # of the second turn two categories have the text; the third has no category; nobody knows the fourth
+    texts = {"1_1": " B", "1_2": "c", "1_3": "e", "1_4": "x"}
+    assert categories_of(ROWS, texts, False, {}) == ({"1_1": "order"}, 1)
+    assert categories_of(ROWS, {"1_1": "RAW a", "1_2": "raw d"}, True, {}) == ({"1_1": "typo", "1_2": "order"}, 0)
+    # the manual text that a variation left as it is
+    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Same"}) == ({}, 0)
+    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Other"}) == ({"1_1": "typo"}, 0)
+
+
+def test_drops_are_means_over_turns_of_means_over_sets() -> None:
+    rng = np.random.default_rng(5)
+    turns = [f"{topic}_{depth}" for topic in range(1, 9) for depth in range(1, 6)]
+    base, scores = rng.random(40), rng.random((40, 4))
+    names = np.array(["", "typo", "order", "ellipsis"])[rng.integers(0, 4, (40, 4))]
+    names[names == "ellipsis"] = np.where(rng.random((names == "ellipsis").sum()) < 0.9, "", "ellipsis")
+    categories = [{turn: str(name) for turn, name in zip(turns, column, strict=True) if name} for column in names.T]
+    found = {row["category"]: row for row in variation_drops(pd.Index(turns), base, scores, categories, units_of(turns), 0)}
+    cells: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (turn, set_), name in np.ndenumerate(names):
+        if name:
+            cells[name][turn].append(scores[turn, set_])
+    assert found.keys() == cells.keys()
+    for name, by_turn in cells.items():
+        values = {turn: np.mean(some) for turn, some in by_turn.items()}
+        row = found[name]
+        assert (row["turns"], row["texts"]) == (len(values), sum(map(len, by_turn.values())))
+        assert row["value"] == pytest.approx(np.mean(list(values.values())))
+        assert row["baseline"] == pytest.approx(np.mean([base[turn] for turn in values]))
+        assert row["drop"] == pytest.approx(row["baseline"] - row["value"])
+        if row["turns"] > 20:
+            assert row["ci_low"] < row["drop"] < row["ci_high"] and 0 < row["p"] <= 1
+
+
+def bm25_run(path: Path, texts: dict[str, str], passages: dict[str, str]) -> None:
+    """BM25 over words; ties by place in the collection."""
+    import bm25s
+
+    index = bm25s.BM25(method="lucene", k1=0.9, b=0.4, dtype="float64", backend="numpy")
+    index.index([re.findall(r"\w+", text.lower()) for text in passages.values()], show_progress=False)
+    ids = list(passages)
+    lines = []
+    for turn, text in texts.items():
+        scores = np.round(index.get_scores(sorted(re.findall(r"\w+", text.lower()))), 6)
+        best = np.argsort(-scores, kind="stable")[:50]
+        lines += [f"{turn} Q0 {ids[place]} {rank} {scores[place]} t\n" for rank, place in enumerate(best, 1)]
+    path.write_text("".join(lines))
+
+
+def test_the_whole_chain_on_cast_2020(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Vary, draw, rank, compare: word order costs a bag of words nothing, a typo does; the two formulations are told apart."""
+    monkeypatch.chdir(tmp_path)
+    data = shared_data / "cast2020"
+    topics = data / "topics_manual.json"
+    texts = ["--rewrites", f"original={topics}:raw", "--rewrites", f"human={topics}:manual"]
+    assert run(["paraphrase", "--vary", *texts, "--folder", "varied"]) == 0
+    drawn = ["--paraphrases", "varied/paraphrases.csv"]
+    assert run(["testsets", *drawn, "--sets", "6", "--folder", "sets"]) == 0
+    with gzip.open(data / "passages.jsonl.gz", "rt", encoding="utf-8") as stream:
+        passages = {record["id"]: record["contents"] for record in map(json.loads, stream)}
+    line = ["--qrels", str(data / "qrels.txt.gz"), "--relevance-level", "2", "--metric", "ndcg_cut_3", *texts, *drawn]
+    for role, name in (("original", "raw"), ("human", "manual")):
+        bm25_run(tmp_path / f"{role}.trec", read_texts(topics, role), passages)  # type: ignore[arg-type]
+        line += [f"--{role}", f"{role}.trec"]
+        for number in range(1, 7):
+            file = f"sets/{name}_{number}.tsv"
+            bm25_run(tmp_path / f"{name}_{number}.trec", read_texts(file, "human"), passages)
+            option = "--texts" if name == "manual" else "--raw-texts"
+            line += ["--run", f"{name}_{number}={name}_{number}.trec", option, f"{name}_{number}={file}"]
+        line += ["--group", f"{name}={role}," + ",".join(f"{name}_{number}" for number in range(1, 7))]
+    capsys.readouterr()
+    assert run(["robustness", *line, "--format", "json", "--table", "variations"]) == 0
+    rows = json.loads(capsys.readouterr().out)["tables"]["variations"]
+    found = {(row["group"], row["category"]): row for row in rows}
+    everywhere = {"typo", "word order", "function words", "ellipsis"}
+    assert {name for group, name in found if group == "manual"} == everywhere
+    assert {name for group, name in found if group == "raw"} == everywhere | {"antecedent", "pronoun"}
+    for group in ("manual", "raw"):
+        assert found[group, "word order"]["drop"] == pytest.approx(0, abs=1e-12) and found[group, "word order"]["p"] == 1
+        assert found[group, "typo"]["drop"] > 0.02
+        family = [row for row in rows if row["group"] == group]
+        assert all(row["p_corrected"] >= row["p"] for row in family)
+        assert min(row["p_corrected"] for row in family) == pytest.approx(len(family) * min(row["p"] for row in family))
+    assert found["raw", "typo"]["p_corrected"] < 0.05
+    # six sets take every variation whose text nobody else has, so turns are those of the variations
+    made = read_paraphrases("varied/paraphrases.csv")
+    typos = sum(any(row.category == "typo" for row in some) for turn, some in made.items() if turn in judged(data))
+    assert found["manual", "typo"]["turns"] <= typos and found["manual", "typo"]["turns"] > 190
+
+
+def judged(data: Path) -> set[str]:
+    with gzip.open(data / "qrels.txt.gz", "rt", encoding="utf-8") as stream:
+        return {line.split()[0] for line in stream}
