@@ -43,7 +43,8 @@ class Readiness:
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems,
             "augment": self._merged, "audit": self._audited,
-            "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages, "diversity": self._common_turns,
+            "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages,
+            "diversity": self._common_turns,
             "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
             "crowd": partial(self._asked, "crowd"),
         }  # fmt: skip
