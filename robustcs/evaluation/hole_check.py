@@ -15,7 +15,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE
 
 #: The trial hides this share of the judged passages at a time, and wants at least this coverage.
 _HIDDEN, _COVERED = 0.1, 0.85

@@ -14,8 +14,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import LEAST_UNITS
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS
 from robustcs.statistics.sign_flip import limits, paired_tests
 
 Floats = npt.NDArray[np.float64]

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics.estimate import LEAST_UNITS, Estimate, joined, units_note
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import cluster_ratio, t_quantile
 
 #: Chance to find what is there, for the detectable difference and the units needed.

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from robustcs.wording import counted
 
+#: Two-sided level of all intervals.
+CONFIDENCE = 0.95
 #: Below so many units no interval is given.
 LEAST_UNITS = 5
 #: Below so many units an interval is given and called unstable.

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import LEAST_UNITS, Estimate, alike_note, carried_note, joined, units_note
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, alike_note, carried_note, joined, units_note
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import LEAST_UNITS, Tested, floor_note, joined, units_note
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Tested, floor_note, joined, units_note
 from robustcs.statistics.means import SHARE_METHOD, cluster_ratio, share_estimates
 from robustcs.statistics.paired import mcnemar_exact
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import LEAST_UNITS, Estimate, joined, units_note
-from robustcs.statistics.intervals import CONFIDENCE, RESAMPLES
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.ranks import METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -18,6 +17,9 @@ Floats = npt.NDArray[np.float64]
 METHOD = "percentile bootstrap over units, one-sided"
 #: Of a matrix of system pairs, numbers held at a time.
 _CELLS = 4_000_000
+
+#: Resamples of the bootstrap.
+RESAMPLES = 2000
 
 
 def rank_stability(

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import LEAST_UNITS, Tested, carried_note, joined, moving_note, units_note
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Tested, carried_note, joined, moving_note, units_note
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.statistics.agreement import Floats, Statistic
-from robustcs.statistics.estimate import LEAST_UNITS, Estimate, joined, units_note
-from robustcs.statistics.intervals import CONFIDENCE
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
 
 METHOD = "nested bootstrap-t over units"
