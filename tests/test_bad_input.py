@@ -42,7 +42,7 @@ SCORES_WIDTH = "where per-turn scores have 3 (measure turn value)"
 IS_RUN = "it looks like a run, which --run, --original, --qr or --human takes"
 IS_QRELS = "it looks like qrels, which --qrels takes"
 IS_SCORES = "it looks like per-turn scores, which --scores takes"
-ROLES = "write original, qr, human, or qr:NAME for one of several rewriters"
+ROLES = "write original, qr, human, or qr:NAME (original:NAME) for one of several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
 THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"
 TEXT_FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
@@ -232,14 +232,14 @@ CASES = [
     Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: role 't5'; {ROLES}"),
     Case("no role", f"{SCORED} --scores qr.eval", 2, "robustcs: --scores qr.eval; write --scores ROLE=FILE"),
     Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
-         "robustcs: role 'qr:human' names a rewriter 'human'; choose another name"),
+         "robustcs: role 'qr:human' has the name 'human'; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
          "Error: No such option '--run'. (Did you mean one of: '--human', '--qr', '--unit'?)"),
     Case("two runs of one name", "check --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 2,
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
-         " choice, turns"),
+         " choice, turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),

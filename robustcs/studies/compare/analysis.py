@@ -94,6 +94,8 @@ GATE = table(
 class Comparison(Result):
     """Two states of a project.
 
+    files
+        The table ``inputs``.
     old_name, new_name
         What the states are called.
     tops
@@ -105,7 +107,7 @@ class Comparison(Result):
     study = "compare"
     declared = (INPUTS, MEASURES, TURNS, CONCLUSIONS, GATE)
 
-    inputs: pd.DataFrame
+    files: pd.DataFrame
     measures: pd.DataFrame
     turns: pd.DataFrame
     conclusions: pd.DataFrame
@@ -113,6 +115,11 @@ class Comparison(Result):
     old_name: str
     new_name: str
     tops: Mapping[str, Top] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Table name → frame."""
+        return {spec.name: getattr(self, "files" if spec is INPUTS else spec.name) for spec in self.declared}
 
     @property
     def failed(self) -> bool:
@@ -160,7 +167,7 @@ def compare(
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
     return Comparison(
         replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count),
-        inputs=INPUTS.frame(_inputs(old, new)),
+        files=INPUTS.frame(_inputs(old, new)),
         measures=MEASURES.frame(_measures(changes, evaluated.policy.unit, seed)),
         turns=TURNS.frame(_turns(changes, old, new, thresholds)),
         conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),

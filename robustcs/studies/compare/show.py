@@ -87,8 +87,8 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
 
 
 def _changed_inputs(result: Comparison) -> Table | Paragraph:
-    changed = result.inputs[result.inputs["state"] != "same"]
-    same = len(result.inputs) - len(changed)
+    changed = result.files[result.files["state"] != "same"]
+    same = len(result.files) - len(changed)
     if not len(changed):
         return Paragraph("No input changed.")
     note = f"{counted(same, 'other input')} did not change." if same else ""
