@@ -14,11 +14,16 @@ from typing import NamedTuple
 
 import click
 import pytest
+from hypothesis import settings
 
 from robustcs.cli.main import cli, run
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# how long an example takes says nothing on a busy machine
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -44,11 +44,13 @@ def test_the_questions_stand_in_order_and_findings_come_first(report: Report) ->
     blocks = report.document.blocks
     asked = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
     assert asked == ["Findings", *(section[0].title for section in questions())]
-    assert blocks[1] == Paragraph(
-        about="Wrong answer or wrong question?",
-        text="Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 50–72) are answered by QR and Human."
+    first = blocks[1]
+    assert isinstance(first, Paragraph) and first.about == "Wrong answer or wrong question?"
+    assert first.text.startswith(
+        "Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 51–71) are answered by QR and Human."
         " The rewriter is to blame for 18 (25.7 %, 95 % interval 17–37),"
-        " the QA component for 9 (12.9 %, 95 % interval 7–23).",
+        " the QA component for 9 (12.9 %, 95 % interval 6–24); if QR and Human were swapped at random, 10.5 turns would still"
+        " count as errors of the rewriter. Which of the two fails more often is open"
     )
 
 
@@ -130,14 +132,14 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
         text.removeprefix("Evaluated: ").removesuffix(".")
         for text in texts if text.startswith("Evaluated: ") and "nothing is scored" not in text
     ]  # fmt: skip
-    line = (
-        "70 turns · missing turns score 0 (0) · ties by docid descending · scores as float32 · relevant ≥ 2 (binary measures)"
-    )
-    assert lines.count(line) == 2 == max(map(lines.count, lines))
+    line = max(dict.fromkeys(lines), key=lines.count)
+    assert line.startswith("70 turns in 10 conversations · missing turns score 0 (")
+    number = lines.count(line)
+    assert 1 < number < len(lines)
     assert (
         report.document.lead[0]
         == report.document.policy
-        == (f"{line} · so in 2 of {len(lines)} sections with scores; each says at its end what it goes over")
+        == (f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over")
     )
 
 
@@ -288,28 +290,28 @@ def computed(small: Path) -> list[str]:
 
 
 def test_only_what_depends_on_a_change_is_computed_again(small: Path, undrawn: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     assert computed(small) == []
     os.utime(small / "qr.eval", (1, 1))
     assert computed(small) == [], "another date is no other content"
     (small / "qr.eval").write_text("ndcg_cut_3\t1_1\t0.7\nndcg_cut_3\t1_2\t1\n")
-    assert computed(small) == ["breakdown", "turns"]
+    assert computed(small) == ["breakdown", "turns", "state"]
     (small / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,no question,it\n1_2,b,c\n")
     assert computed(small) == ["diversity"]
     (small / "human.tsv").write_text("1_1\tthe question\n1_2\tanother\n")
-    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     config = small / "robustcs.toml"
     config.write_text(config.read_text().replace("name =", 'thresholds = [">=0.4"]\nname ='))
-    assert computed(small) == ["breakdown", "turns"]
+    assert computed(small) == ["breakdown", "turns", "state"]
     config.write_text(config.read_text().replace("name =", "seed = 3\nname ="))
-    assert computed(small) == ["breakdown", "turns"]
+    assert computed(small) == ["breakdown", "turns", "state"]
     config.write_text(config.read_text().replace("alert(1)", "alert(2)"))
     assert computed(small) == [], "the name of the project changes no number"
     monkeypatch.setattr("robustcs.reporting.store.program", lambda: "another version")
-    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     for kept in (small / "kept").glob("*.json"):
         kept.write_text('{"half')
-    assert computed(small) == ["breakdown", "diversity", "turns"]
+    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     assert len(list((small / "kept").glob("*.json"))) == 3, "what is not used any more is gone"
 
 

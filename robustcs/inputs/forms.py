@@ -219,6 +219,8 @@ _COLUMNS = "a frame or records with the columns of such a file"
 FORMS: dict[str, Form] = {
     "qrels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
                   ("query_id", "doc_id", "relevance")),
+    "labels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
+                   ("query_id", "doc_id", "relevance")),
     "run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
     "question_run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
     "crowd_run": Form(f"{_RANKED}, or a mixed-initiative run as a dictionary", _run, ("query_id", "doc_id", "score"),

@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError
+from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
-from robustcs.project.model import Formulation
+from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import System, systems_of, unanswered
 from robustcs.project.rewritten import check_baselines
 from robustcs.project.workspace import Workspace
@@ -83,12 +84,24 @@ def judges(workspace: Workspace) -> None:
     workspace.require_judges()
 
 
+def groups_to_add(project: Project) -> str:
+    """How to name the groups that the project's test sets could be, on the command line; empty where it has no test sets."""
+    original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
+    found = []
+    for name, baseline, sources in (("manual", "human", project.texts), ("raw", original, project.raw_texts)):
+        if sources:
+            found.append(f"--group {name}={','.join([baseline, *sources])}")
+    return " ".join(found)
+
+
 def groups(workspace: Workspace) -> None:
     """Groups of runs, all of them given, none rewritten beside a baseline that is not."""
     named = [name for group in workspace.project.groups.values() for name in (group.baseline, *group.sets)]
     if not named:
         raise UsageError(
-            "no-groups", "no groups of runs are given", "name them with --group NAME=BASELINE,SET,SET or in robustcs.toml"
+            "no-groups",
+            "no groups of runs are given",
+            f"name them with {groups_to_add(workspace.project) or '--group NAME=BASELINE,SET,SET'} or in robustcs.toml",
         )
     check_baselines(workspace.project)
     workspace.system_files(named)

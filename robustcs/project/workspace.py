@@ -64,13 +64,11 @@ class Workspace(Inputs):
         Raises :class:`UsageError` for an unknown name, without qrels, or where no run answers a judged turn.
         """
         files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
-        return self.scores_of(files, measures)
+        return self.scores_of(files, measures or self.project.metrics)
 
-    def scores_of(
-        self, files: Sequence[ScoredFile], measures: Sequence[Measure] = ()
-    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """As :meth:`system_scores`, of any runs and per-turn scores."""
-        measures = averaged(measures or self.project.metrics)
+    def scores_of(self, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+        """As :meth:`system_scores`, of any runs and per-turn scores; without ``measures``, those of the paper's tables."""
+        measures = averaged(measures)
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
                 raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")

@@ -175,7 +175,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _turn_part(project: Project) -> Project:
-    keys = ("name", "qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
+    keys = ("qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
     return only(project, keys, ("run", "scores", "answers", "rewrites"))
 
 

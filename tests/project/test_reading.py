@@ -337,7 +337,7 @@ def test_roles(key: str, role: str, name: str) -> None:
 def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_role(key)
-    assert str(error.value) == (f"role {key!r}; write original, qr, human, or qr:NAME for one of several rewriters")
+    assert str(error.value) == (f"role {key!r}; write original, qr, human, or qr:NAME (original:NAME) for one of several")
     path = tmp_path / "robustcs.toml"
     path.write_text(f'[formulations."{key}"]\nrun = "a"\n')
     with pytest.raises(InputError) as bad:
@@ -349,7 +349,7 @@ def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
 def test_a_rewriter_is_not_called_like_a_role(name: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_role(f"qr:{name}")
-    assert str(error.value) == f"role 'qr:{name}' names a rewriter {name!r}; choose another name"
+    assert str(error.value) == f"role 'qr:{name}' has the name {name!r}; choose another name"
 
 
 def test_text_sources(tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: U
             repairs += _repairs(metric, str(threshold), names, right & human_right, human_right, scores.turns)
         if len(names) > 1:
             choices.append(_choice(metric, names, table, units, seed))
+    rewriters.sort(key=lambda row: names.index(row[0]))
     return {
         "rewriters": REWRITERS.frame(rewriters),
         "rewriter_tests": _tested(tests, units, seed),

@@ -41,7 +41,7 @@ class Readiness:
         self.project = workspace.project
         self._own: Mapping[str, Callable[[], None]] = {
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
-            "evaluate": self._scored_systems,
+            "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "audit": self._audited,
             "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages,
             "diversity": self._common_turns,
@@ -92,7 +92,7 @@ class Readiness:
             grouped = {one for group in project.groups.values() for one in (group.baseline, *group.sets)}
             chosen = grouped if name == "groups" or (name == "compared_runs" and grouped) else project.systems.keys()
             return {f"{one} run" for one in chosen}
-        return {name}
+        return {"rewrites"} if name == "rewrites_alone" else {name}
 
     def check_files(self, names: Iterable[str]) -> None:
         """Raise what is wrong with the first broken or foreign file of these inputs."""
@@ -218,7 +218,7 @@ class Readiness:
         """New judgments join the qrels; estimates with judges are made as the command makes them."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
-            study("augment").part("ask").ask(self._answered.workspace)
+            study("augment").part("ask").ask(self.workspace.of(self.project))
 
     def _varied(self) -> None:
         """Turns are varied as the command does it."""
@@ -226,7 +226,7 @@ class Readiness:
 
     def _audited(self) -> None:
         """Judges are asked as the command does it."""
-        study("audit").part("ask").ask(self._answered.workspace)
+        study("audit").part("ask").ask(self.workspace.of(self.project))
 
     def _scale(self) -> None:
         """The grades of the qrels are those that people give."""

@@ -89,16 +89,6 @@ def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], group
     return lines
 
 
-def groups_to_add(project: Project) -> str:
-    """How to name the groups that the project's test sets could be, on the command line; empty where it has no test sets."""
-    original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
-    found = []
-    for name, baseline, sources in (("manual", "human", project.texts), ("raw", original, project.raw_texts)):
-        if sources:
-            found.append(f"--group {name}={','.join([baseline, *sources])}")
-    return " ".join(found)
-
-
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 

@@ -82,7 +82,7 @@ def test_without_an_index(
     folder = without_index(demo, tmp_path, monkeypatch)
     advice = "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml\n"
     code, _, err = call(capfd, "breakdown")
-    assert (code, err) == (2, f"robustcs: no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original{advice}")
+    assert (code, err) == (2, f"robustcs: no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr{advice}")
     code, _, err = call(capfd, "retrieve", "--dry-run")
     some = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"
     found = "; ".join(f"{some} of {name}" for name in ("original", "qr", "human"))
@@ -421,7 +421,7 @@ def test_a_report_without_an_index_is_of_what_there_is(
 ) -> None:
     without_index(demo, tmp_path, monkeypatch)
     code, _, err = call(capfd, *REPORT.split())
-    assert code == 0 and "(no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original; robustcs retrieve --index" in err
+    assert code == 0 and "(no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr; robustcs retrieve --index" in err
 
 
 #: Tells on stderr when it has come to a moment, and waits there (or goes on with it, for Java).
