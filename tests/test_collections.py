@@ -324,15 +324,21 @@ def test_every_collection_has_a_page_and_stands_in_the_index() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_the_commands_of_the_page_lead_to_a_report(
-    page: Path, shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    page: Path,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     text, collection = page.read_text("utf-8"), COLLECTIONS[page.stem]
+    public = any(isinstance(source, str) for source in collection.files.values())
+    data = request.getfixturevalue("shared_data") if public else tmp_path
     folder = tmp_path / page.stem
     assert sorted(layout(text)) == sorted(collection.files)
     for name in layout(text):
         source = collection.files[name]
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        content = bytes_of(shared_data / source) if isinstance(source, str) else source(shared_data).encode()
+        content = bytes_of(data / source) if isinstance(source, str) else source(data).encode()
         (folder / name).write_bytes(content)
     monkeypatch.chdir(folder)
     assert len(commands(text)) == 3
