@@ -48,7 +48,7 @@ installed · 70 an error of the program itself · 130 interrupted · 143 ended b
 
 def pages() -> list[Path]:
     """The pages written by hand."""
-    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path not in (REFERENCE, TABLES))]
+    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in (REFERENCE, TABLES))]
 
 
 # ---------------------------------------------------------------- examples

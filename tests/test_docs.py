@@ -23,7 +23,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 TABLES = load(ROOT / "docs" / "tables.py")
 UPDATE = load(ROOT / "docs" / "update.py")
 NOTEBOOK = load(ROOT / "docs" / "notebook.py")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = [(page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))]
 
 

@@ -273,8 +273,10 @@ class _Systems:
 
     def _further(self, runs: list[System], family: Family) -> None:
         names: dict[str, str] = {}
+        # a file of questions with passages may have given its texts to a formulation, and is still a run of its own
+        placed = {part.run for part in self.made.formulations.values()}
         for one in runs:
-            if one.file.path not in self.folder.taken:
+            if one.file.path not in placed:
                 self.made.runs[one.name] = names[one.file.path] = one.file.path
                 names[one.file.path] = one.name
                 self.folder.take(one.file.path, "a further run")

@@ -257,6 +257,21 @@ def scores(shift: int, measures: Iterable[str] = ("map", "ndcg_cut_3")) -> str:
     return "".join([*rows, "map\tall\t0.5\n"])
 
 
+def test_a_run_that_gives_its_questions_to_original_is_still_a_run(tmp_path: Path) -> None:
+    """Results in the form of DPR have questions and passages; those of whole conversations are a system of their own."""
+    records = [
+        {"conv_id": turn[0], "turn_id": turn[2], "question": f"What is it? [SEP] {text}", "answers": [],
+         "ctxs": [{"id": f"MARCO_{number}", "score": str(9 - number)} for number in range(5)]}
+        for turn, text in RAW.items()
+    ]  # fmt: skip
+    made = config(fill(tmp_path, {
+        "qrels.txt": QRELS, "raw.trec": ranked(RAW), "human.trec": ranked(HUMAN), "history.json": json.dumps(records),
+    }))  # fmt: skip
+    assert parts(made, "run") == {"original": "raw.trec", "human": "human.trec"}
+    assert parts(made, "rewrites") == {"original": "history.json:original"}
+    assert made["runs"] == {"history": "history.json"} and not aside(tmp_path)
+
+
 def test_scores_where_there_are_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path, {
         "original_metrics.txt": scores(2), "t5_metrics.txt": scores(3), "human_metrics.txt": scores(5),
