@@ -42,12 +42,16 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert (result["command"], result["version"], result["notes"]) == ("breakdown", __version__, [])
     assert list(result["tables"]) == [
         "bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns",
+        "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of",
     ]  # fmt: skip
     compared = [
         "p", "p_corrected", "comparisons", "difference", "ci_low", "ci_high", "p_floor", "exact", "effect", "effect_low",
         "effect_high", "detectable", "note",
     ]  # fmt: skip
-    columns = {name: list(rows[0]) for name, rows in result["tables"].items()}
+    columns = {name: list(rows[0]) for name, rows in result["tables"].items() if rows}
+    assert not {"rewriter_tests", "rewriter_scores", "best_of"} & columns.keys()  # one rewriter alone
+    assert columns.pop("rewriters")[:4] == ["rewriter", "metric", "threshold", "qa"]
+    assert columns.pop("repairs") == ["metric", "threshold", "answered_by", "count", "share", "turns"]
     assert columns == {
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown", "by_chance"],
         "attribution": [
@@ -154,7 +158,7 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0,13.0\n")
     assert answer.err == (
         "csv holds one table, here bins; the others with --table: attribution, blame, answerable, tests, headroom, choice,"
-        " turns\n"
+        " turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of\n"
     )
 
 
@@ -216,12 +220,16 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
     assert list(dict.fromkeys(row["rewriter"] for row in result["tables"]["bins"])) == ["A", "B"]
     alone = read(in_demo("breakdown --format json").out)
     for name, rows in result["tables"].items():
+        if name in ("rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
+            continue
         # more rewriters make more comparisons
         family = dict.fromkeys(("p_corrected", "comparisons"))
         first = [{**row, "rewriter": "qr"} | family for row in rows if row["rewriter"] == "A"]
         assert first == [row | family for row in alone["tables"][name]]
-    headings = [line for line in in_demo(command).out.splitlines() if line.startswith("Rewriter ")]
-    assert [heading for heading in headings if "error" not in heading] == ["Rewriter A", "Rewriter B"]
+    together = in_demo(command).out
+    assert "the rewriters side by side" in together and "Who is to blame?" not in together
+    details = in_demo(f"{command} --details B").out
+    assert "Rewriter B" in details.splitlines() and details.count("Who is to blame?") == 1
 
 
 def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Path) -> None:

@@ -224,7 +224,10 @@ def test_what_few_conversations_cannot_say() -> None:
     scores = dict(zip(("base", "a", "b", "c"), values, strict=True))
     result = made(scores, {"g": Group("base", ("a", "b", "c"))})
     assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 6)
-    assert "sets: corrected for 3 comparisons no p can reach 0.05: the smallest possible is 0.094" in result.evaluated.notes
+    assert (
+        "sets: corrected for 3 comparisons no p can reach 0.05: the smallest possible is 0.094; 1 more unit could"
+        in result.evaluated.notes
+    )
     assert result.measures["note"].str.contains("unstable: 6 conversations only").all()
     late = {f"{c}_3": "late" for c in range(1, 5)}
     slices = made(scores, {"g": Group("base", ("a", "b", "c"))}, slices={"kind": late}).slices
@@ -239,8 +242,10 @@ def test_findings_say_what_the_conversations_can_tell() -> None:
     noise = np.random.default_rng(4).normal(0, 0.1, 60)
     scores = {"base": values, "low": values - 0.2 - 0.1 * noise, "same": values + noise}
     result = made(scores, {"lower": Group("base", ("low",)), "alike": Group("base", ("same",))}, margin=0.2)
-    lower, alike = robustness_findings(result)
-    assert lower.startswith("In other words (lower, 1 test set), NDCG@3 drops by 0.") and lower.endswith("% of the baseline.")
+    lower, alike = robustness_findings(result, pd.DataFrame(columns=["group", "metric"]))
+    assert lower.startswith("In other words (lower, 1 test set), NDCG@3 drops by 0.") and lower.endswith(
+        "% of the baseline, with unjudged passages as not relevant."
+    )
     assert "by Holm over 2 groups" in lower and "20 conversations" not in lower
     row = result.groups.set_index("group").loc["alike"]
     assert row["p_corrected"] > 0.05
