@@ -58,7 +58,7 @@ def test_json_is_strict_and_its_tables_are_csv(in_demo: Command, name: str) -> N
     assert re.match(POLICY, result["policy"]["line"])
     for table, rows in result["tables"].items():
         text = in_demo(f"{COMMANDS[name]} --format csv --table {table}").out
-        assert text.partition("\n")[0].split(",") == list(rows[0])
+        assert not rows or text.partition("\n")[0].split(",") == list(rows[0])
         assert text.count("\n") == len(rows) + 1
 
 
@@ -70,7 +70,8 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
         out = in_demo(f"{COMMANDS[name].replace(' --show 001', '')} --table {table}").out
         assert "─" in out
         assert "Figure" not in out
-        if table != "turns":  # which the whole output leaves out for its length
+        # the whole output leaves turns out for their length, and of one rewriter alone what compares several
+        if table not in ("turns", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
             assert set(out.splitlines()) <= set(whole)
 
 
