@@ -85,18 +85,6 @@ def test_the_page_takes_the_tables() -> None:
         assert f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new and coverage.page(new, name, ["| row |"]) == new
 
 
-def test_other_rows_stay_where_only_some_estimates_are_simulated() -> None:
-    head = ["| estimate | collection | units K |", "|---|---|---|"]
-    rows = ["| mean MAP | CAsT 2019 | 10 |", "| difference MAP | CAsT 2019 | 10 |", "| difference MAP | DL 2021 | 10 |"]
-    text = "\n".join(["<!-- intervals -->", *head, *rows, "<!-- /intervals -->"])
-    new = ["| area of a bin | DL 2021 | 10 |", "| difference MAP | DL 2021 | 20 |"]
-    kinds = {"area of a bin", "difference MAP"}
-    assert coverage.beside(text, "intervals", [*head, *new], kinds) == [*head, rows[0], *new]
-    misses = "<!-- misses -->\n- mean MAP, DL 2021, 10 units: low\n- area of a bin, DL 2021, 10 units: low\n<!-- /misses -->"
-    assert coverage.beside(misses, "misses", ["- none"], kinds) == ["- mean MAP, DL 2021, 10 units: low"]
-    assert coverage.beside("<!-- misses -->\n- none\n<!-- /misses -->", "misses", ["- none"], kinds) == ["- none"]
-
-
 def test_the_tables_say_what_was_counted() -> None:
     tally = cells.Tally()
     tally.counts["mean MAP", "0"] += (90, 100, 20, 0, 0, 0, 0, 0)
