@@ -20,7 +20,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     answer = in_copy("init")
     assert answer.out.splitlines() == [
         "wrote robustcs.toml: look through it, then try robustcs check",
-        "left aside 5 files: robustcs init --explain says which, and why",
+        "left aside 9 files: robustcs init --explain says which, and why",
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
@@ -74,20 +74,20 @@ def linked(source: Path, target: Path) -> Path:
 
 #: Folder of the public data → the commands that run after init, and what of the project file proves that roles were found.
 PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
-    "cast2019": ("breakdown sweep correlate evaluate unjudged judge retrieve diversity report", {
+    "cast2019": ("breakdown sweep correlate evaluate unjudged judge paraphrase retrieve diversity report", {
         "original": "runs/bert_base_raw.trec.gz", "qr": "runs/bert_base_cv.trec.gz", "human": "runs/bert_base_oracle.trec.gz",
     }),
-    "cast2019/qrqa": ("breakdown sweep correlate diversity report", {}),
+    "cast2019/qrqa": ("breakdown sweep correlate evaluate paraphrase diversity report", {}),
     "cast2019/decaf": ("", {"original": "bm25_raw.run.gz", "qr": "bm25_t5.run.gz", "human": "bm25_manual.run.gz"}),
-    "cast2020": ("breakdown sweep correlate evaluate unjudged judge retrieve diversity passages report", {
+    "cast2020": ("breakdown sweep correlate evaluate unjudged judge paraphrase retrieve diversity passages report", {
         "original": "runs/bert_raw.trec.gz", "qr": "runs/bert_auto.trec.gz", "human": "runs/bert_manual.trec.gz",
     }),
-    "cast2021": ("evaluate unjudged judge diversity report", {}),
+    "cast2021": ("evaluate unjudged judge paraphrase diversity report", {}),
     "cast2022-regin": ("crowd report", {}),
     "clariq": ("clariq report", {}),
     "snippets": ("agreement report", {}),
-    "formats/ikat": ("diversity", {}),
-    "formats/llm4cs": ("diversity", {}),
+    "formats/ikat": ("paraphrase diversity", {}),
+    "formats/llm4cs": ("paraphrase diversity", {}),
     "dl2021": ("evaluate unjudged judge report", {}),
 }  # fmt: skip
 
