@@ -24,7 +24,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
-    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == []
+    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["audit", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
