@@ -145,7 +145,7 @@ def test_every_file_is_known(formats: Path) -> None:
         "clapnq_qrels_dev.tsv": ("qrels", "BEIR qrels"),
         "clapnq_questions.jsonl": ("texts", "BEIR or MTRAG queries"),
         "clapnq_rewrite.jsonl": ("texts", "BEIR or MTRAG queries"),
-        "variations_trec2019_labeled.csv": ("texts", "query variations"),
+        "variations_trec2019_labeled.csv": ("paraphrases", "labelled query variations"),
     }
 
 

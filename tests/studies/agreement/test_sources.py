@@ -88,10 +88,10 @@ def test_groups_are_shares_of_items_by_their_label() -> None:
 
 def test_without_sources_or_groups() -> None:
     ratings = [rating._replace(source="") for rating in rated()]
-    means, grouped, kappas = source_tables(ratings, {"meaning": {}}, None, 0)
+    means, grouped, kappas = source_tables(ratings, {"meaning": {}}, None, "conversation", 0)
     assert list(means["source"]) == list(kappas["source"]) == ["all"] and grouped.empty
     words = [rating._replace(value="ab"[int(rating.value) > 3]) for rating in ratings]
-    means, _, kappas = source_tables(words, {}, None, 0)
+    means, _, kappas = source_tables(words, {}, None, "conversation", 0)
     assert means.empty and len(kappas) == 1
 
 

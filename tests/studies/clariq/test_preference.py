@@ -38,7 +38,10 @@ def test_wins_tests_and_intervals_equal_scipy() -> None:
 def test_what_a_family_cannot_reach_is_told() -> None:
     table, notes = preference_table([*judged("clear", *"bbbbbb"), *judged("fun", *"bbbbbb")])
     assert table["p"].tolist() == [2 / 64, 2 / 64] and table["p_corrected"].tolist() == [4 / 64, 4 / 64]
-    assert notes == ("preference, b and a: corrected for 2 comparisons no p can reach 0.05: the smallest possible is 0.062",)
+    assert notes == (
+        "preference, b and a: corrected for 2 comparisons no p can reach 0.05: the smallest possible is 0.062; "
+        "1 more unit could",
+    )
 
 
 def test_judgments_of_one_pair_are_one_unit() -> None:

@@ -35,13 +35,9 @@ def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch:
     assert answer.err.endswith("; install it with: pip install 'robustcs[passages]'\n")
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("passages --relevance-level 9", "no passage has a grade of at least 9; give a lower --relevance-level"),
-        ("passages --collection clariq/question_bank.tsv",
-         "clariq/question_bank.tsv has none of the judged passages; check that their ids agree"),
-    ],
-)  # fmt: skip
-def test_wrong_use(in_demo: Command, command: str, message: str) -> None:
-    assert in_demo(command, code=2).err == f"robustcs: {message}\n"
+def test_wrong_use(in_demo: Command) -> None:
+    no_grade = "no passage has a grade of at least 9; give a lower --relevance-level"
+    assert in_demo("passages --relevance-level 9", code=2).err == f"robustcs: {no_grade}\n"
+    Path("foreign.tsv").write_text("x1\tA passage of another collection.\n")
+    foreign = "foreign.tsv has none of the judged passages; check that their ids agree"
+    assert in_demo("passages --collection foreign.tsv", code=2).err == f"robustcs: {foreign}\n"
