@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
+from robustcs.version import __version__ as __version__
 
 
 def _offered() -> list[str]:

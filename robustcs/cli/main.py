@@ -10,12 +10,12 @@ from types import FrameType
 
 import click
 
-from robustcs import __version__
 from robustcs.cli.group import Commands
 from robustcs.cli.terminal import tell, usable_width
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
 from robustcs.protected import protection
+from robustcs.version import __version__
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -9,7 +9,7 @@ import tempfile
 import traceback
 from collections.abc import Sequence
 
-from robustcs import __version__
+from robustcs.version import __version__
 
 _LONGEST = 200
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from robustcs import __version__
 from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Figure, Heading, Table
 from robustcs.documents.tables import plain_tables
 from robustcs.errors import UsageError
+from robustcs.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from robustcs import __version__
 from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.dates import source_date
 from robustcs.documents.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
@@ -34,6 +33,7 @@ from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Answer, Question
+from robustcs.version import __version__
 
 #: Inputs named below the title; all stand in the provenance.
 _NAMED_INPUTS = 6

@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import robustcs
 from robustcs.documents.files import write_text
 from robustcs.protected import is_protected
 
@@ -65,7 +64,7 @@ class Store:
 def program() -> str:
     """A checksum of the program's files and of the versions that it runs with."""
     digest = hashlib.sha256()
-    root = Path(robustcs.__file__).parent
+    root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
