@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from robustcs.errors import OutputError, not_written
+from robustcs.errors import OutputError, input_error, not_written
 from robustcs.protected import refuse_protected
 
 #: SQLite takes this many parameters in every version.
@@ -24,21 +24,32 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robustcs"
 
 
+#: What to do about a store in :func:`cache_folder`.
+OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
+
+
 @contextmanager
-def transaction(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> Iterator[sqlite3.Connection]:
+def transaction(
+    path: Path, prepare: Callable[[sqlite3.Connection], object], elsewhere: str = OTHER_CACHE, slug: str = "bad-cache"
+) -> Iterator[sqlite3.Connection]:
     """The SQLite file, made and prepared where it is new; committed at the end, or undone on an error.
 
-    Raises ``OSError`` and ``sqlite3.Error``, of which :func:`not_stored` tells, and :class:`UsageError` where it is an input.
+    ``elsewhere`` says how to name another one. Raises :class:`UsageError` where it is an input, :class:`OutputError` where it
+    cannot be used, and :class:`InputError`, known as ``slug``, where it is damaged.
     """
     refuse_protected(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(path, timeout=60)
     try:
-        prepare(database)
-        with database:
-            yield database
-    finally:
-        database.close()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(path, timeout=60)
+        try:
+            prepare(database)
+            with database:
+                yield database
+        finally:
+            database.close()
+    except (OSError, sqlite3.Error) as error:
+        damaged = input_error(path, None, f"the store cannot be used ({error})", f"delete the file, or {elsewhere}", slug)
+        raise not_stored(path, error, elsewhere) or damaged from None
 
 
 def not_stored(path: Path, error: OSError | sqlite3.Error, elsewhere: str) -> OutputError | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robustcs.database import cache_folder, not_stored, select, transaction
-from robustcs.errors import input_error
+from robustcs.database import cache_folder, select, transaction
 
 
 class OutputStore:
@@ -29,7 +27,7 @@ class OutputStore:
         of_digest: dict[str, list[str]] = {}
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
-        with self._open() as database:
+        with transaction(self.path, _prepare) as database:
             query = "SELECT request, output FROM outputs WHERE maker = ? AND request IN ({})"
             rows = list(select(database, query, (_digest(maker),), list(of_digest)))
         return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}
@@ -39,19 +37,8 @@ class OutputStore:
         if not outputs:
             return
         rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]
-        with self._open() as database:
+        with transaction(self.path, _prepare) as database:
             database.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)", rows)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: committed at the end, or undone on an error."""
-        try:
-            with transaction(self.path, _prepare) as database:
-                yield database
-        except (OSError, sqlite3.Error) as error:
-            elsewhere = "name another folder in ROBUSTCS_CACHE"
-            damaged = input_error(self.path, None, str(error), f"delete the file, or {elsewhere}", "bad-cache")
-            raise not_stored(self.path, error, elsewhere) or damaged from None
 
 
 def _prepare(database: sqlite3.Connection) -> None:

@@ -7,16 +7,15 @@ import json
 import sqlite3
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robustcs.database import cache_folder, not_stored, select, transaction
-from robustcs.errors import input_error
+from robustcs.database import cache_folder, select, transaction
 from robustcs.retrieval.search import Ranking
 
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
@@ -164,17 +163,9 @@ class RankingStore:
             database.execute("VACUUM")
         return gone
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction: committed at the end, or undone on an error."""
-        try:
-            with transaction(self.path, _prepare) as database:
-                yield database
-        except (OSError, sqlite3.Error) as error:
-            elsewhere = "name another one as store in [retrieval]"
-            found = f"the store of rankings cannot be used ({error})"
-            damaged = input_error(self.path, None, found, f"delete the file, or {elsewhere}", "bad-store")
-            raise not_stored(self.path, error, elsewhere) or damaged from None
+        return transaction(self.path, _prepare, "name another one as store in [retrieval]", "bad-store")
 
 
 def _prepare(database: sqlite3.Connection) -> None:

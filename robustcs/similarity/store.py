@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.database import cache_folder, not_stored, select, transaction
-from robustcs.errors import input_error
+from robustcs.database import cache_folder, select, transaction
 
 Vectors = npt.NDArray[np.float32]
 
@@ -33,7 +31,7 @@ class EmbeddingStore:
         """The known vectors: text → float32[d]."""
         text_of = {_digest(text): text for text in texts}
         found: dict[str, Vectors] = {}
-        with self._open() as database:
+        with transaction(self.path, _prepare) as database:
             query = "SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({})"
             for digest, vector in select(database, query, (model,), list(text_of)):
                 found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
@@ -42,19 +40,8 @@ class EmbeddingStore:
     def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep the vector, float32[n, d], of each of the n texts."""
         rows = [(model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
-        with self._open() as database:
+        with transaction(self.path, _prepare) as database:
             database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: committed at the end, or undone on an error."""
-        try:
-            with transaction(self.path, _prepare) as database:
-                yield database
-        except (OSError, sqlite3.Error) as error:
-            elsewhere = "name another folder in ROBUSTCS_CACHE"
-            damaged = input_error(self.path, None, str(error), f"delete the file, or {elsewhere}", "bad-cache")
-            raise not_stored(self.path, error, elsewhere) or damaged from None
 
 
 def _prepare(database: sqlite3.Connection) -> None:

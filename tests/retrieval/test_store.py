@@ -119,6 +119,6 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         RankingStore(path).known(RANKER, ["q"], 1)
     assert str(error.value) == (
-        f"{path}: the store of rankings cannot be used (file is not a database); delete the file, or name another one as store"
+        f"{path}: the store cannot be used (file is not a database); delete the file, or name another one as store"
         " in [retrieval]"
     )

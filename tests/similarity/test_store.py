@@ -30,7 +30,8 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path.write_bytes(b"not a database " * 100)
     with pytest.raises(InputError) as error:
         EmbeddingStore(tmp_path).get("model", ["text"])
-    assert str(error.value) == (f"{path}: file is not a database; delete the file, or name another folder in ROBUSTCS_CACHE")
+    damage = "the store cannot be used (file is not a database); delete the file, or name another folder in ROBUSTCS_CACHE"
+    assert str(error.value) == f"{path}: {damage}"
 
 
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
