@@ -110,7 +110,8 @@ def evaluate(
         by_unit = units.sums(np.stack([scores[name][metric].to_numpy() for name in names]))
         rows, families[metric] = _pairs(metric, names, by_unit, compared, units, margin, seed)
         pairs += rows
-        means += _means(metric, names, by_unit, units, bounded[metric], rows if baseline is None else None)
+        corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
+        means += _means(metric, names, by_unit, units, bounded[metric], corrected)
     turns = [
         (name, turn, metric, value)
         for name, frame in scores.items() for metric in frame for turn, value in frame[metric].items()
@@ -154,19 +155,16 @@ def _pairs(
 
 
 def _means(
-    metric: str, names: Sequence[str], by_unit: np.ndarray, units: Units, bounded: bool, pairs: Sequence[tuple[Any, ...]] | None
+    metric: str, names: Sequence[str], by_unit: np.ndarray, units: Units, bounded: bool, corrected: Mapping[Pair, float]
 ) -> list[tuple[Any, ...]]:
-    """The rows of the means of a measure, best first; ``pairs``: the rows of all its pairs, for the letters."""
+    """The rows of the means of a measure, best first; ``corrected``: p of all its pairs, for the letters."""
     estimates = mean_estimates(by_unit, units.sizes, units.kind, (0.0, 1.0) if bounded else None)
     order = sorted(range(len(names)), key=lambda place: -estimates[place].value)
     letters: Sequence[str] = [""] * len(names)
-    if pairs:
+    if corrected:
         rank = {names[place]: position for position, place in enumerate(order)}
-        corrected = {}
-        for first, second, *rest in pairs:
-            low, high = sorted((rank[first], rank[second]))
-            corrected[low, high] = rest[5]
-        letters = compact_letters(len(names), told_apart(corrected, ALPHA))
+        of_ranks = {(min(rank[a], rank[b]), max(rank[a], rank[b])): p for (a, b), p in corrected.items()}
+        letters = compact_letters(len(names), told_apart(of_ranks, ALPHA))
     turns = int(units.sizes.sum())
     return [
         (names[place], metric, one.value, one.low, one.high, turns, letters[position], one.note)
