@@ -29,6 +29,7 @@ from docs.notebook import NOTEBOOK, executed  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
 from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
+from robustcs.cli.pages import help_record  # noqa: E402
 from robustcs.project.sources import SOURCES  # noqa: E402
 
 REFERENCE = ROOT / "docs" / "cli.md"
@@ -157,7 +158,7 @@ def _table(command: click.Command, options: list[click.Option] | None = None) ->
     context = click.Context(command)
     rows = ["| Option | |", "|---|---|"]
     for option in options or [option for option in command.params if isinstance(option, click.Option)]:
-        record = option.get_help_record(context)
+        record = help_record(option, context)
         if record:
             names, text = (cell.replace("|", "\\|") for cell in record)
             rows.append(f"| `{names}` | {' '.join(text.split()).replace('<', '&lt;')} |")

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from robustcs.cli.pages import PagedCommand
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 #: Where the demo collection is: in an installed package, in a checkout (setup.py copies the one into the other).
 _COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
 
 
-@click.command(short_help="The report on the demo collection.")
+@click.command(cls=PagedCommand, short_help="The report on the demo collection.")
 @click.option("--output", "-o", default="reports/demo", show_default=True, metavar="FOLDER", help="Where to write it.")
 @click.option("--config", metavar="FILE", show_default="the collection that comes with robustcs",
               help="The project file of the demo.")  # fmt: skip
@@ -19,6 +21,11 @@ def demo(output: str, config: str | None) -> None:
     """The report on the demo collection: ten conversations with holes in the judgments and rewrites that go wrong.
 
     The collection comes with robustcs and is only read; its folder is told, and every command can be tried on it.
+
+    \b
+    Examples:
+      robustcs demo
+      robustcs demo --output /tmp/demo
     """
     from robustcs.cli.report import make
     from robustcs.project.reading import read_project

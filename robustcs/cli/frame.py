@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs.cli.options import ALWAYS, RESULT, load_project, shared_options
+from robustcs.cli.pages import PagedCommand
 from robustcs.cli.terminal import tell
 from robustcs.studies.study import Study
 
@@ -36,9 +36,7 @@ def study_command(study: Study) -> click.Command:
         call.emit(workspace, result, study.part("show").show(result))
 
     parameters = [*command.parameters, *shared_options(uses)]
-    return click.Command(
-        study.name, params=parameters, callback=callback, help=inspect.cleandoc(command.help), short_help=study.short
-    )
+    return PagedCommand(study.name, params=parameters, callback=callback, help=command.help, short_help=study.short)
 
 
 class StudyCall:

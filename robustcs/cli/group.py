@@ -8,23 +8,25 @@ from importlib import import_module
 import click
 
 from robustcs.cli.frame import study_command
-from robustcs.studies.registry import STUDIES
+from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 
-#: Commands that are no study: name → what they do. Each is a function of its name in a module of :mod:`robustcs.cli`.
+#: Commands that are no study: name → what they do, and under which question. Each is a function of its name in a module of
+#: :mod:`robustcs.cli`.
 _OTHERS = {
-    "report": "All analyses that the inputs allow, in one folder.",
-    "demo": "The report on the demo collection.",
-    "init": "Write a robustcs.toml from the files in a folder.",
+    "init": ("Write a robustcs.toml from the files in a folder.", START),
+    "report": ("All analyses that the inputs allow, in one folder.", TOGETHER),
+    "demo": ("The report on the demo collection.", TOGETHER),
 }
-_LAST = "check"
+#: Every command: what it does, and under which question.
+_LISTED = {**_OTHERS, **{study.name: (study.short, study.theme) for study in STUDIES}}
 
 
 class Commands(click.Group):
     """Loads a command when it is called; lists them in the order of the questions that they answer."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """Studies in the order of the registry, then what builds on them, then ``check``."""
-        return [*(study.name for study in STUDIES if study.name != _LAST), *_OTHERS, _LAST]
+        """By the questions that they answer; within one, studies in the order of the registry."""
+        return sorted(_LISTED, key=lambda name: THEMES.index(_LISTED[name][1]))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The command of that name."""
@@ -50,6 +52,8 @@ class Commands(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in ``--help``, without loading any command."""
-        shorts = {study.name: study.short for study in STUDIES} | _OTHERS
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, shorts[name]) for name in self.list_commands(context)])
+        width = max(map(len, _LISTED))
+        for theme in THEMES:
+            formatter.write(f"\n{theme}\n")
+            with formatter.indentation():
+                formatter.write_dl([(name.ljust(width), short) for name, (short, about) in _LISTED.items() if about == theme])

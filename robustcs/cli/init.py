@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from robustcs.cli.pages import PagedCommand
 from robustcs.cli.terminal import harmless
 
 
-@click.command(short_help="Write a robustcs.toml from the files in a folder.")
+@click.command(cls=PagedCommand, short_help="Write a robustcs.toml from the files in a folder.")
 @click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False))
 @click.option("--explain", is_flag=True, help="Write nothing; say what every file was taken for, or why it was left aside.")
 def init(folder: str, explain: bool) -> None:
@@ -17,6 +18,11 @@ def init(folder: str, explain: bool) -> None:
     agreement and crowd. Their roles are guessed from names (raw, original; manual, human), from the turns that they share, and
     from what was ranked: texts belong to a run where equal questions got equal rankings. Look through the file before you rely
     on it. An existing robustcs.toml is never overwritten.
+
+    \b
+    Examples:
+      robustcs init
+      robustcs init --explain
     """
     from pathlib import Path
 

@@ -23,9 +23,15 @@ from robustcs.version import __version__
 def cli() -> None:
     """Robustness and error analysis for conversational search, from files on disk.
 
-    In a folder with a robustcs.toml no command needs further arguments; robustcs init writes one. Exit codes: 0 done, 2 wrong
-    use, 3 bad input, 4 something optional is not installed, 70 an error of the program itself, 130 interrupted, 143 ended by
-    SIGTERM.
+    \b
+    Examples:
+      robustcs demo               a report on the demo collection
+      robustcs init               your own files: writes a robustcs.toml from them
+      robustcs breakdown          with a robustcs.toml no command needs arguments
+      robustcs breakdown --help   examples of a command, and its options
+
+    Exit codes: 0 done, 1 a condition of compare --fail-if is met, 2 wrong use, 3 bad input, 4 something optional is not
+    installed, 70 an error of the program itself, 130 interrupted, 143 ended by SIGTERM.
     """
 
 

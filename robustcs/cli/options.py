@@ -6,12 +6,13 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from robustcs.cli.pages import SharedOption
 from robustcs.project.naming import assigned, distinct, named
 from robustcs.project.sources import BY_NAME, Source
 from robustcs.studies.study import MOST
@@ -21,46 +22,41 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
-#: Name → option, of what is no file.
-SETTINGS: dict[str, Callable[[], click.Option]] = {
-    "original": lambda: click.Option(["--original"], multiple=True, metavar="[NAME=]FILE",
-        help="Run of the raw turns; repeat with NAME= for others, such as whole conversations."),
-    "qr": lambda: click.Option(["--qr"], multiple=True, metavar="[NAME=]FILE",
-                               help="Run of a rewriter; repeat with NAME= for several."),
-    "human": lambda: click.Option(["--human"], metavar="FILE", help="Run of the manual rewrites."),
-    "metric": lambda: click.Option(["--metric"], multiple=True, metavar="NAME",
-                                   help="Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and"
-                                   " em for answers."),
-    "threshold": lambda: click.Option(["--threshold"], multiple=True, metavar="EXPR",
-                                      help="When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a"
-                                      " bare 0 '>0'."),
-    "relevance_level": lambda: click.Option(["--relevance-level"], type=click.IntRange(1, MOST), metavar="N",
-                                            help="Grade from which a passage is relevant in binary measures (default 1; CAsT"
-                                            " uses 2). nDCG uses the grades themselves and does not change."),
-    "missing": lambda: click.Option(["--missing"], type=click.Choice(["zero", "drop"]),
-                                    help="A judged turn that a run lacks scores 0 (default), or is dropped from all runs."),
-    "order": lambda: click.Option(["--order"], type=click.Choice(["score", "rank"]),
-                                  help="Order passages by score (default; ties by document id descending) or by the rank"
-                                  " column."),
-    "depth": lambda: click.Option(["--depth"], type=click.IntRange(1, MOST), metavar="K",
-                                  help="Evaluate only the top K of every turn."),
-    "seed": lambda: click.Option(["--seed"], type=click.IntRange(min=0), metavar="N",
-                                 help="Seed of everything random (default 0)."),
-    "unit": lambda: click.Option(["--unit"], type=click.Choice(["conversation", "turn"]),
-                                 help="What intervals and tests take as independent (default: conversation)."),
-    "jobs": lambda: click.Option(["--jobs"], type=click.IntRange(1, MOST), default=1, metavar="N",
-                                 help="Runs read at the same time (default 1); memory grows with it."),
-    "format": lambda: click.Option(["--format"], type=click.Choice(FORMATS),
-                                   help="Form of the output (default: by its suffix, or table). csv is safe in spreadsheets:"
-                                   " texts that they would run as formulas get an apostrophe in front; raw-csv leaves all"
-                                   " texts as they are."),
-    "output": lambda: click.Option(["--output", "-o"], multiple=True, metavar="FILE",
-                                   help="Write here instead of the terminal; - is stdout."),
-    "table": lambda: click.Option(["--table"], multiple=True, metavar="NAME", help="Only this table of the result."),
-    "config": lambda: click.Option(["--config"], metavar="FILE",
-                                   help="Project file (default: robustcs.toml in this folder)."),
-    "traceback": lambda: click.Option(["--traceback"], is_flag=True, expose_value=False,
-                                      help="Show where in the program an error arose."),
+#: Name → what it is about (:data:`robustcs.cli.pages.GROUPS`) and its declaration, of what is no file.
+SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
+    "original": ("Inputs", ["--original"], {"multiple": True, "metavar": "[NAME=]FILE",
+        "help": "Run of the raw turns; repeat with NAME= for others, such as whole conversations."}),
+    "qr": ("Inputs", ["--qr"], {"multiple": True, "metavar": "[NAME=]FILE",
+        "help": "Run of a rewriter; repeat with NAME= for several."}),
+    "human": ("Inputs", ["--human"], {"metavar": "FILE", "help": "Run of the manual rewrites."}),
+    "metric": ("Scores", ["--metric"], {"multiple": True, "metavar": "NAME",
+        "help": "Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."}),
+    "threshold": ("Scores", ["--threshold"], {"multiple": True, "metavar": "EXPR",
+        "help": "When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a bare 0 '>0'."}),
+    "relevance_level": ("Scores", ["--relevance-level"], {"type": click.IntRange(1, MOST), "metavar": "N",
+        "help": "Grade from which a passage is relevant in binary measures (default 1; CAsT uses 2). nDCG uses the grades"
+        " themselves and does not change."}),
+    "missing": ("Scores", ["--missing"], {"type": click.Choice(["zero", "drop"]),
+        "help": "A judged turn that a run lacks scores 0 (default), or is dropped from all runs."}),
+    "order": ("Scores", ["--order"], {"type": click.Choice(["score", "rank"]),
+        "help": "Order passages by score (default; ties by document id descending) or by the rank column."}),
+    "depth": ("Scores", ["--depth"], {"type": click.IntRange(1, MOST), "metavar": "K",
+        "help": "Evaluate only the top K of every turn."}),
+    "seed": ("Intervals and tests", ["--seed"], {"type": click.IntRange(min=0), "metavar": "N",
+        "help": "Seed of everything random (default 0)."}),
+    "unit": ("Intervals and tests", ["--unit"], {"type": click.Choice(["conversation", "turn"]),
+        "help": "What intervals and tests take as independent (default: conversation)."}),
+    "format": ("Output", ["--format"], {"type": click.Choice(FORMATS),
+        "help": "Form of the output (default: by its suffix, or table). csv is safe in spreadsheets: texts that they would run"
+        " as formulas get an apostrophe in front; raw-csv leaves all texts as they are."}),
+    "output": ("Output", ["--output", "-o"], {"multiple": True, "metavar": "FILE",
+        "help": "Write here instead of the terminal; - is stdout."}),
+    "table": ("Output", ["--table"], {"multiple": True, "metavar": "NAME", "help": "Only this table of the result."}),
+    "jobs": ("Running", ["--jobs"], {"type": click.IntRange(1, MOST), "default": 1, "metavar": "N",
+        "help": "Runs read at the same time (default 1); memory grows with it."}),
+    "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
+    "traceback": ("Running", ["--traceback"], {"is_flag": True, "expose_value": False,
+        "help": "Show where in the program an error arose."}),
 }  # fmt: skip
 
 #: What every command takes.
@@ -71,12 +67,17 @@ RESULT = ("format", "output", "table")
 
 def shared_options(names: Iterable[str]) -> list[click.Option]:
     """The shared options of these names: sources, then settings, as a command lists them."""
-    return [SETTINGS[name]() if name in SETTINGS else _source_option(BY_NAME[name]) for name in names]
+    return [_setting(name) if name in SETTINGS else _source_option(BY_NAME[name]) for name in names]
+
+
+def _setting(name: str) -> click.Option:
+    group, words, declared = SETTINGS[name]
+    return SharedOption(words, group=group, **declared)
 
 
 def _source_option(source: Source) -> click.Option:
     multiple = source.shape != "one"
-    return click.Option([source.option], multiple=multiple, metavar=source.metavar, help=source.help)
+    return SharedOption([source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help)
 
 
 def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:

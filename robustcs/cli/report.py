@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs.cli.options import ALWAYS, load_project, shared_options
+from robustcs.cli.pages import PagedCommand
 from robustcs.cli.terminal import harmless, tell
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 
@@ -33,12 +33,12 @@ _USES = (
 _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
 
     \b
-    --output names the folder (default: reports/NAME, from the project's name). It gets
+    --output names the folder (default: reports/NAME). It gets
       report.html, report.pdf   the report
       tables/                   every table as LaTeX, and all data as CSV
       results/                  every result as JSON
       figures/                  every figure as SVG and PDF
-    Running it again computes only what changed: inputs by their contents, settings, program.
+    Running it again computes only what changed: inputs, settings, program.
 
     \b
     Examples:
@@ -120,7 +120,7 @@ def _short(text: str) -> str:
     return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text
 
 
-report = click.Command(
+report = PagedCommand(
     "report",
     params=[
         click.Option(["--output", "-o"], metavar="FOLDER", help="The folder to write (default: reports/NAME)."),
@@ -128,6 +128,6 @@ report = click.Command(
         *shared_options(_USES),
     ],
     callback=_run,
-    help=inspect.cleandoc(_HELP),
+    help=_HELP,
     short_help="All analyses that the inputs allow, in one folder.",
 )

@@ -39,6 +39,8 @@ class Study:
         The folder of :mod:`robustcs.studies`, the command, and the Python function.
     short
         What it answers, in one line.
+    theme
+        The question behind it, under which ``robustcs --help`` lists it: one of :data:`robustcs.studies.registry.THEMES`.
     needs
         What it cannot do without: names of :data:`robustcs.project.requirements.REQUIREMENTS`.
     reads
@@ -53,6 +55,7 @@ class Study:
 
     name: str
     short: str
+    theme: str
     needs: tuple[str, ...]
     reads: tuple[str, ...]
     in_report: bool = True

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import click
 import pytest
 
+from robustcs.cli.pages import GROUPS, examples_first
+from robustcs.studies.registry import STUDIES, THEMES
 from tests.conftest import COMMANDS, Command
+
+
+def test_examples_come_after_the_first_paragraph() -> None:
+    text = """What?
+
+    More.
+
+    \b
+    Table
+
+    \b
+    Examples:
+      robustcs x
+    """
+    assert examples_first(text) == "What?\n\n\b\nExamples:\n  robustcs x\n\nMore.\n\n\b\nTable"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -31,11 +49,32 @@ def test_every_command_says_what_it_answers(name: str) -> None:
     assert short.endswith((".", "?")), f"{name}: {short}"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, name: str) -> None:
+    out = in_demo(f"{name} --help").out
+    usage, question, examples, *others = re.split(r"\n\s*\n", out)
+    assert usage.startswith("Usage: ") and question.startswith("  ")
+    assert examples.startswith(f"  Examples:\n    robustcs {name}")
+    assert max(map(len, out.splitlines())) <= 80
+    titles = re.findall(r"^(\S.*):$", out, re.MULTILINE)
+    assert titles == [title for title in ("Options", *GROUPS) if title in titles] and titles[-1] == "Running"
+    listed = re.findall(r"^  (-\S+)", out[out.index(f"\n{titles[0]}:\n") :], re.MULTILINE)
+    options = [one for one in COMMANDS[name].params if isinstance(one, click.Option)]
+    assert len(listed) == len(set(listed)) == len(options) + 1  # and --help
+    for example in examples.split("\n    robustcs ")[1:]:
+        used = set(re.findall(r"(?<= )--[a-z-]+", example))
+        assert used <= {word for one in COMMANDS[example.split()[0]].params for word in one.opts}
+
+
 def test_the_list_of_commands(in_demo: Command) -> None:
     out = in_demo("--help").out
-    for name in COMMANDS:
-        assert f"\n  {name} " in out
-    assert "Exit codes: 0 done, 2 wrong" in out
+    places = [out.index(f"\n{theme}\n") for theme in THEMES]
+    assert places == sorted(places)
+    for study in STUDIES:
+        section = out.partition(f"\n{study.theme}\n")[2].partition("\n\n")[0]
+        assert f"  {study.name} " in section
+    assert re.findall(r"^  ([a-z]+) +[A-Z]", out.partition(THEMES[0])[2], re.MULTILINE) == list(COMMANDS)
+    assert "Exit codes: 0 done, 1 a condition" in out
 
 
 #: What takes most of the time of a start.

@@ -17,7 +17,8 @@ COMMAND = Command(
     Examples:
       robustcs audit
       robustcs audit --qrels people.txt --judge gpt=gpt.txt --relevance-level 2
-      robustcs audit --judge u=umbrela.jsonl --rewrites human=manual.tsv --collection passages.jsonl
+      robustcs audit --judge u=umbrela.jsonl --rewrites human=manual.tsv \\
+          --collection passages.jsonl
     """,
     uses=("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED),
     parameters=(

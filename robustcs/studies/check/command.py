@@ -23,6 +23,11 @@ COMMAND = Command(
 
     Says which files are unusable and why, which judged turns a run lacks, how deep it is, how much of its top is judged, and
     which texts are missing or have no run. Exit code 3 if a file is unusable: it cannot be read, or has no judged turn.
+
+    \b
+    Examples:
+      robustcs check
+      robustcs check --qrels qrels.txt --run bm25=bm25.trec --table runs
     """,
     uses=(
         *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts", "raw_texts",

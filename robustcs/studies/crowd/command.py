@@ -52,9 +52,11 @@ COMMAND = Command(
     Examples:
       robustcs crowd
       robustcs crowd grades.csv --gold-checks checks.csv --folder judged
-      robustcs crowd --bank bank.json --run a=a.json --run b=b.json --pool-depth 3 --folder pool
-      robustcs crowd --qrels relevance.qrel --bank bank.json --run a=a.json --subset turns.txt
-      robustcs crowd grades.csv --run a=a.trec --output grades.svg --output crowd.json
+      robustcs crowd --bank bank.json --run a=a.json --run b=b.json \\
+          --pool-depth 3 --folder pool
+      robustcs crowd --qrels relevance.qrel --bank bank.json --run a=a.json \\
+          --subset turns.txt
+      robustcs crowd grades.csv --run a=a.trec --output grades.svg
     """,
     uses=(
         "crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric", "relevance_level", "missing",

@@ -18,7 +18,8 @@ COMMAND = Command(
       robustcs diversity
       robustcs diversity --source topics.json:raw_utterance \\
           --target topics.json:manual_rewritten_utterance
-      robustcs diversity --source topics.json:manual --target before.csv --target after.csv
+      robustcs diversity --source topics.json:manual --target before.csv \\
+          --target after.csv
     """,
     uses=("rewrites", "paraphrases"),
     parameters=(

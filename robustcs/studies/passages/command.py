@@ -16,7 +16,8 @@ COMMAND = Command(
     \b
     Examples:
       robustcs passages --relevance-level 2 --output passages.csv
-      robustcs passages --qrels qrels.txt --collection passages.jsonl.gz --per-turn 3 --seed 7
+      robustcs passages --qrels qrels.txt --collection passages.jsonl.gz \\
+          --per-turn 3 --seed 7
     """,
     uses=("qrels", "collection", "relevance_level", *SEED),
     parameters=(

@@ -86,7 +86,9 @@ COMMAND = Command(
       robustcs retrieve --dry-run
       robustcs retrieve --index index --collection passages.jsonl.gz \\
           --rewrites original=topics.json:raw --rewrites human=topics.json:manual
-      robustcs retrieve --texts m1=sets/manual_1.tsv --raw-texts r1=sets/raw_1.tsv --rewriter previous
+      robustcs retrieve --texts m1=sets/manual_1.tsv \\
+          --raw-texts r1=sets/raw_1.tsv \\
+          --rewriter previous
       robustcs retrieve --explain 31_4
     """,
     uses=(

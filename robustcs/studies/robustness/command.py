@@ -58,8 +58,9 @@ COMMAND = Command(
     \b
     Examples:
       robustcs robustness
-      robustcs robustness --metric ndcg_cut_3 --slices turn_types.tsv --margin 0.05
-      robustcs robustness --qrels qrels.txt --run base=human.trec --run m1=manual_1.trec \\
+      robustcs robustness --metric ndcg_cut_3 --slices turns.tsv --margin 0.05
+      robustcs robustness --qrels qrels.txt --run base=human.trec \\
+          --run m1=manual_1.trec \\
           --run m2=manual_2.trec --group manual=base,m1,m2
       robustcs robustness --figure spread --output spread.pdf
     """,

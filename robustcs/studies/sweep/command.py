@@ -16,7 +16,7 @@ COMMAND = Command(
     Examples:
       robustcs sweep --metric ndcg_cut_3
       robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
-      robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg --output sweep.json
+      robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg
     """,
     uses=(*FORMULATIONS, *SCORING, *UNIT),
     parameters=(

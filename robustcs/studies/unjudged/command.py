@@ -18,7 +18,7 @@ COMMAND = Command(
       robustcs unjudged
       robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
       robustcs unjudged --expected --table pairs
-      robustcs unjudged --new-judgments new.txt --output unjudged.pdf --output unjudged.json
+      robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
     uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs", *UNIT, *SEED),
