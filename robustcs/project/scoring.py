@@ -5,7 +5,7 @@ Runs and per-turn scores may stand beside each other; then the qrels say which t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -176,20 +176,38 @@ def _over(frame: pd.DataFrame, expected: Expected) -> pd.DataFrame:
 
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
-    source = inputs.project.gold
-    if source is None:
+    predicted = []
+    require_gold(inputs)
+    for file in files:
+        predicted.append(read_predicted_answers(file.path))
+        inputs.remember(file.role, file.path, len(predicted[-1]))
+    return scored_answers(inputs, files, predicted, measures)
+
+
+def require_gold(inputs: Inputs) -> Path:
+    """The file of gold answers. Raises :class:`UsageError` where the project has none."""
+    if inputs.project.gold is None:
         raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+    return inputs.project.gold
+
+
+def scored_answers(
+    inputs: Inputs, files: Sequence[ScoredFile], predicted: Sequence[Mapping[str, str]], measures: Sequence[Measure]
+) -> Scored:
+    """Scores of predicted answers (turn → answer, for every file) over the turns of the gold answers.
+
+    Raises :class:`UsageError` where no gold answers are given.
+    """
+    source = require_gold(inputs)
     gold = read_gold_answers(source)
     inputs.remember("gold answers", source, len(gold))
     names = [measure.name for measure in measures]
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
     frames, answered, notes = [], [], []
-    for file in files:
-        predicted = read_predicted_answers(file.path)
-        inputs.remember(file.role, file.path, len(predicted))
-        frame, unmatched = answer_scores(predicted, gold)
+    for file, answers in zip(files, predicted, strict=True):
+        frame, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
             notes.append(f"{unmatched.extra} answers of {file.name} to turns without gold answers left out")
         frames.append(frame[names])
-        answered.append(answered_by_turns(file.name, file.path, predicted, expected))
+        answered.append(answered_by_turns(file.name, file.path, answers, expected))
     return frames, expected, answered, notes

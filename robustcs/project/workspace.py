@@ -17,7 +17,7 @@ from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expec
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
-from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
+from robustcs.project.scoring import ScoredFile, file_of, of_answers, require_gold, score
 from robustcs.result import Evaluated
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ class Workspace(Inputs):
                 option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
                 advice = f"give {option}, or write a robustcs.toml with robustcs init"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
-        if answers and self.project.gold is None:
-            raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
+        if answers:
+            require_gold(self)
         return chosen
 
     def scored_systems(self, scores: Mapping[str, Path] | None = None) -> list[ScoredFile]:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from robustcs.studies.encoders import ENCODERS
-from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Call, Command
+
+
+def _run(call: Call, details: tuple[str, ...], **settings: Any) -> None:
+    from robustcs.studies.correlate.ask import ask
+    from robustcs.studies.correlate.show import show
+
+    workspace = call.answered()
+    result = ask(workspace, **settings)
+    call.emit(workspace, result, show(result, details))
+
 
 COMMAND = Command(
     """Do similar questions get similar answers? Correlations, and the turns that break them.
 
     An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. The first measure
-    and threshold say which answers are correct.
+    and threshold say which answers are correct. Several rewriters stand side by side in one table and one figure.
 
     \b
     Examples:
@@ -20,6 +32,7 @@ COMMAND = Command(
       robustcs correlate --rewrites qr=t5.tsv --rewrites human=manual.tsv \\
           --scores answers=overlap.txt --output scatter.pdf
       robustcs correlate --use models/use-4 --output correlate.json
+      robustcs correlate --details T5
     """,
     uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT),
     parameters=(
@@ -34,5 +47,8 @@ COMMAND = Command(
         click.Option(["--corners"], type=float, nargs=4, metavar="A B C D", default=(0.9, 0.4, 0.8, 0.8), show_default=True,
                      help="Outliers: similarity > A but answers < B, or similarity < C but answers > D."),
         *ENCODERS,
+        click.Option(["--details"], multiple=True, metavar="NAME",
+                     help="Of several rewriters, also show all tables, the scatter plot and the outliers of this one."),
     ),
+    run=_run,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from robustcs.documents.figures import COLUMN_WIDTH, INK, style
+from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
 from robustcs.documents.text import one_line, shortened, turn_anchor
 
 #: Colour and dot of the two corners: similar questions with different answers, and the reverse.
@@ -24,6 +24,9 @@ _LEGEND = 0.3
 _LABEL = 0.095  # height of a turn's name
 _MOST_LABELS = 12  # per corner
 _TITLE_CHARACTERS = 46
+# The same of small multiples.
+_PER_ROW, _GAP, _HEAD = 3, 0.2, 0.34
+_PANEL_CHARACTERS = 28
 
 
 @dataclass(frozen=True)
@@ -73,15 +76,52 @@ def scatter_figure(scatter: Scatter) -> Figure:
             _corner(axes, scatter, corner, colour, dot)
         for number, corner in enumerate(scatter.corners):
             _names(axes, scatter, corner, CORNER_LOOKS[number][0], limits, side)
-        (x_low, x_high), (y_low, y_high) = limits
-        pad_x, pad_y = 0.03 * (x_high - x_low), 0.03 * (y_high - y_low)
-        axes.set(xlim=(x_low - pad_x, x_high + pad_x), ylim=(y_low - pad_y, y_high + pad_y))
+        axes.set(xlim=_padded(*limits[0]), ylim=_padded(*limits[1]))
         axes.set_xlabel(one_line(scatter.x_label), labelpad=2)
         axes.set_ylabel(one_line(scatter.y_label), labelpad=2)
         title = shortened(scatter.title, _TITLE_CHARACTERS)
         figure.text(_LEFT / COLUMN_WIDTH, 1 - 0.06 / height, title, fontsize=7.5, fontweight="bold", va="top")
-        _legend(figure, scatter, height)
+        _legend(figure, [scatter], COLUMN_WIDTH, height)
     return figure
+
+
+def scatter_panels(scatters: Sequence[Scatter]) -> Figure:
+    """The same of several rewriters as small multiples on common axes: points, diagonal and corners, no names of turns.
+
+    They fill the width of a page, three to a row, with one legend.
+    """
+    columns, rows = min(len(scatters), _PER_ROW), -(-len(scatters) // _PER_ROW)
+    side = (FULL_WIDTH - _LEFT - _RIGHT - _GAP * (_PER_ROW - 1)) / _PER_ROW
+    width = _LEFT + columns * side + (columns - 1) * _GAP + _RIGHT
+    height = rows * (_HEAD + side) + _BOTTOM + _LEGEND
+    limits = [
+        _padded(*map(float, (min(low), max(high))))
+        for low, high in (zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy")
+    ]
+    with style():
+        figure = Figure(figsize=(width, height))
+        for number, scatter in enumerate(scatters):
+            row, column = divmod(number, _PER_ROW)
+            left, bottom = _LEFT + column * (side + _GAP), height - (row + 1) * (_HEAD + side)
+            axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
+            _points(axes, scatter)
+            for corner, (colour, dot) in zip(scatter.corners, CORNER_LOOKS, strict=True):
+                _corner(axes, scatter, corner, colour, dot)
+            axes.set(xlim=limits[0], ylim=limits[1])
+            axes.set_title(shortened(scatter.title, _PANEL_CHARACTERS), loc="left", fontsize=7, pad=3)
+            axes.tick_params(labelleft=column == 0, labelbottom=number + _PER_ROW >= len(scatters))
+        middle = (_LEFT + (width - _RIGHT - _LEFT) / 2) / width
+        figure.text(middle, (_LEGEND + 0.06) / height, one_line(scatters[0].x_label), fontsize=7, ha="center", va="center")
+        across = (height + _BOTTOM + _LEGEND) / 2 / height
+        label = one_line(scatters[0].y_label)
+        figure.text(0.07 / width, across, label, fontsize=7, rotation=90, ha="center", va="center")
+        _legend(figure, scatters, width, height)
+    return figure
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    pad = 0.03 * (high - low)
+    return low - pad, high + pad
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
@@ -149,9 +189,10 @@ def _marginals(above: Axes, right: Axes, scatter: Scatter, limits: tuple[tuple[f
         axes.axis("off")
 
 
-def _legend(figure: Figure, scatter: Scatter, height: float) -> None:
-    for number, (corner, (colour, dot)) in enumerate(zip(scatter.corners, CORNER_LOOKS, strict=True)):
+def _legend(figure: Figure, scatters: Sequence[Scatter], width: float, height: float) -> None:
+    for number, (colour, dot) in enumerate(CORNER_LOOKS):
         y = (_LEGEND - 0.06 - 0.13 * number) / height
-        figure.text(_LEFT / COLUMN_WIDTH, y, "▼" if dot == "v" else "▲", color=colour, fontsize=5.5, va="center")
-        text = f"{corner.meaning} ({len(corner.rows)})"
-        figure.text((_LEFT + 0.12) / COLUMN_WIDTH, y, text, fontsize=6.5, va="center")
+        figure.text(_LEFT / width, y, "▼" if dot == "v" else "▲", color=colour, fontsize=5.5, va="center")
+        counts = ", ".join(str(len(scatter.corners[number].rows)) for scatter in scatters)
+        text = f"{scatters[0].corners[number].meaning} ({counts})"
+        figure.text((_LEFT + 0.12) / width, y, text, fontsize=6.5, va="center")

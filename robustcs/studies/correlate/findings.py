@@ -8,20 +8,21 @@ from robustcs.studies.correlate.show import answers_label, corner_counts, simila
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
-    """The correlation of the first x and y over all turns, and how many turns break it, per rewriter."""
+    """The correlation of the first x and y over all turns, and how many turns break it; several rewriters in one sentence."""
     x, y = (names[0] for names in result.chosen)
     rows = result.correlations
     rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
-    sentences = []
-    for row in rows.itertuples():
-        whose = "" if len(rows) == 1 else f" For the rewriter {row.rewriter}:"
-        sentences.append(
-            f"{whose} Over {row.turns} turns, Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
-            f" is {with_interval(row._asdict(), 'value', 2)}."
-            f" {corner_counts(result, row.rewriter)}".strip()
-        )
-    # said once, whatever the number of rewriters
-    sentences[-1] += (
-        " This is a correlation of turns: it does not say that question similarity would order systems as judgments do."
+    what = f"Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
+    if len(rows) == 1:
+        row = next(rows.itertuples())
+        said = f"Over {row.turns} turns, {what} is {with_interval(row._asdict(), 'value', 2)}."
+        said += f" {corner_counts(result, row.rewriter)}"
+    else:
+        by_rewriter = [
+            f"{row.rewriter} {with_interval(row._asdict(), 'value', 2)}"
+            for row in rows.sort_values("value", ascending=False, kind="stable").itertuples()
+        ]
+        said = f"{what[0].upper()}{what[1:]}, by rewriter: {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
+    return (
+        f"{said} This is a correlation of turns: it does not say that question similarity would order systems as judgments do.",
     )
-    return tuple(sentences)

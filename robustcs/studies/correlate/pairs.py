@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate
+from robustcs.evaluation.measures import averaged, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import (
-    Expected,
     answered_by_run,
-    answered_by_turns,
     count_turns,
     expected_of,
     lacks_note,
     union_of_turns,
 )
-from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.project.model import Formulation
@@ -37,7 +34,9 @@ from robustcs.project.scoring import (
     Scored,
     ScoredFile,
     join_scores,
+    of_answers,
     score_files,
+    scored_answers,
 )
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -98,15 +97,10 @@ class _Reader:
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
         """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
         measures = [*averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
-        of_answers = {measure.family in ANSWER_FAMILIES for measure in measures}
-        if len(of_answers) == 2:
-            raise UsageError(
-                "mixed-measures", "measures of answers (f1, em) and of rankings go over different turns",
-                "ask for them in two commands",
-            )  # fmt: skip
+        asked = of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
-        if True in of_answers or (not measures and with_answers and (only_answers or not self.with_runs)):
+        if asked or (not measures and with_answers and (only_answers or not self.with_runs)):
             return "answers"
         return "runs" if self.with_runs else "scores"
 
@@ -188,15 +182,8 @@ class _Reader:
         return list(dict.fromkeys([*averaged(self.project.metrics or defaults), *measures]))
 
     def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
-        assert self.project.gold is not None
-        gold = read_gold_answers(self.project.gold)
-        self.workspace.remember("gold answers", self.project.gold, len(gold))
-        names = [measure.name for measure in measures]
-        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
-        frames = [answer_scores(self.predicted[part.name], gold)[0][names] for part in self.parts]
-        files = [(part.name, part.answers) for part in self.parts if part.answers]
-        answered = [answered_by_turns(name, path, self.predicted[name], expected) for name, path in files]
-        return frames, expected, answered, []
+        files = [ScoredFile(part.name, f"{part.name} answers", part.answers, "answers") for part in self.parts if part.answers]
+        return scored_answers(self.workspace, files, [self.predicted[file.name] for file in files], measures)
 
     def _score_files(self, measures: Sequence[Measure]) -> Scored:
         files = [ScoredFile(part.name, f"{part.name} scores", part.scores, "scores") for part in self.parts if part.scores]

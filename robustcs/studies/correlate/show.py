@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,30 +21,45 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     import matplotlib.figure
 
+    from robustcs.studies.correlate.figure import Scatter
+
 #: Outliers of a corner that are shown; JSON and CSV have all.
 SHOWN = 20
 METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "partial": "partial"}
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
-def show(result: Correlate) -> tuple[Block, ...]:
-    """All tables, the figure and the outliers, rewriter by rewriter."""
+def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
+    """The tables of a rewriter, its figure and its outliers; of several their comparison, then all of ``details``.
+
+    Raises :class:`UsageError` for a rewriter that there is not.
+    """
     rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
+    for name in details:
+        if name not in rewriters:
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(rewriters)}")
     blocks: list[Block] = []
-    for rewriter in rewriters:
-        several = len(rewriters) > 1
-        if several:
-            blocks.append(Heading(f"Rewriter {rewriter}", 2))
-        slug = f"-{rewriter}" if several else ""
-        tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
-        for y in result.chosen[1]:
-            blocks.append(_by_subset(result, tables["correlations"], y, slug))
-            blocks.append(_by_method(result, tables["correlations"], tables["partial"], y, slug))
-        blocks.append(_figure(result, rewriter, slug))
-        blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
-        blocks.append(_differences(result, tables["differences"], slug))
+    if len(rewriters) == 1:
+        blocks += _one(result, rewriters[0], "")
+    else:
+        blocks += [_small_multiples(result, rewriters), _side_by_side(result, rewriters)]
+        for name in details:
+            blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
     if len(result.encoders):
         blocks.append(_encoders(result))
+    return tuple(blocks)
+
+
+def _one(result: Correlate, rewriter: str, slug: str) -> tuple[Block, ...]:
+    """All about one rewriter."""
+    tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
+    blocks: list[Block] = []
+    for y in result.chosen[1]:
+        blocks.append(_by_subset(result, tables["correlations"], y, slug))
+        blocks.append(_by_method(result, tables["correlations"], tables["partial"], y, slug))
+    blocks.append(_figure(result, rewriter, slug))
+    blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
+    blocks.append(_differences(result, tables["differences"], slug))
     return tuple(blocks)
 
 
@@ -142,6 +158,54 @@ def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str)
         result, "correlations", f"Questions against answers: {answers_label(y)}", columns, note + said,
         rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
     )  # fmt: skip
+
+
+def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
+    """A line for every rewriter and measure of answers: Pearson's r of the first similarity, and the turns that break it."""
+    x, ys = result.chosen[0][0], result.chosen[1]
+    frame = result.correlations
+    frame = frame[(frame["x"] == x) & (frame["method"] == "pearson")]
+    corners = result.outliers.groupby(["rewriter", "corner"]).size()
+    keys = [(y, rewriter) for y in ys for rewriter in rewriters]
+    columns: list[Shown] = [
+        (text("y", header="Answers"), lambda key: answers_label(key[0])),
+        (text("rewriter", header="Rewriter"), lambda key: key[1]),
+    ]
+    for subset, group in (("all", "all"), ("correct", "Human ✓")):
+        part = {(row.y, row.rewriter): row for row in frame[frame["subset"] == subset].itertuples()}
+        if part:
+            turns = sorted({row.turns for row in part.values()})
+            head = f"{group} ({turns[0]})" if len(turns) == 1 else f"{group} ({turns[0]} to {turns[-1]})"
+            columns += group_columns(result, "correlations", head, part, "value", (number("95 %"), _interval))
+    outliers = "; ".join(
+        f"{name} {corners.get((name, CORNERS[0]), 0)} and {corners.get((name, CORNERS[1]), 0)}" for name in rewriters
+    )
+    labels = corner_labels(ys[0])
+    note = (
+        f"Pearson's r of {similarity_label(x)} (in brackets: turns). {_jackknife(result)} Intervals are of one rewriter at a"
+        f" time: whether two overlap is no test. Outliers ({labels[0]}; and {labels[1]}): {outliers}."
+        " --details NAME shows all of a rewriter, --table correlations every similarity and method."
+    )
+    said = noted((f"{row.rewriter} ({row.y}, {row.subset})", row.note) for row in frame.itertuples())
+    return result_table(
+        result, "correlations", "Questions against answers: the rewriters side by side", columns, note + said,
+        rows=keys, rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
+    )  # fmt: skip
+
+
+def _small_multiples(result: Correlate, rewriters: Sequence[str]) -> Figure:
+    x, y = (names[0] for names in result.chosen)
+    said = []
+    for rewriter in rewriters:
+        line = _first(result, rewriter)
+        said.append(f"{rewriter}: Pearson's r {_number(line['value'])} ({_interval(line)}) over {line['turns']} turns")
+    return Figure(
+        "scatter",
+        f"{similarity_label(x)} of QR and Human against {answers_label(y)} of {counted(len(rewriters), 'rewriter')}: one point"
+        " per turn, larger where turns coincide, with the diagonal and the outliers.",
+        f"One panel per rewriter. {'; '.join(said)}.",
+        lambda: draw_rewriters(result),
+    )
 
 
 def _jackknife(result: Correlate) -> str:
@@ -255,9 +319,28 @@ def _first(result: Correlate, rewriter: str) -> pd.Series:
 
 def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
     """The scatter plot of the first x and y of one rewriter."""
+    from robustcs.studies.correlate.figure import scatter_figure
+
+    line = _first(result, rewriter)
+    return scatter_figure(
+        _scatter(result, rewriter, f"Pearson {_number(line['value'])} ({_interval(line)}), {line['turns']} turns")
+    )
+
+
+def draw_rewriters(result: Correlate) -> matplotlib.figure.Figure:
+    """The scatter plots of all rewriters as small multiples."""
+    from robustcs.studies.correlate.figure import scatter_panels
+
+    rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
+    return scatter_panels(
+        [_scatter(result, name, f"{name}: r = {_number(_first(result, name)['value'])}") for name in rewriters]
+    )
+
+
+def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
     import numpy as np
 
-    from robustcs.studies.correlate.figure import Scatter, ScatterCorner, scatter_figure
+    from robustcs.studies.correlate.figure import Scatter, ScatterCorner
 
     x, y = (names[0] for names in result.chosen)
     pairs = _of(result.pairs, rewriter)
@@ -270,15 +353,12 @@ def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
         turns = set(outliers[outliers["corner"] == corner]["turn"])
         rows = np.flatnonzero(pairs["turn"].isin(turns))
         corners.append(ScatterCorner(box, _corner_titles(result)[corner], rows))
-    line = _first(result, rewriter)
-    return scatter_figure(
-        Scatter(
-            title=f"Pearson {_number(line['value'])} ({_interval(line)}), {line['turns']} turns",
-            x_label=f"questions: {similarity_label(x)}",
-            y_label=f"answers: {answers_label(y)}",
-            turns=list(pairs["turn"]),
-            x=pairs[x].to_numpy(),
-            y=pairs[y].to_numpy(),
-            corners=(corners[0], corners[1]),
-        )
+    return Scatter(
+        title=title,
+        x_label=f"questions: {similarity_label(x)}",
+        y_label=f"answers: {answers_label(y)}",
+        turns=list(pairs["turn"]),
+        x=pairs[x].to_numpy(),
+        y=pairs[y].to_numpy(),
+        corners=(corners[0], corners[1]),
     )

@@ -101,6 +101,27 @@ def test_the_terminal_shows_everything_in_80_columns(in_demo: Command) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
+TWO = (
+    "correlate --qr stem=runs/stem_qr.trec --qr raw=runs/stem_original.trec --rewrites qr:stem=topics.json:automatic"
+    " --rewrites qr:raw=topics.json:raw"
+)
+
+
+def test_several_rewriters_stand_side_by_side(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    text = config.read_text()
+    config.write_text(text[: text.index("[formulations.qr]")] + text[text.index("[formulations.human]") :])
+    out = in_copy(TWO).out
+    assert len(out.splitlines()) < 40 and max(map(len, out.splitlines())) <= 80
+    assert "the rewriters side by side" in out and "Spearman" not in out
+    detailed = in_copy(f"{TWO} --details raw").out
+    assert "the rewriters side by side" in detailed and "Spearman" in detailed
+    assert "Rewriter raw" in detailed and "Rewriter stem" not in detailed
+    assert "no rewriter is named 'none'; there are stem, raw" in in_copy(f"{TWO} --details none", code=2).err
+    tables = json.loads(in_copy(f"{TWO} --format json").out)["tables"]
+    assert {row["rewriter"] for row in tables["differences"]} == {"stem", "raw"}
+
+
 def test_files(in_copy: Command, tmp_path: Path) -> None:
     told = in_copy("correlate -o scatter.svg -o scatter.png -o all.json -o all.tex -o all.md -o pairs.csv --table pairs").err
     assert "wrote scatter.svg" in told

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import Cards, Figure, Table
+from robustcs.errors import UsageError
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
-from robustcs.studies.correlate.show import show
+from robustcs.studies.correlate.findings import correlate_findings
+from robustcs.studies.correlate.show import draw_rewriters, show
 from tests.studies.correlate.test_analysis import EVALUATED, conversations, pair
 
 
@@ -17,13 +20,38 @@ def tables(result: Correlate) -> list[Table]:
 
 
 def test_every_table_is_told_by_the_one_it_shows() -> None:
-    shown = tables(correlate_similarity([pair(), pair("other")], EVALUATED))
-    assert [(table.of, table.slug) for table in shown] == [
-        (of, f"{slug}-{rewriter}") for rewriter in ("qr", "other")
-        for of, slug in (
-            ("correlations", "pearson-overlap_10"), ("partial", "methods-overlap_10"), ("differences", "differences")
-        )
-    ]  # fmt: skip
+    shown = tables(correlate_similarity([pair()], EVALUATED))
+    of = [("correlations", "pearson-overlap_10"), ("partial", "methods-overlap_10"), ("differences", "differences")]
+    assert [(table.of, table.slug) for table in shown] == of
+
+
+def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
+    result = correlate_similarity([conversations(6, 4), replace(conversations(6, 4), rewriter="other")], EVALUATED)
+    figure, table = show(result)
+    assert isinstance(figure, Figure) and isinstance(table, Table)
+    assert (figure.slug, table.of, table.slug) == ("scatter", "correlations", "rewriters")
+    assert [row[:2] for row in table.rows] == [
+        (answers, name) for answers in ("overlap of the top 10", "rank-biased overlap") for name in ("qr", "other")
+    ]
+    rows = result.correlations
+    first = rows[(rows["rewriter"] == "other") & (rows["method"] == "pearson") & (rows["subset"] == "all")].iloc[0]
+    assert table.rows[1][2] == f"{first['value']:.3f}"
+    assert [panel.get_title(loc="left") for panel in draw_rewriters(result).axes] == [
+        f"{name}: r = {first['value']:.3f}" for name in ("qr", "other")
+    ]
+    (said,) = correlate_findings(result)
+    assert said.startswith("Pearson's r between ROUGE-1 F of QR and Human and overlap of the top 10, by rewriter: qr ")
+    assert " and other " in said and said.count("This is a correlation of turns") == 1
+
+
+def test_details_are_those_of_one_rewriter() -> None:
+    result = correlate_similarity([pair(), pair("other")], EVALUATED)
+    shown = show(result, ["other"])[2:]
+    slugs = [block.slug for block in shown if isinstance(block, Table | Figure | Cards)]
+    assert slugs == [f"{name}-other" for name in ("pearson-overlap_10", "methods-overlap_10", "scatter", "different-answers",
+                                                  "same-answers", "differences")]  # fmt: skip
+    with pytest.raises(UsageError, match="^no rewriter is named 'none'; there are qr, other$"):
+        show(result, ["none"])
 
 
 def test_too_few_turns_have_no_correlation() -> None:
