@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import Formulations, bin_index
+from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.result import Evaluated, Result, count, number, share, table, text
 from robustcs.statistics.means import mean_estimates, share_estimates
@@ -39,16 +39,24 @@ _AREAS = table(
     text("note", "what must be known beside it"),
 )  # fmt: skip
 
+_CAUSES = table(
+    "causes", "The threshold-free share of turns by what is to blame: areas of bins together.",
+    text("rewriter", header="Rewriter"), text("metric", header="Measure"), text("cause", "qa, qr or correct"),
+    share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1"),
+    share("ci_low", "as of areas"), share("ci_high"), text("note", "what must be known beside it"),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Sweep(Result):
     """The bins at every threshold."""
 
     study = "sweep"
-    declared = (_BINS, _AREAS)
+    declared = (_BINS, _AREAS, _CAUSES)
 
     bins: pd.DataFrame
     areas: pd.DataFrame
+    causes: pd.DataFrame
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
@@ -80,6 +88,8 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     units = units_of(list(scores.turns), evaluated.policy.unit)
     bins: list[tuple[object, ...]] = []
     areas: list[tuple[object, ...]] = []
+    causes: list[tuple[object, ...]] = []
+    blamed = [[CAUSE_OF_BIN[bin_] == cause for bin_ in scores.bins] for cause in CAUSES]
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             original = None if scores.original is None else scores.original[metric].to_numpy()
@@ -101,14 +111,15 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
                     product(grid, scores.bins), inside.sum(axis=2).ravel().tolist(), shares, strict=True
                 )
             ]  # fmt: skip
-            lengths = units.sums(bin_lengths(original, qr, human).T)
-            means = mean_estimates(lengths, units.sizes, units.kind, (0.0, 1.0))
-            areas += [
-                (rewriter, metric, bin_, one.value, one.low, one.high, one.note)
-                for bin_, one in zip(scores.bins, means, strict=True)
-            ]
+            lengths = bin_lengths(original, qr, human)
+            for rows, names, parts in ((areas, scores.bins, lengths), (causes, CAUSES, lengths @ np.transpose(blamed))):
+                means = mean_estimates(units.sums(parts.T), units.sizes, units.kind, (0.0, 1.0))
+                rows += [
+                    (rewriter, metric, name, one.value, one.low, one.high, one.note)
+                    for name, one in zip(names, means, strict=True)
+                ]
     frame = _BINS.frame(bins).astype({"original": "Int64"})
-    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas))
+    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas), _CAUSES.frame(causes))
 
 
 def bin_lengths(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Call, Command
+
+
+def _run(call: Call, step: str, details: tuple[str, ...]) -> None:
+    from robustcs.studies.sweep.ask import ask
+    from robustcs.studies.sweep.show import show
+
+    workspace = call.answered()
+    result = ask(workspace, step=step)
+    call.emit(workspace, result, show(result, details))
+
 
 COMMAND = Command(
     """How do the bins change with the threshold? Counts, areas, and the stacked figure.
@@ -22,5 +32,8 @@ COMMAND = Command(
     parameters=(
         click.Option(["--step"], default="0.02", show_default=True, metavar="T",
                      help="Distance of the thresholds from 0 to 1."),
+        click.Option(["--details"], multiple=True, metavar="NAME",
+                     help="Of several rewriters, also show the bins of this one."),
     ),
+    run=_run,
 )  # fmt: skip

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robustcs.documents.bins import bin_columns, bin_rules
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Figure, Heading, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import formulations, marks, measure_label, noted, percent, percent_interval
-from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, CAUSES, bins_of
+from robustcs.errors import UsageError
+from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.result import count, share, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.sweep.analysis import Sweep
@@ -21,41 +22,101 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def show(result: Sweep) -> tuple[Block, ...]:
-    """The figure, one table of areas, and per rewriter and measure the counts at every tenth of the range."""
-    panels = list(dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True)))
-    labels = panel_labels(result)
+def show(result: Sweep, details: Sequence[str] = ()) -> tuple[Block, ...]:
+    """The figure, one table of areas, and per measure the counts at every tenth of the range.
+
+    Of several rewriters one figure and one table of all, then those tables for the ones in ``details``.
+
+    Raises :class:`UsageError` for a rewriter that there is not.
+    """
+    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
+    for name in details:
+        if name not in rewriters:
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(rewriters)}")
+    figure = Figure(
+        "sweep",
+        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered"
+        + (" only after rewriting; at the bottom what the Original question answers alone." if _original(result) else "."),
+        _alt(result),
+        lambda: draw_sweep(result),
+    )
+    if len(rewriters) == 1:
+        return (figure, *_one(result, rewriters[0], ""))
+    shown = (block for name in details for block in (Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")))
+    return (figure, _side_by_side(result), *shown)
+
+
+def _original(result: Sweep) -> bool:
+    """Is Original known?"""
+    return "111" in bins_of(result.bins)
+
+
+def _one(result: Sweep, rewriter: str, slug: str) -> tuple[Block, ...]:
+    """The areas of one rewriter, and its counts by measure."""
+    labels = {panel: label for panel, label in panel_labels(result).items() if panel[0] == rewriter}
     names = bins_of(result.bins)
-    areas = {panel: {row.bin: row for row in _part(result, "areas", panel).itertuples()} for panel in panels}
+    areas = {panel: {row.bin: row for row in _part(result, "areas", panel).itertuples()} for panel in labels}
+    notes = result.areas[result.areas["rewriter"] == rewriter]
     table = result_table(
         result, "areas", "Threshold-free share of every bin",
         [
             *bin_columns(names),
-            *(column for panel in panels for column in _area(labels[panel], areas[panel], result.evaluated.units)),
+            *(column for panel, label in labels.items() for column in _area(label, areas[panel], result.evaluated.units)),
         ],
-        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds. 95 %: in"
-        f" per cent, for other {result.evaluated.unit}s of this kind, one bin at a time."
-        + noted((f"{marks(row.bin)} {labels[row.rewriter, row.metric]}", row.note) for row in result.areas.itertuples()),
-        rows=names, rules=bin_rules(names),
+        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds."
+        f" {_of_conversations(result)}, one bin at a time."
+        + noted((f"{marks(row.bin)} {labels[row.rewriter, row.metric]}", row.note) for row in notes.itertuples()),
+        rows=names, rules=bin_rules(names), slug=f"areas{slug}",
     )  # fmt: skip
-    figure = Figure(
-        "sweep",
-        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered"
-        + (" only after rewriting; at the bottom what the Original question answers alone." if "111" in names else "."),
-        _alt(result),
-        lambda: draw_sweep(result),
+    return (table, *(_counts(result, panel, label) for panel, label in labels.items()))
+
+
+def _of_conversations(result: Sweep) -> str:
+    return f"95 %: in per cent, for other {result.evaluated.unit}s of this kind"
+
+
+def _side_by_side(result: Sweep) -> Table:
+    """Every rewriter in a line: what it spoils and what it answers over all thresholds; what Human fails stands once."""
+    frame = result.causes
+    units = result.evaluated.units
+    lines = {cause: {(row.metric, row.rewriter): row for row in part.itertuples()} for cause, part in frame.groupby("cause")}
+    measures = list(dict.fromkeys(frame["metric"]))
+    keys = [
+        (metric, row.rewriter)
+        for metric in measures
+        for row in frame[(frame["metric"] == metric) & (frame["cause"] == "correct")]
+        .sort_values("area", ascending=False, kind="stable").itertuples()
+    ]  # fmt: skip
+    columns: list[Shown] = [
+        (text("metric", header="Measure"), lambda key: measure_label(key[0])),
+        (text("rewriter", header="Rewriter"), lambda key: key[1]),
+        *_area("rewriter error", lines["qr"], units), *_area("answered", lines["correct"], units),
+    ]  # fmt: skip
+    lost = []
+    for metric in measures:
+        row = next(row for key, row in lines["qa"].items() if key[0] == metric)
+        between = "" if units < LEAST_UNITS else f" ({percent_interval(row.ci_low, row.ci_high)})"
+        lost.append(f"{percent(row.area)}{between} by {measure_label(metric)}")
+    note = (
+        f"Shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}, one rewriter at"
+        f" a time: robustcs breakdown tests them. QA errors are the same for all: {', '.join(lost)}. --details NAME shows the"
+        " bins of a rewriter."
     )
-    return (figure, table, *(_counts(result, panel, labels[panel]) for panel in panels))
+    notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.cause != "qa")
+    return result_table(
+        result, "causes", "Threshold-free shares: the rewriters side by side", columns, note + notes,
+        rows=keys, rules=[place for place in range(1, len(keys)) if keys[place][0] != keys[place - 1][0]],
+    )  # fmt: skip
 
 
-def _area(label: str, rows: Mapping[str, Any], units: int) -> list[Shown]:
-    """The area of a bin and its interval, under the panel's label; ``K = 3`` where units are too few for one."""
+def _area(label: str, rows: Mapping[Any, Any], units: int) -> list[Shown]:
+    """The area of a line of ``rows`` and its interval, under ``label``; ``K = 3`` where units are too few for one."""
 
-    def between(bin_: str) -> str:
-        row = rows[bin_]
+    def between(key: Any) -> str:
+        row = rows[key]
         return f"K = {units}" if units < LEAST_UNITS else percent_interval(row.ci_low, row.ci_high)
 
-    return [(share("area", group=label), lambda bin_: percent(rows[bin_].area)), (share("95 %", group=label), between)]
+    return [(share("area", group=label), lambda key: percent(rows[key].area)), (share("95 %", group=label), between)]
 
 
 def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:
@@ -117,9 +178,9 @@ def _alt(result: Sweep) -> str:
     parts = []
     for panel, label in panel_labels(result).items():
         area = _part(result, "areas", panel).set_index("bin")["area"]
-        cause = {name: percent(area[[CAUSE_OF_BIN[bin_] == name for bin_ in area.index]].sum()) for name in CAUSES}
+        cause = {row.cause: percent(row.area) for row in _part(result, "causes", panel).itertuples()}
         answered = f"answered {cause['correct']}"
-        if "111" in area:
+        if _original(result):
             answered = f"answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
         parts.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")
     return "Stacked shares of the bins over the threshold. Averaged over thresholds, " + "; ".join(parts) + "."

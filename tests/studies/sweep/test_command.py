@@ -29,6 +29,7 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert {name: list(rows[0]) for name, rows in result["tables"].items()} == {
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high"],
         "areas": ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"],
+        "causes": ["rewriter", "metric", "cause", "area", "ci_low", "ci_high", "note"],
     }
     rows = result["tables"]["bins"]
     thresholds = list(dict.fromkeys(row["threshold"] for row in rows))
@@ -77,6 +78,24 @@ def test_the_figure_in_the_form_of_its_suffix(in_demo: Command, tmp_path: Path, 
         drawn = target.read_text()
         for title in ("NDCG@3, T5", "P@1, T5", "NDCG@3, B", "P@1, B"):
             assert title in drawn
+
+
+def test_several_rewriters_are_one_table(in_demo: Command) -> None:
+    out = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3").out
+    assert len(out.splitlines()) < 30 and max(map(len, out.splitlines())) <= 80
+    assert "the rewriters side by side" in out and "turns per bin" not in out
+    detailed = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --details B").out
+    assert "Rewriter B" in detailed and "NDCG@3, B: turns per bin" in detailed and "NDCG@3, T5: turns per bin" not in detailed
+    assert "no rewriter is named 'C'; there are T5, B" in in_demo(f"sweep {REWRITERS} --details C", code=2).err
+    tables = json.loads(in_demo(f"sweep {REWRITERS} --format json").out)["tables"]
+    causes = {(row["rewriter"], row["cause"]): row for row in tables["causes"]}
+    areas = {(row["rewriter"], row["bin"]): row["area"] for row in tables["areas"]}
+    for name in ("T5", "B"):
+        assert causes[name, "qr"]["area"] == pytest.approx(areas[name, "001"] + areas[name, "101"])
+        assert causes[name, "correct"]["area"] == pytest.approx(areas[name, "011"] + areas[name, "111"])
+        assert sum(causes[name, cause]["area"] for cause in ("qa", "qr", "correct")) == pytest.approx(1)
+        assert causes[name, "qr"]["ci_low"] < causes[name, "qr"]["area"] < causes[name, "qr"]["ci_high"]
+    assert causes["T5", "qa"]["area"] == pytest.approx(causes["B", "qa"]["area"])
 
 
 def test_several_outputs_of_one_computation(in_demo: Command, tmp_path: Path) -> None:
