@@ -14,27 +14,23 @@ from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
 
 
-def expected_influence(
+def hole_effects(
     model: HoleModel,
     pool: RunPool,
     grades: Grades,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    compared: Sequence[tuple[int, int]] = (),
-    counted: npt.NDArray[np.bool_] | None = None,
+    counted: npt.NDArray[np.bool_],
 ) -> Floats:
-    """float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference were the passage judged g|.
+    """float64[H, L, R, M]: by how much each level of a hole of ``model.pairs`` alone would move the mean score of every run.
 
-    Differences are of means over the turns ``counted`` (bool[T]), added up over ``compared`` (pairs of run numbers; without
-    any, the scores themselves) and measures. All other holes stay as they are.
+    Means go over the turns ``counted`` (bool[T]). All other holes stay as they are.
     """
-    probabilities = model.probabilities()
     holes, turns = model.pairs, model.holes.turns
     number = np.bincount(turns, minlength=model.turns)
     place = np.arange(len(holes)) - np.repeat(np.cumsum(number) - number, number)
     base = pool.score(grades[None], measures, policy)[0]
-    first, second = (np.array([pair[side] for pair in compared], dtype=np.int64) for side in (0, 1))
-    influence = np.zeros(len(holes))
+    effects = np.zeros((len(holes), len(model.levels), *base.shape[:2]))
     # a hole changes its own turn only, so one set of grades tries one hole of every turn
     jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(model.levels))]
     size = pool.batch(measures)
@@ -44,10 +40,23 @@ def expected_influence(
         for row, (step, column) in zip(sets, some, strict=True):
             row[holes[place == step]] = model.levels[column]
         change = pool.score(sets, measures, policy) - base
-        moved = change[:, first] - change[:, second] if len(compared) else change
-        total = np.abs(moved).sum(axis=(1, 2))  # (sets, turns)
-        for row, (step, column) in zip(total, some, strict=True):
+        for moved, (step, column) in zip(change, some, strict=True):
             tried = np.flatnonzero(place == step)
-            influence[tried] += probabilities[tried, column] * row[turns[tried]]
-    used = np.ones(model.turns, dtype=bool) if counted is None else counted
-    return np.asarray(influence * used[turns] / max(int(used.sum()), 1))
+            effects[tried, column] = np.moveaxis(moved[..., turns[tried]], -1, 0)
+    return np.asarray(effects * counted[turns][:, None, None, None] / max(int(counted.sum()), 1))
+
+
+def expected_influence(model: HoleModel, effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Floats:
+    """float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference were the passage judged g|.
+
+    ``effects``: :func:`hole_effects`. Differences are added up over ``compared`` (pairs of run numbers; without any, the scores
+    themselves) and measures.
+    """
+    first, second = (np.array([pair[side] for pair in compared], dtype=np.int64) for side in (0, 1))
+    probabilities = model.probabilities()
+    influence = np.zeros(len(effects))
+    for column in range(effects.shape[1]):
+        change = effects[:, column]
+        moved = change[:, first] - change[:, second] if len(compared) else change
+        influence += probabilities[:, column] * np.abs(moved).sum(axis=(1, 2))
+    return influence

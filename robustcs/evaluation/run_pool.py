@@ -114,6 +114,15 @@ class RunPool:
                 scores[:, run, number] = columns[measure.name].reshape(sets, len(self.turns))
         return scores
 
+    def matrix(self, run: int, grades: Grades) -> GradeMatrix:
+        """The grade matrix of one run under ``grades`` (int16[N + 1]); its ideal ranking has the grades from 1 up."""
+        places = self.places[run]
+        retrieved = (places < len(self)).sum(axis=1)
+        ideal = self._ideal(grades[None], 1)
+        return GradeMatrix(
+            self.names[run], self.turns, grades[places], ideal, retrieved, retrieved == 0, self.extra_turns, self.notes
+        )  # fmt: skip
+
     def _matrix(self, places: npt.NDArray[np.int32], measures: Sequence[Measure]) -> npt.NDArray[np.int32]:
         """``places`` down to the last rank that a measure looks at."""
         cutoffs = [measure.cutoff for measure in measures]

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 TIMEOUT = 600.0
 #: Bytes of one answer; lines of no use that are borne beside as many as there are requests.
 _LONGEST, _USELESS = 1 << 20, 1000
+#: Seconds after which it is looked whether to stop.
+_LOOKS = 0.2
 #: Answers that are kept at a time: an interruption loses no more than these.
 _BATCH = 16
 
@@ -43,6 +46,8 @@ class Replies:
         Id → its answer, the first where it gave several.
     failed
         Requests without a usable answer: none, one with ``error``, or one that the caller refuses.
+    refused
+        Id → its answer, of those among them that have one.
     repeated, foreign, unreadable
         Lines that answer what was answered, what nobody asked, and lines that are no JSON object with an ``id``.
     complaint
@@ -51,6 +56,7 @@ class Replies:
 
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     failed: int = 0
+    refused: dict[str, dict[str, Any]] = field(default_factory=dict)
     repeated: int = 0
     foreign: int = 0
     unreadable: int = 0
@@ -87,6 +93,7 @@ def ask_program(
     what: str = "asking",
     timeout: float = TIMEOUT,
     track: Track = lambda items, what, total: items,
+    stop: threading.Event | None = None,
 ) -> Replies:
     """Ask ``command`` every request (each has an ``id`` of its own) and return what it answered.
 
@@ -96,6 +103,8 @@ def ask_program(
         Is an answer what was asked for? One that is not counts as failed.
     timeout
         Seconds without any line after which the program is ended, and what it has not answered counts as failed.
+    stop
+        Set from another thread, it ends the program.
 
     Raises :class:`UsageError` where the program cannot be started, or ends badly without a single answer.
     """
@@ -107,7 +116,7 @@ def ask_program(
     with tempfile.TemporaryFile() as complaints, _started(command, words, complaints) as process:
         lines = _talk(process, requests)
         try:
-            for _ in track(_read(process, lines, open_, replies, fresh, accept, timeout), what, len(requests)):
+            for _ in track(_read(process, lines, open_, replies, fresh, accept, timeout, stop), what, len(requests)):
                 if len(fresh) >= _BATCH:
                     keep(fresh)
                     fresh.clear()
@@ -117,6 +126,8 @@ def ask_program(
             # it has said all that was asked for; how it ends is its own affair
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=5)
+        if stop is not None and stop.is_set():
+            replies.complaint = replies.complaint or "was stopped"
         replies.complaint = replies.complaint or _ending(process)
         said = _last_line(complaints)
     replies.failed = len(open_ - replies.answers.keys())
@@ -181,12 +192,13 @@ def _read(
     fresh: dict[str, dict[str, Any]],
     accept: Callable[[dict[str, Any]], bool],
     timeout: float,
+    stop: threading.Event | None,
 ) -> Iterator[str]:
     """Sort the lines into ``replies`` and ``fresh``; yields an id for every request that is answered, or refused."""
-    refused: set[str] = set()
+    refused = replies.refused
     while len(replies.answers) + len(refused) < len(asked):
         try:
-            line = lines.get(timeout=timeout)
+            line = _next(lines, timeout, stop)
         except queue.Empty:
             replies.complaint = f"said nothing for {timeout:g} seconds"
             return
@@ -200,7 +212,7 @@ def _read(
         elif key in replies.answers or key in refused:
             replies.repeated += 1
         elif "error" in answer or not accept(answer):
-            refused.add(key)
+            refused[key] = answer
             yield key
         else:
             replies.answers[key] = fresh[key] = answer
@@ -219,6 +231,21 @@ def _read(
                 replies.repeated, replies.foreign = replies.repeated + known, replies.foreign + (not known)
             if replies.unreadable + replies.foreign + replies.repeated > _USELESS + len(asked):
                 return
+
+
+def _next(lines: queue.Queue[bytes | None], timeout: float, stop: threading.Event | None) -> bytes | None:
+    """The next line, None at the end or once ``stop`` is set. Raises :class:`queue.Empty` after ``timeout`` seconds."""
+    if stop is None:
+        return lines.get(timeout=timeout)
+    end = time.monotonic() + timeout
+    while not stop.is_set():
+        left = end - time.monotonic()
+        try:
+            return lines.get(timeout=max(0.0, min(left, _LOOKS)))
+        except queue.Empty:
+            if left <= _LOOKS:
+                raise
+    return None
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from scipy.special import expit
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import found_alone, pair_features, run_groups
-from robustcs.evaluation.hole_influence import expected_influence
+from robustcs.evaluation.hole_influence import expected_influence, hole_effects
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_recalibration import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
@@ -241,7 +241,7 @@ def test_expected_influence_is_what_one_grade_does() -> None:
     pool, _, left = made_pool(*made_runs(turns=6))
     model = fitted(pool, left, depth=5)
     counted = np.array([True] * 5 + [False])
-    found = expected_influence(model, pool, left, MEASURES, POLICY, [(0, 1), (1, 2)], counted)
+    found = expected_influence(model, hole_effects(model, pool, left, MEASURES, POLICY, counted), [(0, 1), (1, 2)])
     chances = model.probabilities()
     base = pool.score(left[None], MEASURES, POLICY)[0][..., counted].mean(axis=-1)
     for row in (0, len(found) // 2, len(found) - 1):

@@ -38,6 +38,7 @@ from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, score, table, text
+from robustcs.studies.judge.orders import ORDERS, OUTLOOK, State
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,8 @@ _TABLES = (
         "comparisons", "What the influence is about.",
         text("baseline", "empty where a single system is scored"), text("system"), text("metric"),
     ),
+    ORDERS,
+    OUTLOOK,
 )  # fmt: skip
 
 
@@ -82,6 +85,8 @@ class Worklist(Result):
     worklist: pd.DataFrame
     topics: pd.DataFrame
     comparisons: pd.DataFrame
+    orders: pd.DataFrame
+    outlook: pd.DataFrame
 
     @property
     def pairs(self) -> list[Pair]:
@@ -123,6 +128,8 @@ def judging_worklist(
         Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
         *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence, expected),
         _compared(comparisons or [("", name) for name in names], measures),
+        ORDERS.frame([]),
+        OUTLOOK.frame([]),
     )
 
 
@@ -261,3 +268,9 @@ def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
     frame = worklist.worklist.assign(grade=pd.array([grades.get(pair) for pair in worklist.pairs], dtype="Int64"))
     judged = frame.groupby("topic")["grade"].count()
     return replace(worklist, worklist=frame, topics=worklist.topics.assign(judged=worklist.topics["topic"].map(judged)))
+
+
+def with_outlook(worklist: Worklist, state: State) -> Worklist:
+    """The worklist with what judging it probably settles."""
+    left = int(worklist.worklist["grade"].isna().sum())
+    return replace(worklist, orders=state.order_table(), outlook=state.table(left))

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.hole_influence import expected_influence
-from robustcs.evaluation.hole_model import fit_hole_model
+from robustcs.evaluation.hole_influence import expected_influence, hole_effects
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
+from robustcs.evaluation.hole_order import Contest
 from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import averaged, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool
+from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_arrow
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
-from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach
+from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach, with_grades, with_outlook
+from robustcs.studies.judge.outlook import Outlook
 
 #: What CAsT ranks systems by.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -37,18 +40,63 @@ def highest_grade(workspace: Workspace) -> int:
     return highest
 
 
-def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None = None) -> Worklist:
-    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons.
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """The systems of a project and what nobody judged in their tops, before anything is said of it.
 
-    ``top``: by default the largest cut-off of the measures, or 3. ``max_grade``: the highest grade of the scale, by default
-    that of the qrels.
+    grades
+        int16[N + 1]: those of the pool's pairs.
+    pairs
+        Unjudged (turn, document) in the top K of any system → its number in the pool; of the turns that count.
+    """
+
+    project: Project
+    systems: Mapping[str, JudgedRun]
+    comparisons: Sequence[tuple[str, str]]
+    measures: Sequence[Measure]
+    top: int
+    max_grade: int
+    pool: RunPool
+    grades: Grades
+    turns: Turns
+    pairs: Mapping[Pair, int]
+    notes: Sequence[str]
+
+    @property
+    def contest(self) -> Contest:
+        """What is compared, in numbers of the pool."""
+        names = self.pool.names
+        compared = tuple((names.index(first), names.index(second)) for first, second in self.comparisons)
+        counted = self.turns.counted
+        return Contest(self.pool, compared, tuple(self.measures), self.project.policy, counted, self.top, self.max_grade)
+
+    def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
+        """int16[N + 1]: the grades, with those given since."""
+        grades = self.grades.copy()
+        for pair, grade in judged.items():
+            if pair in self.pairs:
+                grades[self.pairs[pair]] = grade
+        return grades
+
+    def model(self, grades: Grades) -> HoleModel | None:
+        """The hole model that ``grades`` teach, None without a hole. Raises :class:`UsageError` where they cannot."""
+        learned = run_sources(self.project, self.pool.names).learned
+        return fit_hole_model(self.pool, grades, self.top, learned, self.project.seed)
+
+
+def find_holes(
+    workspace: Workspace, top: int | None = None, max_grade: int | None = None, pairs: Sequence[tuple[str, str]] = ()
+) -> Holes:
+    """Read the systems that are compared, and find what nobody judged in the top ``top`` of any of them.
+
+    ``pairs``: the systems that are compared, in place of those of the project.
 
     Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
     """
     highest = max_grade or highest_grade(workspace)
     project = workspace.project
     workspace.require_runs()
-    names, comparisons = _comparisons(project)
+    names, comparisons = _comparisons(project, pairs)
     measures_of_rankings(workspace)
     measures = averaged(project.metrics or (_DEFAULT_MEASURE,))
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
@@ -62,43 +110,61 @@ def ask(workspace: Workspace, *, top: int | None = None, max_grade: int | None =
 
     holes, collected = zip(*workspace.per_run(files, build), strict=True)
     turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
-    systems = dict(zip(names, holes, strict=True))
     pool = builder.build(collected)
-    expected, notes = _expected(pool, pool.grades(qrels), comparisons, measures, project, top, turns.counted)
-    notes = [*qrels.notes, *notes]
-    return judging_worklist(systems, comparisons, measures, project.policy, top, highest, turns, notes, expected)
+    found = Holes(
+        project, dict(zip(names, holes, strict=True)), comparisons, measures, top, highest, pool, pool.grades(qrels), turns,
+        {}, list(qrels.notes),
+    )  # fmt: skip
+    numbers = found.contest.holes(found.grades)
+    in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
+    documents = pool.documents.take(as_arrow(pool.pair_documents[numbers].astype(np.int32))).to_pylist()
+    return replace(found, pairs=dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True)))
 
 
-def _expected(
-    pool: RunPool,
-    grades: Grades,
-    comparisons: Sequence[tuple[str, str]],
-    measures: Sequence[Measure],
-    project: Project,
-    top: int,
-    counted: npt.NDArray[np.bool_],
-) -> tuple[dict[Pair, float] | None, list[str]]:
-    """The expected influence of every hole in a top ``top``; None, and why, where the judgments cannot teach the model."""
+def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
+    """The holes in the order of work, and what judging them probably decides, with the grades ``judged`` so far."""
+    project, judged = holes.project, judged or {}
+    expected, notes = None, list(holes.notes)
+    model = effects = None
+    contest = holes.contest
     try:
-        model = fit_hole_model(pool, grades, top, run_sources(project, pool.names).learned, project.seed)
+        model = holes.model(holes.grades)
     except UsageError as error:
         if error.slug != "one-grade":
             raise
-        return None, [f"ordered by influence, however improbable the grade behind it: {error.found}"]
-    if model is None:
-        return {}, []
-    compared = [(pool.names.index(first), pool.names.index(second)) for first, second in comparisons]
-    values = expected_influence(model, pool, grades, measures, project.policy, compared, counted)
-    turns = [pool.turns[turn] for turn in model.holes.turns]
-    documents = pool.documents.take(as_arrow(pool.pair_documents[model.pairs].astype(np.int32))).to_pylist()
-    return dict(zip(zip(turns, documents, strict=True), values.tolist(), strict=True)), []
+        notes.append(f"ordered by influence, however improbable the grade behind it: {error.found}")
+    if model is not None:
+        effects = hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
+        influence = expected_influence(model, effects, contest.compared)
+        by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
+        expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
+    worklist = judging_worklist(
+        holes.systems, holes.comparisons, holes.measures, project.policy, holes.top, holes.max_grade, holes.turns, notes,
+        expected,
+    )  # fmt: skip
+    worklist = with_grades(worklist, judged)
+    outlook = Outlook(holes, judged, None if judged else (model, effects))
+    return with_outlook(worklist, outlook.of(judged, worklist.pairs)), outlook
 
 
-def _comparisons(project: Project) -> tuple[list[str], list[tuple[str, str]]]:
-    """The systems to look at, and which of them are compared: the groups' baselines with their sets, or all pairs."""
+def ask(
+    workspace: Workspace, *, top: int | None = None, max_grade: int | None = None, pairs: Sequence[tuple[str, str]] = ()
+) -> Worklist:
+    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons.
+
+    ``top``: by default the largest cut-off of the measures, or 3. ``max_grade``: the highest grade of the scale, by default
+    that of the qrels. ``pairs``: the (baseline, system) that are compared, in place of the project's groups or all pairs.
+
+    Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
+    """
+    return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]
+
+
+def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The systems to look at, and which are compared: those asked for, the groups' baselines with their sets, or all pairs."""
     systems = project.systems
-    if not project.groups:
+    if not (asked or project.groups):
         return list(systems), list(combinations(systems, 2))
-    pairs = [(group.baseline, name) for group in project.groups.values() for name in group.sets]
+    pairs = list(asked) or [(group.baseline, name) for group in project.groups.values() for name in group.sets]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     return names, list(dict.fromkeys(pairs))

@@ -11,7 +11,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +38,9 @@ _SEPARATOR_LINE = re.compile(r"sep=.")
 def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
     """Write the rows of a worklist with an empty grade column.
 
-    ``texts``: turn → Human text, ``passages``: document → text; what they lack stays empty. A file that is there is not
-    replaced, since it may hold grades: :class:`UsageError`.
+    ``texts``: turn → Human text, ``passages``: document → text; what they lack stays empty.
     """
-    if path.is_file():
-        raise UsageError("file-exists", f"{path} exists and may hold grades", "name another file, or remove it first")
+    refuse_existing(path)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -54,7 +52,13 @@ def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passa
     write_text(path, "\ufeff" + out.getvalue())
 
 
-def read_sheet(path: Path, scale: Scale, worklist: frozenset[Pair], known: Mapping[Pair, int]) -> tuple[dict[Pair, int], int]:
+def refuse_existing(path: Path) -> None:
+    """Raise :class:`UsageError` for a file that is there: it is not replaced, since it may hold grades."""
+    if path.is_file():
+        raise UsageError("file-exists", f"{path} exists and may hold grades", "name another file, or remove it first")
+
+
+def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapping[Pair, int]) -> tuple[dict[Pair, int], int]:
     """The grades of a filled-in sheet, and how many of its rows have none; all of it fits, or nothing is taken.
 
     Commas, semicolons and tabs separate; columns are found by their names (turn, document, grade). An empty grade is no

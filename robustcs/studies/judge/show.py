@@ -6,14 +6,38 @@ from robustcs.documents.document import Block, Table
 from robustcs.documents.tables import result_table
 from robustcs.documents.words import measure_label
 from robustcs.studies.judge.analysis import Worklist
+from robustcs.wording import counted
 
 #: Holes that people are shown; CSV and JSON have all of them.
 _SHOWN = 20
 
 
 def show(result: Worklist) -> tuple[Block, ...]:
-    """One table of topics and one of the first holes, both in the order of work."""
-    return _topics(result), _holes(result)
+    """What is settled, then one table of topics and one of the first holes, both in the order of work."""
+    return *([_orders(result)] if len(result.orders) else []), _topics(result), _holes(result)
+
+
+def _orders(result: Worklist) -> Table:
+    number, states = len(result.orders), result.orders["state"].value_counts()
+    settled = [f"{states[state]} {state}" for state in ("proven", "certain") if states.get(state)]
+    [row] = result.outlook.itertuples()
+    takes, expected = "", list[str]()
+    if result.orders["expected"].notna().any():
+        expected = ["expected", "sure"]
+        takes = " Expected: mean over what the hole model draws. Certain: 95 % of its draws agree."
+    if row.open and expected:
+        takes += (
+            f" To judge: that many passages probably settle it; until all are settled, about {row.judgments:,} of"
+            f" {row.holes:,} (80 %: {row.judgments_low:,} to {row.judgments_high:,})."
+        )
+    measure = result.spec("orders").field("metric"), lambda row: measure_label(row.metric)
+    return result_table(
+        result, "orders", f"Which is better? {', '.join(settled) or 'Nothing settled'} of {counted(number, 'order')}"
+        + (f": the first {_SHOWN}, open ones first" if number > _SHOWN else ""),
+        ["baseline", "system", measure, "difference", *expected, "state", *(["judgments"] if expected else [])],
+        f"Baseline minus system. Proven: the same whatever the grades of the {counted(row.holes, 'passage')} below.{takes}",
+        rows=result.orders.sort_values("state", key=lambda column: column != "open", kind="stable").head(_SHOWN),
+    )  # fmt: skip
 
 
 def _topics(result: Worklist) -> Table:

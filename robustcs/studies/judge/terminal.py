@@ -18,6 +18,8 @@ from robustcs.documents.text import one_line, visible
 from robustcs.errors import input_error
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.studies.judge.analysis import Pair
+from robustcs.studies.judge.orders import State
+from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Session
 
 try:
@@ -53,12 +55,18 @@ class Sitting:
         texts: Mapping[str, Mapping[str, str]],
         max_grade: int,
         notes: Sequence[str],
+        outlook: Outlook,
+        to_the_end: bool = False,
     ):
         self.session = session
         self.passages = passages
         self.human = texts.get("human", {})
         self.raw = texts.get("original", {})
         self.max_grade = max_grade
+        self.outlook = outlook
+        self.to_the_end = to_the_end
+        self.state: State | None = None
+        self._turn = ""
         self.live = sys.stdin.isatty()
         screen = sys.stdout.isatty()
         width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)
@@ -71,7 +79,7 @@ class Sitting:
         """Judge. Whatever ends the sitting, its result is told; the grades are on the disk already."""
         try:
             with _single_keys() if self.live else nullcontext():
-                while (pair := self.session.current()) is not None:
+                while (pair := self.session.current()) is not None and not self._settled(pair[0]):
                     self._show(pair)
                     key = self._key()
                     if key is None or key == "q":
@@ -79,6 +87,13 @@ class Sitting:
                     self._act(key)
         finally:
             self._end()
+
+    def _settled(self, turn: str) -> bool:
+        """Is the order of the systems settled, so that no more judgments are needed? Looked up when a turn begins."""
+        if turn != self._turn:
+            self._turn = turn
+            self.state = self.outlook.of(self.session.file.grades, self.session.pairs)
+        return self.state is not None and self.state.settled and not self.to_the_end
 
     def _act(self, key: str) -> None:
         if key.isdecimal() and key.isascii() and int(key) <= self.max_grade and len(key) == 1:
@@ -128,6 +143,8 @@ class Sitting:
         topic_judged, topic_all = self.session.progress(topic)
         progress = f"judged {judged} of {all_} · this topic {topic_judged} of {topic_all}"
         self._print(f"Topic {topic} · turn {turn} · {progress}", "bold")
+        if self.state and self.state.told:
+            self._print(self.state.told, "dim")
         self.console.print(Text("─" * self.console.width, "dim"))
         self._print("Conversation so far", "dim")
         for earlier in self._conversation(turn):
@@ -165,6 +182,8 @@ class Sitting:
         skipped = f", {len(session.skipped)} skipped" if session.skipped else ""
         self._print("")
         self._print(f"{session.graded_here} graded in this session{skipped}; {judged} of {all_} are judged.")
+        if self.state and self.state.settled and not self.to_the_end and judged < all_:
+            self._print(f"{self.state.told}: no more judgments are needed. --all goes on.")
         if judged:
             path = session.file.path
             self._print(f"Saved in {path}; robustcs augment --new-judgments {path} adds them to the qrels.")

@@ -104,6 +104,10 @@ def test_a_script_of_grades(project: Path) -> None:
     assert done.stdout.startswith("1 of 6 passages have no text in c.jsonl and are left out here; --export has them\ntoo\n")
     # the next session asks for what was skipped, then for the rest, and ends by itself
     done = call(project, keys="0\n4\n1\n")
+    # whatever the grade of the last passage, the order of the systems stays
+    assert done.returncode == 0 and len(judged(project)) == 4
+    assert "1 graded in this session; 4 of 5 are judged.\n1 order of systems: 1 proven: no more" in done.stdout
+    done = call(project, "--all", keys="4\n1\n")
     assert done.returncode == 0
     assert judged(project)[3:] == [f"{ORDER[2]} 0", f"{ORDER[4]} 4"]
     assert "5 of 5 are judged" in done.stdout
@@ -141,7 +145,7 @@ def test_help_shows_the_guidelines(project: Path) -> None:
 def test_the_worklist_as_json(project: Path) -> None:
     call(project, keys="4\n")
     found = json.loads(call(project, "--format", "json").stdout)
-    assert list(found["tables"]) == ["worklist", "topics", "comparisons"]
+    assert list(found["tables"]) == ["worklist", "topics", "comparisons", "orders", "outlook"]
     rows = found["tables"]["worklist"]
     assert [f"{row['turn']} 0 {row['document']}" for row in rows] == [*ORDER, "2_1 0 gone"]
     assert [row["grade"] for row in rows] == [4, None, None, None, None, None]

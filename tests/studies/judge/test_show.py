@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 
 from robustcs.documents.document import Table
+from robustcs.evaluation.hole_order import Needed, Order
+from robustcs.evaluation.measures import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.judge.analysis import Worklist
+from robustcs.studies.judge.orders import State
 from robustcs.studies.judge.show import show
 
 
@@ -20,11 +23,19 @@ def result(holes: int, comparisons: list[tuple[str, str]], expected: float = 0.0
         [("1", 1, holes, 1, 0.5, 0.25)], columns=["topic", "turns", "holes", "judged", "influence", "expected_influence"]
     )
     compared = pd.DataFrame([(a, b, "ndcg_cut_3") for a, b in comparisons], columns=["baseline", "system", "metric"])
-    return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), worklist, topics, compared)
+    needed = Needed(3, 1, 7)
+    orders = tuple(
+        Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, low, 0.3, 0.05, sure)
+        for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
+    )
+    state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
+    return Worklist(
+        Evaluated(EvaluationPolicy(), "runs", 9, 0), worklist, topics, compared, state.order_table(), state.table(holes)
+    )  # fmt: skip
 
 
 def tables(worklist: Worklist) -> tuple[Table, Table]:
-    topics, holes = show(worklist)
+    _, topics, holes = show(worklist)
     assert isinstance(topics, Table)
     assert isinstance(holes, Table)
     return topics, holes
@@ -39,6 +50,14 @@ def test_people_see_the_first_holes_and_how_many_there_are() -> None:
     assert holes.rows[0] == ("1_1", "d0", "1", "2", "0.0123", "0.0012", "3")
     assert holes.rows[1] == ("1_1", "d1", "1", "2", "0.0123", "0.0012", "–")
     assert "by expected influence" in holes.note and "hole model predicts" in topics.note
+
+
+def test_orders_say_what_is_settled_and_what_it_takes() -> None:
+    orders = show(result(25, [("base", "set")]))[0]
+    assert isinstance(orders, Table)
+    assert orders.caption == "Which is better? 1 proven, 1 certain of 3 orders"
+    assert [row[-2:] for row in orders.rows] == [("open", "3"), ("certain", "0"), ("proven", "0")]
+    assert "until all are settled, about 3 of 25 (80 %: 1 to 7)." in orders.note
 
 
 def test_without_a_model_the_order_is_that_of_the_influence() -> None:
@@ -62,7 +81,7 @@ def test_no_holes() -> None:
     assert holes.rows == ()
 
 
-@pytest.mark.parametrize("name", ["worklist", "topics", "comparisons"])
+@pytest.mark.parametrize("name", ["worklist", "topics", "comparisons", "orders", "outlook"])
 def test_every_column_is_declared(name: str) -> None:
     worklist = result(2, [("base", "set")])
     with pytest.raises(TypeError, match=f"table {name} has columns"):

@@ -1,0 +1,226 @@
+"""Which of two runs is better: proven, certain, or open; and how many judgments it probably takes to know.
+
+The passages in question are the unjudged ones in the top K of all runs, those that judging works through. An order is
+
+- *proven* where it is the same whatever their grades (:mod:`robustcs.evaluation.pair_bounds`, those passages being the pool),
+- *certain* where at least 95 % of the draws of the hole model agree on it,
+- *open* otherwise.
+
+Unjudged passages further down count as not relevant throughout, as they do in the scores.
+
+**What it takes.** Each draw is taken for the truth in turn, and its grades are revealed in the order of work. After n of them
+what is left is drawn from all draws, and the order is certain as soon as 95 % of these agree. A hole moves a difference by what
+its grade alone does, as if holes did not touch each other, so the number is an estimate; the state is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.hole_features import Floats, Numbers
+from robustcs.evaluation.hole_model import HoleModel
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import NATIVE
+from robustcs.evaluation.pair_bounds import difference_bounds
+from robustcs.evaluation.run_pair import run_pair
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from robustcs.policy import EvaluationPolicy
+from robustcs.statistics.ranks import DECIMALS
+
+State = Literal["proven", "certain", "open"]
+
+#: Share of the draws that must agree.
+SURE = 0.95
+#: Draws of grades, and those of them that are taken for the truth.
+DRAWS, TRUTHS = 200, 100
+#: Numbers of judgments that are tried.
+_TRIED = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Which runs of a pool are compared by what.
+
+    compared
+        Pairs of run numbers.
+    counted
+        bool[T]: the turns that means go over.
+    top
+        K of the holes in question.
+    max_grade
+        The highest grade that a hole could get.
+    """
+
+    pool: RunPool
+    compared: tuple[tuple[int, int], ...]
+    measures: tuple[Measure, ...]
+    policy: EvaluationPolicy
+    counted: npt.NDArray[np.bool_]
+    top: int
+    max_grade: int
+
+    def holes(self, grades: Grades) -> Numbers:
+        """The pairs in question under ``grades`` (int16[N + 1]), ascending."""
+        best = self.pool.best_ranks().min(axis=0, initial=NEVER)
+        return np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= self.top) & self.counted[self.pool.pair_turns])
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is known of the order of two runs by a measure; differences are first − second.
+
+    difference
+        As the judgments stand.
+    low, high
+        Whatever the grades of the holes; NaN for a measure without bounds.
+    expected
+        Mean over the draws; NaN where none were made.
+    sure
+        Share of the draws that agree on the order; NaN where none were made.
+    """
+
+    first: int
+    second: int
+    measure: Measure
+    difference: float
+    low: float
+    high: float
+    expected: float
+    sure: float
+
+    @property
+    def state(self) -> State:
+        """``proven``, ``certain`` or ``open``."""
+        if self.low > 0 or self.high < 0 or self.low == self.high == 0:
+            return "proven"
+        return "certain" if self.sure >= SURE else "open"
+
+
+def drawn_grades(model: HoleModel, grades: Grades) -> Grades:
+    """int16[D, N + 1]: draws of grades."""
+    return np.concatenate(list(model.draws(grades, DRAWS, DRAWS)))
+
+
+def with_known(drawn: Grades, grades: Grades) -> Grades:
+    """The draws, with what ``grades`` (int16[N + 1]) know meanwhile in all of them."""
+    return np.where(grades > UNJUDGED, grades, drawn)
+
+
+def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order]:
+    """The state of every compared order, measure after measure.
+
+    ``grades`` (int16[N + 1]) are the judgments, ``drawn`` draws of grades (:func:`drawn_grades`), None where there is no
+    model to draw from.
+    """
+    pool, counted = contest.pool, contest.counted
+    now = pool.score(grades[None], contest.measures, contest.policy)[0][..., counted].mean(axis=-1)
+    holes = contest.holes(grades)
+    if drawn is not None and len(holes):
+        size = pool.batch(contest.measures)
+        means = [
+            pool.score(drawn[start : start + size], contest.measures, contest.policy)[..., counted].mean(axis=-1)
+            for start in range(0, len(drawn), size)
+        ]
+        scores = np.concatenate(means)
+    else:
+        scores = now[None] if not len(holes) else np.full((1, *now.shape), np.nan)
+    bounds = _Bounds(contest, grades, holes)
+    found = []
+    for number, measure in enumerate(contest.measures):
+        for first, second in contest.compared:
+            differences = np.round(scores[:, first, number] - scores[:, second, number], DECIMALS)
+            difference = round(float(now[first, number] - now[second, number]), DECIMALS)
+            agree = max(float((np.sign(differences) == sign).mean()) for sign in (-1, 0, 1))
+            sure = np.nan if np.isnan(differences).any() else agree
+            ends = (difference, difference) if not len(holes) else bounds.of(first, second, measure)
+            found.append(Order(first, second, measure, difference, *ends, float(differences.mean()), sure))
+    return found
+
+
+class _Bounds:
+    """The ends of a mean difference over all grades of the holes."""
+
+    def __init__(self, contest: Contest, grades: Grades, holes: Numbers):
+        self.contest = contest
+        pool = contest.pool
+        # further down and in turns that do not count, what nobody judged is not relevant
+        known = grades.copy()
+        known[known == UNJUDGED] = 0
+        known[holes] = UNJUDGED
+        self.matrices = {run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}}
+        number = np.full(len(pool) + 1, -1)
+        number[holes[np.argsort(pool.pair_turns[holes], kind="stable")]] = np.arange(len(holes))
+        self.numbers = {
+            run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in self.matrices.items()
+        }  # fmt: skip
+        self.per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
+
+    def of(self, first: int, second: int, measure: Measure) -> tuple[float, float]:
+        """Low and high; NaN for a measure that looks at what is judged and what is not."""
+        if measure.family not in NATIVE or measure.family in ("bpref", "judged"):
+            return np.nan, np.nan
+        contest = self.contest
+        pair = run_pair(self.matrices[first], self.matrices[second], self.numbers[first], self.numbers[second], self.per_turn)
+        found = difference_bounds(pair, measure, contest.policy, contest.max_grade, "pool")
+        low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (found.low, found.high))
+        return low, high
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Judgments until an order, or all of them, is certain: the median over the draws, and 80 % of them."""
+
+    median: int
+    low: int
+    high: int
+
+
+def judgments_needed(
+    contest: Contest,
+    found: Sequence[Order],
+    model: HoleModel,
+    effects: Floats,
+    grades: Grades,
+    drawn: Grades,
+    queue: Numbers,
+) -> tuple[list[Needed], Needed]:
+    """How many judgments every order of ``found`` probably takes, and all of them together.
+
+    ``effects``: :func:`robustcs.evaluation.hole_influence.hole_effects`. ``queue`` (int64[Q]) are the passages in the order
+    of work, by their place in ``model.pairs``. A settled order takes none, one that they never settle all Q.
+    """
+    open_ = grades[model.pairs] == UNJUDGED
+    levels = np.searchsorted(model.levels, drawn[:, model.pairs])
+    tried = np.unique(np.linspace(0, len(queue), min(len(queue), _TRIED) + 1).astype(np.int64))
+    rows = np.arange(len(model.pairs))
+    needed, most = [], np.zeros(min(TRUTHS, len(drawn)), dtype=np.int64)
+    for order in found:
+        if order.state != "open":
+            needed.append(Needed(0, 0, 0))
+            continue
+        number = contest.measures.index(order.measure)
+        effect = effects[:, :, order.first, number] - effects[:, :, order.second, number]
+        moved = effect[rows, levels] * open_  # (draws, holes)
+        judged = np.zeros((len(drawn), len(queue) + 1))
+        np.cumsum(moved[:, queue], axis=1, out=judged[:, 1:])
+        judged = judged[:, tried]
+        left = np.sort(moved.sum(axis=1)[:, None] - judged, axis=0)
+        odd = int(np.ceil(SURE * len(drawn))) - 1
+        known = order.difference + judged[:TRUTHS]
+        certain = (known + left[len(drawn) - 1 - odd] > 0) | (known + left[odd] < 0)
+        certain[:, -1] = True
+        takes = tried[np.argmax(certain, axis=1)]
+        needed.append(_summary(takes))
+        most = np.maximum(most, takes)
+    return needed, _summary(most)
+
+
+def _summary(takes: Numbers) -> Needed:
+    low, median, high = np.quantile(takes, (0.1, 0.5, 0.9))
+    return Needed(round(median), round(low), round(high))

@@ -1,0 +1,90 @@
+"""When to stop judging: which orders are settled, and how many judgments the others probably take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.hole_features import Floats
+from robustcs.evaluation.hole_influence import hole_effects
+from robustcs.evaluation.hole_model import HoleModel
+from robustcs.evaluation.hole_order import Contest, Needed, drawn_grades, judgments_needed, orders, with_known
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.run_pool import Grades
+from robustcs.studies.judge.analysis import Pair
+from robustcs.studies.judge.orders import State
+
+#: Judged passages that a model must have learned from, to say that an order is certain.
+ENOUGH = 50
+#: A hole model with the effects of its holes; None where there is none.
+Fitted = tuple[HoleModel | None, Floats | None]
+
+
+class Known(Protocol):
+    """What the outlook needs to know of the holes: see :class:`robustcs.studies.judge.ask.Holes`."""
+
+    @property
+    def pairs(self) -> Mapping[Pair, int]:
+        """The holes and their numbers in the pool."""
+
+    @property
+    def contest(self) -> Contest:
+        """What is compared."""
+
+    def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
+        """The grades of the pool, with those given since."""
+
+    def model(self, grades: Grades) -> HoleModel | None:
+        """The hole model that they teach."""
+
+
+class Outlook:
+    """What is settled as grades come in; the hole model is fitted once, unless it is asked to learn anew."""
+
+    def __init__(self, holes: Known, judged: Mapping[Pair, int], fitted: Fitted | None = None):
+        self.holes = holes
+        self.contest = holes.contest
+        self._take(fitted or self._fitted(judged))
+
+    def learn(self, judged: Mapping[Pair, int]) -> None:
+        """Fit the model to the judgments, with those given since."""
+        self._take(self._fitted(judged))
+
+    def _take(self, fitted: Fitted) -> None:
+        model, effects = fitted
+        trusted = model is not None and len(model.judged) >= ENOUGH
+        self.model, self.effects = (model, effects) if trusted else (None, None)
+        self.drawn = drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
+
+    def _fitted(self, judged: Mapping[Pair, int]) -> Fitted:
+        contest, grades = self.contest, self.holes.with_grades(judged)
+        try:
+            model = self.holes.model(grades)
+        except UsageError as error:
+            if error.slug != "one-grade":
+                raise
+            return None, None
+        if model is None:
+            return None, None
+        return model, hole_effects(model, contest.pool, grades, contest.measures, contest.policy, contest.counted)
+
+    def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
+        """Where judging stands with the grades ``judged``; ``queue`` is the order of work."""
+        grades = self.holes.with_grades(judged)
+        drawn = None if self.drawn is None else with_known(self.drawn, grades)
+        found = orders(self.contest, grades, drawn)
+        names = self.contest.pool.names
+        if self.model is None or self.effects is None or drawn is None:
+            total = Needed(0, 0, 0) if not len(self.contest.holes(grades)) else None
+            return State(names, tuple(found), None, total)
+        place = np.full(len(grades), -1)
+        place[self.model.pairs] = np.arange(len(self.model.pairs))
+        numbers = np.array([self.holes.pairs[pair] for pair in queue], dtype=np.int64)
+        numbers = numbers[grades[numbers] == UNJUDGED]
+        needed, total = judgments_needed(
+            self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
+        )  # fmt: skip
+        return State(names, tuple(found), tuple(needed), total)
