@@ -32,6 +32,7 @@ def study_command(study: Study) -> click.Command:
             command.run(call, **own)
             return
         workspace = call.answered() if command.retrieves else call.workspace()
+        own |= {name: True for name in command.on_request if name in values["table"]}
         result = study.part("ask").ask(workspace, **own)
         call.emit(workspace, result, study.part("show").show(result))
 

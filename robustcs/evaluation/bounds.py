@@ -119,6 +119,33 @@ def measure_bounds(
     return Bounds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
+def bounds_by_outside(
+    matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy, max_grade: int, graded: npt.NDArray[np.int64]
+) -> Ends:
+    """Lowest and highest score of average precision or bpref for each of E numbers of graded passages: float64[T, E] each.
+
+    ``graded`` (int64[T, E]) counts a turn's graded passages, those of the run inside the cut-off among them. The same as
+    :func:`measure_bounds` with :func:`outside_of` E times, but what the numbers do not change is computed once.
+    """
+    level = policy.relevance_level if measure.level is None else measure.level
+    parts = []
+    for number, block in enumerate(matrix.blocks(BLOCK)):
+        asked = graded[number * BLOCK :][:BLOCK]
+        unjudged = (block.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1)[:, None]
+        case = _Case(block, measure, level, max_grade, asked - unjudged)
+        if measure.family == "map":
+            sums, counts, best = _precision_sums(case)
+            lowest = [quotient(sums, counts + below[:, None]).min(axis=1) for below in (case.below * case.can_be_relevant).T]
+            low, high = np.stack(lowest, axis=1), np.broadcast_to(best[:, None], asked.shape)
+        else:
+            low, high = _bpref(case)
+        score = case.score(block)[:, None]
+        low = np.where((asked > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
+        parts.append((low, np.where((asked > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)))
+    low, high = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return low, high
+
+
 def outside_of(matrix: GradeMatrix, measure: Measure, graded: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """int64[T]: of ``graded`` passages of every turn, those that do not stand inside the measure's cut-off."""
     return np.asarray(graded - (matrix.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1))
@@ -152,8 +179,10 @@ def _recall(case: _Case) -> Ends:
     return low, quotient(hits + inside, case.relevant + inside)
 
 
-def _average_precision(case: _Case) -> Ends:
-    """Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y) as in :func:`_recall`.
+def _precision_sums(case: _Case) -> tuple[Scores, npt.NDArray[np.int64], Scores]:
+    """Average precision: what the low end is the least quotient of, without y, and the high end.
+
+    It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y) as in :func:`_recall`.
 
     With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows: the
     first x unjudged passages give the most, the last x the least, and x = 0, 1, … are all candidates. y = 0 for the high
@@ -171,9 +200,13 @@ def _average_precision(case: _Case) -> Ends:
     high = quotient(base + from_zero(added), known + from_zero(unjudged)).max(axis=1)
 
     added = np.where(unjudged, (above + 1) / ranks + _sum_after((relevant | unjudged) / ranks), 0.0)
-    below = (case.below * case.can_be_relevant)[:, None]
-    low = quotient(base + from_zero(added[:, ::-1]), known + from_zero(unjudged[:, ::-1]) + below).min(axis=1)
-    return low, high
+    return base + from_zero(added[:, ::-1]), known + from_zero(unjudged[:, ::-1]), high
+
+
+def _average_precision(case: _Case) -> Ends:
+    """See :func:`_precision_sums`."""
+    sums, counts, high = _precision_sums(case)
+    return quotient(sums, counts + (case.below * case.can_be_relevant)[:, None]).min(axis=1), high
 
 
 def _ndcg(case: _Case) -> Ends:
@@ -250,18 +283,21 @@ def _bpref(case: _Case) -> Ends:
     the largest B and the smallest R together are never below the highest value, the smallest B and the largest R together
     never above the lowest.
     """
-    low, high = np.ones(len(case.matrix.turns)), np.zeros(len(case.matrix.turns))
+    below = case.below.reshape(len(case.matrix.turns), -1)
+    low, high = np.ones(below.shape), np.zeros(below.shape)
     nonrelevant = ((case.matrix.judged >= 0) & (case.matrix.judged < case.level)).sum(axis=1)
     relevant = case.relevant
-    for row in np.flatnonzero(case.unjudged.any(axis=1) | (case.below > 0)):
-        known = int(relevant[row]), int(nonrelevant[row]), int(case.below[row])
-        low[row], high[row] = _bpref_of_turn(case, case.top[row], *known)
-    return low, high
+    for row in np.flatnonzero(case.unjudged.any(axis=1) | (below > 0).any(axis=1)):
+        numbers, each = np.unique(below[row], return_inverse=True)
+        ends = _bpref_of_turn(case, case.top[row], int(relevant[row]), int(nonrelevant[row]), numbers[:, None])
+        low[row], high[row] = ends[0][each], ends[1][each]
+    return low.reshape(case.below.shape), high.reshape(case.below.shape)
 
 
 def _bpref_of_turn(
-    case: _Case, grades: npt.NDArray[np.int16], relevant: int, nonrelevant: int, outside: int
-) -> tuple[float, float]:
+    case: _Case, grades: npt.NDArray[np.int16], relevant: int, nonrelevant: int, outside: npt.NDArray[np.int64]
+) -> Ends:
+    """Both ends for every number of passages outside (int64[E, 1])."""
     unjudged, hit = grades == UNJUDGED, grades >= case.level
     count = int(unjudged.sum())
     others = np.cumsum((grades >= 0) & ~hit)
@@ -293,12 +329,12 @@ def _bpref_of_turn(
     # above: ranks whose unjudged passages above are all relevant (high) or all non-relevant (low)
     split, known_split = (np.searchsorted(place, x, side="right") for place in (passed[either], known_passed))
     least_passed = total(others[either], nothing, split, nothing, large)
-    least_passed += total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)
+    least_passed = least_passed + total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)
     split, known_split = (np.searchsorted(place, y, side="right") for place in (passed[either], known_passed))
     most_passed = total(known_others + known_passed, nothing, known_split, nothing, small)
-    most_passed += total(others[either], split, size, y, small)
+    most_passed = most_passed + total(others[either], split, size, y, small)
     low, high = quotient(hit.sum() + x - most_passed, most), quotient(hit.sum() + x - least_passed, fewest)
-    return float(low.min()), float(high.max())
+    return low.min(axis=1), high.max(axis=1)
 
 
 _ENDS: dict[str, Callable[[_Case], Ends]] = {

@@ -17,7 +17,7 @@ first. All are exact but those of average precision and bpref, for which only an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,26 +25,31 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.bounds import (
-    BLOCK,
     ROUNDING,
     Scope,
+    bounds_by_outside,
     from_zero,
     grade_levels,
-    measure_bounds,
-    outside_of,
     quotient,
     rank_discounts,
 )
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
 from robustcs.evaluation.measures import NATIVE, Scores
-from robustcs.evaluation.run_pair import NOT_RETRIEVED, Numbers, RunPair
+from robustcs.evaluation.run_pair import NOT_RETRIEVED, Numbers, RunPairs
 from robustcs.policy import EvaluationPolicy
+
+#: Turns whose runs are scored at a time, and cells of a table of passages that are worked on at a time.
+_TURNS = 512
+_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
 class DifferenceBounds:
-    """float64[T] each, low ≤ difference ≤ high. Without ``exact`` no difference lies outside, but the ends may be too far."""
+    """low ≤ difference ≤ high of every turn of every pair, float64[P · T] each.
+
+    Without ``exact`` no difference lies outside, but the ends may be too far: those of average precision and bpref.
+    """
 
     low: Scores
     difference: Scores
@@ -52,29 +57,173 @@ class DifferenceBounds:
     exact: bool
 
 
-def difference_bounds(
-    pair: RunPair, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff"
-) -> DifferenceBounds:
-    """The interval of score(first) − score(second) for every turn, for a native measure.
+class PairMeasure:
+    """A native measure on R runs of the same T turns; what the bounds of a pair need of each run is computed once.
 
     Raises ``ValueError`` for a measure that the matrix does not serve itself.
     """
-    if measure.family not in NATIVE:
-        raise ValueError(f"no bounds for {measure}")
-    parts = [_block_bounds(block, measure, policy, max_grade, scope) for block in pair.blocks(BLOCK)]
-    low, difference, high = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return DifferenceBounds(low, difference, high, measure.family in _LARGEST)
+
+    def __init__(
+        self,
+        runs: Sequence[GradeMatrix],
+        measure: Measure,
+        policy: EvaluationPolicy,
+        max_grade: int,
+        scope: Scope = "cutoff",
+    ):
+        if measure.family not in NATIVE:
+            raise ValueError(f"no bounds for {measure}")
+        self.runs = runs
+        self.measure = measure
+        self.policy = policy
+        self.level = policy.relevance_level if measure.level is None else measure.level
+        self.max_grade = max_grade
+        self.scope = scope
+        self.exact = measure.family in _LARGEST
+        self.judged = runs[0].judged
+        self.levels, self.heights = grade_levels(self.judged, max_grade)
+        self._from = {grade: (self.judged >= grade).sum(axis=1) for grade in {*self.levels, self.level}}
+        self.scores = np.array([self._each(run, self._score) for run in runs])
+        of_run = _OF_RUN.get(measure.family)
+        self.more = np.array([self._each(run, lambda block: of_run(self, block)) for run in runs]) if of_run else self.scores
+
+    def _each(self, run: GradeMatrix, value: Callable[[GradeMatrix], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        return np.concatenate([value(block) for block in run.blocks(_TURNS)])
+
+    def _score(self, matrix: GradeMatrix) -> Scores:
+        persistence = RBP_PERSISTENCE if self.measure.persistence is None else self.measure.persistence
+        return NATIVE[self.measure.family](matrix, self.level, self.measure.cutoff, persistence)
+
+    def judged_from(self, grade: int) -> Numbers:
+        """int64[T]: the judged passages of every turn that have at least this grade, one of ``levels`` or ``level``."""
+        return np.asarray(self._from[grade])
+
+    def _graded(self, pairs: RunPairs) -> tuple[npt.NDArray[np.bool_], Numbers]:
+        """bool[n]: which passages of the pairs get grades; int64[P · T]: how many others do."""
+        ends = (self.measure.cutoff or NOT_RETRIEVED) if self.scope == "cutoff" else NOT_RETRIEVED
+        graded = np.minimum(pairs.first_ranks, pairs.second_ranks) < ends
+        return graded, pairs.elsewhere if self.scope == "pool" else np.zeros_like(pairs.elsewhere)
+
+    def graded(self, pairs: RunPairs) -> Numbers:
+        """int64[P · T]: the number of passages of the scope in every turn of every pair."""
+        graded, elsewhere = self._graded(pairs)
+        return np.bincount(pairs.rows[graded], minlength=len(elsewhere)) + elsewhere
+
+    def bounds(self, pairs: RunPairs) -> DifferenceBounds:
+        """The interval of score(first) − score(second) for every turn of every pair: float64[P · T], pair after pair."""
+        graded, elsewhere = self._graded(pairs)
+        first, second = self.scores[pairs.first].ravel(), self.scores[pairs.second].ravel()
+        if not self.exact:
+            return DifferenceBounds(*self._apart(pairs, self.graded(pairs)), exact=False)
+        if self.max_grade < (1 if self.measure.family == "ndcg" else self.level):
+            graded[:], elsewhere = False, np.zeros_like(elsewhere)
+        depth = max(run.grades.shape[1] for run in self.runs)
+        depth = min(depth, self.measure.cutoff or depth)
+        weights = np.append(_weights(self.measure, depth), 0.0)
+        rows = pairs.rows[graded]
+        pair_weights = [weights[np.minimum(ranks[graded], depth)] for ranks in (pairs.first_ranks, pairs.second_ranks)]
+        if elsewhere.any():
+            # passages that neither run retrieves weigh 0 in both
+            rows = np.append(rows, np.repeat(np.arange(len(elsewhere)), elsewhere))
+            order = np.argsort(rows, kind="stable")
+            rows = rows[order]
+            pair_weights = [np.append(part, np.zeros(len(rows) - len(part)))[order] for part in pair_weights]
+        turns = np.tile(np.arange(len(self.judged)), len(pairs.first))
+        case = _Case(
+            self, turns, first, second, self.more[pairs.first].ravel(), self.more[pairs.second].ravel(), rows, *pair_weights
+        )
+        low, high = np.empty(len(turns)), np.empty(len(turns))
+        for part in case.parts():
+            block = case.take(part)
+            low[part], high[part] = -_LARGEST[self.measure.family](block.swapped), _LARGEST[self.measure.family](block)
+        difference = first - second
+        low = np.where(low < difference - ROUNDING, np.maximum(low, -1.0), difference)
+        high = np.where(high > difference + ROUNDING, np.minimum(high, 1.0), difference)
+        return DifferenceBounds(low, difference, high, exact=True)
+
+    def _apart(self, pairs: RunPairs, graded: Numbers) -> tuple[Scores, Scores, Scores]:
+        """Average precision and bpref: lowest − highest and highest − lowest of the two runs on their own.
+
+        ``graded`` is the number of passages of the scope in every turn of every pair. No difference lies outside, since each
+        run's interval covers all grades of its own passages and of those it does not retrieve.
+        """
+        shape = (len(pairs.first), -1)
+        ends = np.stack([
+            [self._ends(run, counts) for run, counts in zip(side, graded.reshape(shape), strict=True)]
+            for side in (pairs.first, pairs.second)
+        ])  # fmt: skip
+        (first_low, first_high), (second_low, second_high) = ends.reshape(2, len(pairs.first), 2, -1).swapaxes(1, 2)
+        difference = self.scores[pairs.first] - self.scores[pairs.second]
+        return (first_low - second_high).ravel(), difference.ravel(), (first_high - second_low).ravel()
+
+    def _ends(self, run: int, graded: Numbers) -> tuple[Scores, Scores]:
+        """Of one run: float64[T] each, or [T, E] where ``graded`` is [T, E]."""
+        asked = graded.reshape(len(self.judged), -1)
+        low, high = bounds_by_outside(self.runs[run], self.measure, self.policy, self.max_grade, asked)
+        return low.reshape(graded.shape), high.reshape(graded.shape)
+
+
+class MeanDifferences:
+    """Collects the mean bounds of pairs of runs by one measure, as the pairs come; memory does not grow with turns but for
+    average precision and bpref, whose runs are looked at once, with all their pairs.
+    """
+
+    def __init__(self, asked: PairMeasure):
+        self.asked = asked
+        self._means: list[Scores] = []
+        self._counts: list[tuple[Numbers, Numbers, npt.NDArray[np.int32]]] = []
+
+    def add(self, pairs: RunPairs) -> None:
+        """Take further pairs."""
+        asked = self.asked
+        if asked.exact:
+            found = asked.bounds(pairs)
+            parts = (found.low, found.difference, found.high)
+            self._means.append(np.stack([part.reshape(len(pairs.first), -1).mean(axis=1) for part in parts]))
+        else:
+            counts = asked.graded(pairs).reshape(len(pairs.first), -1).astype(np.int32)
+            self._counts.append((pairs.first, pairs.second, counts))
+
+    def means(self) -> Scores:
+        """float64[3, P]: mean low, difference and high of every pair, in the order in which they came."""
+        if self.asked.exact:
+            return np.concatenate(self._means, axis=1) if self._means else np.zeros((3, 0))
+        asked = self.asked
+        first, second, counts = (np.concatenate(parts) for parts in zip(*self._counts, strict=True))
+        low, high = np.zeros(len(first)), np.zeros(len(first))
+        for run in range(len(asked.runs)):
+            for side, (gains, loses) in ((first, (low, high)), (second, (high, low))):
+                sign = 1 if side is first else -1
+                for at in np.array_split(np.flatnonzero(side == run), max(1, counts.shape[1] * len(first) // _CELLS)):
+                    if len(at):
+                        ends = asked._ends(run, counts[at].T.astype(np.int64))
+                        gains[at] += sign * ends[0].mean(axis=0)
+                        loses[at] += sign * ends[1].mean(axis=0)
+        means = asked.scores.mean(axis=1)
+        return np.stack([low, means[first] - means[second], high])
+
+
+def difference_bounds(
+    pairs: RunPairs, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff"
+) -> DifferenceBounds:
+    """The interval of score(first) − score(second) for every turn of every pair; see :class:`PairMeasure`."""
+    return PairMeasure(pairs.runs, measure, policy, max_grade, scope).bounds(pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """One block of turns, and the passages whose grades can change the scores: row and weight in either run, shape [n]."""
+    """Some rows, each a turn of a pair, and the n passages whose grades can change their scores.
 
-    first: GradeMatrix
-    second: GradeMatrix
-    measure: Measure
-    level: int
-    max_grade: int
+    ``turns`` is the turn of every row; ``first`` and ``second`` are the scores of its two runs, ``first_more`` and
+    ``second_more`` what :data:`_OF_RUN` says of them. Of a passage ``rows`` and the weights in either run are known.
+    """
+
+    asked: PairMeasure
+    turns: Numbers
+    first: Scores
+    second: Scores
+    first_more: npt.NDArray[Any]
+    second_more: npt.NDArray[Any]
     rows: Numbers
     first_weights: Scores
     second_weights: Scores
@@ -82,65 +231,27 @@ class _Case:
     @property
     def swapped(self) -> _Case:
         return replace(
-            self, first=self.second, second=self.first, first_weights=self.second_weights, second_weights=self.first_weights
+            self, first=self.second, second=self.first, first_more=self.second_more, second_more=self.first_more,
+            first_weights=self.second_weights, second_weights=self.first_weights,
         )  # fmt: skip
 
-    def scores(self) -> tuple[Scores, Scores]:
-        """Of both runs, as their matrices stand."""
-        persistence = RBP_PERSISTENCE if self.measure.persistence is None else self.measure.persistence
-        score = NATIVE[self.measure.family]
-        first, second = (score(run, self.level, self.measure.cutoff, persistence) for run in (self.first, self.second))
-        return first, second
+    def parts(self) -> list[slice]:
+        """Rows in pieces, such that a table of their passages stays small."""
+        most = int(np.bincount(self.rows, minlength=1).max())
+        size = max(1, _CELLS // (most + 1))
+        return [slice(start, min(start + size, len(self.turns))) for start in range(0, len(self.turns), size)]
 
-    def per_turn(self, values: npt.NDArray[Any]) -> Scores:
-        """Sums over a turn's passages."""
-        return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.first.turns)), dtype=np.float64)
+    def take(self, part: slice) -> _Case:
+        """Some of the rows."""
+        inside = slice(*np.searchsorted(self.rows, (part.start, part.stop)))
+        return _Case(
+            self.asked, self.turns[part], self.first[part], self.second[part], self.first_more[part], self.second_more[part],
+            self.rows[inside] - part.start, self.first_weights[inside], self.second_weights[inside],
+        )  # fmt: skip
 
-
-def _block_bounds(
-    pair: RunPair, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope
-) -> tuple[Scores, Scores, Scores]:
-    depth = max(pair.first.grades.shape[1], pair.second.grades.shape[1])
-    depth = min(depth, measure.cutoff or depth)
-    graded = np.minimum(pair.first_ranks, pair.second_ranks) < (depth if scope == "cutoff" else NOT_RETRIEVED)
-    elsewhere = pair.elsewhere if scope == "pool" else np.zeros_like(pair.elsewhere)
-    if measure.family not in _LARGEST:
-        number = np.bincount(pair.rows[graded], minlength=len(pair.first.turns))
-        return _apart(pair, number + elsewhere, measure, policy, max_grade)
-    level = policy.relevance_level if measure.level is None else measure.level
-    if max_grade < (1 if measure.family == "ndcg" else level):
-        graded[:], elsewhere = False, np.zeros_like(elsewhere)
-    weights = np.append(_weights(measure, depth), 0.0)
-    # passages that neither run retrieves weigh 0 in both
-    rows = np.append(pair.rows[graded], np.repeat(np.arange(len(elsewhere)), elsewhere))
-    in_order = np.argsort(rows, kind="stable")
-    first_weights, second_weights = (
-        np.append(weights[np.minimum(ranks[graded], depth)], np.zeros(elsewhere.sum()))[in_order]
-        for ranks in (pair.first_ranks, pair.second_ranks)
-    )
-    case = _Case(pair.first, pair.second, measure, level, max_grade, rows[in_order], first_weights, second_weights)
-    first, second = case.scores()
-    difference = first - second
-    largest = _LARGEST[measure.family]
-    low, high = -largest(case.swapped), largest(case)
-    low = np.where(low < difference - ROUNDING, np.maximum(low, -1.0), difference)
-    high = np.where(high > difference + ROUNDING, np.minimum(high, 1.0), difference)
-    return low, difference, high
-
-
-def _apart(
-    pair: RunPair, graded: Numbers, measure: Measure, policy: EvaluationPolicy, max_grade: int
-) -> tuple[Scores, Scores, Scores]:
-    """Average precision and bpref: lowest − highest and highest − lowest of the two runs on their own.
-
-    ``graded`` is the number of passages of the scope in every turn. No difference lies outside, since each run's interval
-    covers all grades of its own passages and of those it does not retrieve.
-    """
-    first, second = (
-        measure_bounds(run, measure, policy, max_grade, outside=outside_of(run, measure, graded))
-        for run in (pair.first, pair.second)
-    )
-    return first.low - second.high, first.score - second.score, first.high - second.low
+    def per_row(self, values: npt.NDArray[Any]) -> Scores:
+        """Sums over a row's passages."""
+        return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64)
 
 
 def _weights(measure: Measure, depth: int) -> Scores:
@@ -158,8 +269,7 @@ def _weights(measure: Measure, depth: int) -> Scores:
 
 def _total(case: _Case) -> Scores:
     """P and RBP: every passage that becomes relevant adds w, so all with w > 0 do and the others do not."""
-    first, second = case.scores()
-    return first - second + case.per_turn(np.maximum(case.first_weights - case.second_weights, 0.0))
+    return case.first - case.second + case.per_row(np.maximum(case.first_weights - case.second_weights, 0.0))
 
 
 def _first_hit(case: _Case) -> Scores:
@@ -168,11 +278,15 @@ def _first_hit(case: _Case) -> Scores:
     Take any passages that become relevant, and the one of them that weighs most in the first run. It alone gives the first
     run the same score, and the second run no higher one. So no more than one has to become relevant: try each, and none.
     """
-    first, second = case.scores()
+    first, second = case.first, case.second
     largest = first - second
     tried = np.maximum(first[case.rows], case.first_weights) - np.maximum(second[case.rows], case.second_weights)
     np.maximum.at(largest, case.rows, tried)
     return largest
+
+
+def _hits(asked: PairMeasure, block: GradeMatrix) -> npt.NDArray[Any]:
+    return np.asarray((block.grades[:, : asked.measure.cutoff] >= asked.level).sum(axis=1))
 
 
 def _recall(case: _Case) -> Scores:
@@ -181,20 +295,25 @@ def _recall(case: _Case) -> Scores:
     w is 1, 0 or −1. As |h + Σ w| ≤ R + n, a passage of w = 1 never lowers the quotient and one of −1 never raises it. One of
     0 brings it nearer to 0: all of them, where it is negative, else none.
     """
-    first, second = (run.grades[:, : case.measure.cutoff] >= case.level for run in (case.first, case.second))
     weights = case.first_weights - case.second_weights
-    better, even = case.per_turn(weights > 0), case.per_turn(weights == 0)
-    hits = first.sum(axis=1) - second.sum(axis=1) + better
-    relevant = (case.first.judged >= case.level).sum(axis=1) + better
+    better, even = case.per_row(weights > 0), case.per_row(weights == 0)
+    hits = case.first_more - case.second_more + better
+    relevant = case.asked.judged_from(case.asked.level)[case.turns] + better
     return quotient(hits, relevant + np.where(hits < 0, even, 0))
+
+
+def _all_judged(asked: PairMeasure, block: GradeMatrix) -> npt.NDArray[Any]:
+    return asked._score(replace(block, grades=np.where(block.grades == UNJUDGED, 0, block.grades)))
 
 
 def _judged(case: _Case) -> Scores:
     """Any grade makes a passage judged, so there is one way of grading only: all inside the cut-off are judged."""
-    runs = (case.first, case.second)
-    one, other = (replace(run, grades=np.where(run.grades == UNJUDGED, 0, run.grades)) for run in runs)
-    first, second = replace(case, first=one, second=other).scores()
-    return first - second
+    return np.asarray(case.first_more - case.second_more)
+
+
+def _gained(asked: PairMeasure, block: GradeMatrix) -> npt.NDArray[Any]:
+    gains = np.maximum(block.grades[:, : asked.measure.cutoff], 0)
+    return np.asarray(gains @ rank_discounts(gains.shape[1]))
 
 
 def _ndcg(case: _Case) -> Scores:
@@ -215,20 +334,20 @@ def _ndcg(case: _Case) -> Scores:
 
     Passages of w = 0 matter only in D, which as many of them as the ideal ranking is long fill: more are left out.
     """
-    judged, cutoff = case.first.judged, case.measure.cutoff
+    judged, cutoff, highest = case.asked.judged, case.asked.measure.cutoff, case.asked.max_grade
     weights = _descending(case)
     size = judged.shape[1] + weights.shape[1]
     ideal = from_zero(rank_discounts(min(size, cutoff or size))[None, :])[0]
-    levels, heights = grade_levels(judged, case.max_grade)
+    levels, heights = case.asked.levels, case.asked.heights
     new = np.arange(weights.shape[1] + 1)
     sums = []
     for level, height in zip(levels, heights, strict=True):
-        count = (judged >= level).sum(axis=1)[:, None] + (new if level <= case.max_grade else new[:1])
+        count = case.asked.judged_from(level)[case.turns, None] + (new if level <= highest else new[:1])
         sums.append(height * ideal[np.minimum(count, len(ideal) - 1)])
 
-    gained = _gained(case.first, cutoff) - _gained(case.second, cutoff)
+    gained = case.first_more - case.second_more
     reached = from_zero(weights)
-    corners = quotient(gained[:, None] + case.max_grade * reached, sum(sums, np.zeros((len(gained), 1))))
+    corners = quotient(gained[:, None] + highest * reached, sum(sums, np.zeros((len(gained), 1))))
     high: Scores = corners.max(axis=1)
     climbing = np.flatnonzero(high >= 0)
     while len(climbing):
@@ -251,12 +370,13 @@ def _ndcg(case: _Case) -> Scores:
 def _descending(case: _Case) -> Scores:
     """Every turn's w, largest first, with −∞ at the end of shorter rows: float64[T, most of a turn]."""
     rows, weights = case.rows, case.first_weights - case.second_weights
-    if case.measure.cutoff:
+    cutoff = case.asked.measure.cutoff
+    if cutoff:
         kept = weights != 0
-        kept[~kept] = _places(rows[~kept]) < case.measure.cutoff
+        kept[~kept] = _places(rows[~kept]) < cutoff
         rows, weights = rows[kept], weights[kept]
     places = _places(rows)
-    table = np.full((len(case.first.turns), places.max(initial=-1) + 1), np.inf)
+    table = np.full((len(case.turns), places.max(initial=-1) + 1), np.inf)
     table[rows, places] = -weights
     return np.asarray(-np.sort(table, axis=1))
 
@@ -266,13 +386,12 @@ def _places(rows: Numbers) -> Numbers:
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
-def _gained(run: GradeMatrix, cutoff: int | None) -> Scores:
-    gains = np.maximum(run.grades[:, :cutoff], 0)
-    return np.asarray(gains @ rank_discounts(gains.shape[1]))
-
-
 #: Family → the largest difference of every turn; a family that is not here has no exact one.
 _LARGEST: dict[str, Callable[[_Case], Scores]] = {
     "P": _total, "rbp": _total, "success": _first_hit, "recip_rank": _first_hit, "recall": _recall, "judged": _judged,
     "ndcg": _ndcg,
+}  # fmt: skip
+#: Family → what its largest difference needs of each run besides the score.
+_OF_RUN: dict[str, Callable[[PairMeasure, GradeMatrix], npt.NDArray[Any]]] = {
+    "recall": _hits, "judged": _all_judged, "ndcg": _gained,
 }  # fmt: skip

@@ -103,6 +103,8 @@ class Command:
         The shared options that it takes, by name: see :mod:`robustcs.cli.options`.
     parameters
         Its own options and arguments.
+    on_request
+        Tables that grow with the square of the runs: ``ask`` has a keyword of that name, which ``--table`` turns on.
     retrieves
         Are texts that wait for a run answered first, where the project has an index?
     run
@@ -113,6 +115,7 @@ class Command:
     help: str
     uses: tuple[str, ...]
     parameters: tuple[click.Parameter, ...] = ()
+    on_request: tuple[str, ...] = ()
     retrieves: bool = True
     run: Callable[..., None] | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustcs.evaluation import pair_bounds
+from robustcs.evaluation import run_pair as run_pair_module
 from robustcs.evaluation.bounds import Scope, measure_bounds
 from robustcs.evaluation.holes import judged_run, passage_numbers
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure
-from robustcs.evaluation.pair_bounds import DifferenceBounds, difference_bounds
+from robustcs.evaluation.pair_bounds import DifferenceBounds, MeanDifferences, PairMeasure, difference_bounds
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.run_pair import NOT_RETRIEVED, RunPair, run_pair
+from robustcs.evaluation.run_pair import NOT_RETRIEVED, RunPairs, run_pair, run_pairs
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -39,7 +41,7 @@ def turns(draw: st.DrawFn, most_unjudged: int = 4) -> Turn:
     return first, second, judged
 
 
-def pair_of(cases: list[Turn], pool: np.ndarray | None = None) -> RunPair:
+def pair_of(cases: list[Turn], pool: np.ndarray | None = None) -> RunPairs:
     pools = [list(judged.values()) for _, _, judged in cases]
     rows = [[[judged.get(d, UNJUDGED) for d in case[run]] for *case, judged in cases] for run in (0, 1)]
     numbers = [
@@ -167,7 +169,7 @@ def test_the_interval_lies_inside_what_the_two_runs_on_their_own_leave(
             measure_bounds(
                 run, measure, policy, max_grade, outside=graded - (run.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1)
             )
-            for run in (pair.first, pair.second)
+            for run in pair.runs
         )
         found = difference_bounds(pair, measure, policy, max_grade, scope)
         assert (found.low >= first.low - second.high - 1e-12).all(), measure.name
@@ -179,22 +181,60 @@ def test_a_passage_of_one_run_alone_lowers_the_other_by_the_ideal_ranking() -> N
     pair = pair_of([([1], [20, 1], {1: 1})])
     ndcg = parse_measure("ndcg_cut_3")
     found = difference_bounds(pair, ndcg, EvaluationPolicy(), 4)
-    alone = [measure_bounds(run, ndcg, EvaluationPolicy(), 4) for run in (pair.first, pair.second)]
+    alone = [measure_bounds(run, ndcg, EvaluationPolicy(), 4) for run in pair.runs]
     assert alone[0].low[0] == alone[0].high[0] == 1
     best = 1 / (4 + 1 / np.log2(3)) - 1
     assert found.low[0] == pytest.approx(best)
     assert found.low[0] < alone[0].low[0] - alone[1].high[0]
 
 
-def test_many_turns_are_worked_on_in_blocks() -> None:
+def test_many_turns_are_worked_on_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cases: list[Turn] = [([20, 1], [1, 20], {1: 1}), ([1], [20], {1: 1}), ([], [2, 21], {1: 1, 2: 0})] * 120
     whole = pair_of(cases)
-    assert len(list(whole.blocks(256))) == 2
+    monkeypatch.setattr(pair_bounds, "_CELLS", 300)
     alone = pair_of(cases[:3])
     for measure in MEASURES:
         found, expected = (difference_bounds(pair, measure, EvaluationPolicy(), 2) for pair in (whole, alone))
         for name in ("low", "difference", "high"):
             np.testing.assert_allclose(getattr(found, name), np.tile(getattr(expected, name), 120), atol=1e-12)
+
+
+@pytest.mark.parametrize("scope", ["cutoff", "run", "pool"])
+@pytest.mark.parametrize("rows", [1, 7, 10_000])
+def test_all_pairs_at_once_are_what_each_is_alone(scope: Scope, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    judged = [{d: int(random.integers(0, 4)) for d in random.permutation(12)[: random.integers(1, 9)]} for _ in range(3)]
+    rankings = [[random.permutation(12)[: random.integers(0, 10)].tolist() for _ in judged] for _ in range(5)]
+    pools = [list(known.values()) for known in judged]
+    runs = [made([[g.get(d, UNJUDGED) for d in r] for r, g in zip(run, judged, strict=True)], pools) for run in rankings]
+    numbers = [
+        np.array([100 * row + d for row, r in enumerate(run) for d in r if d not in judged[row]], int) for run in rankings
+    ]
+    pool = np.array([len({d for run in rankings for d in run[row]} - judged[row].keys()) for row in range(3)])
+    monkeypatch.setattr(run_pair_module, "_ROWS", rows)
+    policy = EvaluationPolicy(relevance_level=2)
+    for measure in MEASURES:
+        together = MeanDifferences(PairMeasure(runs, measure, policy, 3, scope))
+        for pairs in run_pairs(runs, numbers, pool):
+            together.add(pairs)
+        low, difference, high = together.means()
+        for place, (i, j) in enumerate(combinations(range(5), 2)):
+            alone = difference_bounds(run_pair(runs[i], runs[j], numbers[i], numbers[j], pool), measure, policy, 3, scope)
+            assert low[place] == pytest.approx(alone.low.mean(), abs=1e-12), measure.name
+            assert difference[place] == pytest.approx(alone.difference.mean(), abs=1e-12)
+            assert high[place] == pytest.approx(alone.high.mean(), abs=1e-12)
+
+
+def test_each_run_is_scored_once_however_many_pairs_it_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted work: with a score for each pair, many runs would take the square of the time."""
+    scored = []
+    monkeypatch.setitem(NATIVE, "ndcg", lambda *asked, original=NATIVE["ndcg"]: scored.append(1) or original(*asked))
+    runs = [made([[0, UNJUDGED]], [[0, 1]]) for _ in range(12)]
+    asked = MeanDifferences(PairMeasure(runs, parse_measure("ndcg_cut_3"), EvaluationPolicy(), 2))
+    for pairs in run_pairs(runs, [np.array([number % 3]) for number in range(12)]):
+        asked.add(pairs)
+    assert asked.means().shape == (3, 66)
+    assert len(scored) == 12
 
 
 def test_a_measure_of_trec_eval_alone_has_no_bounds() -> None:
@@ -228,7 +268,7 @@ def test_no_way_of_grading_long_lists_leaves_the_interval(seed: int, scope: Scop
         assert (found.low[0] - 1e-12 <= one - other).all() and (one - other <= found.high[0] + 1e-12).all()
 
 
-def cast2019(shared_data: Path, first: str, second: str) -> tuple[RunPair, tuple[GradeMatrix, GradeMatrix]]:
+def cast2019(shared_data: Path, first: str, second: str) -> tuple[RunPairs, tuple[GradeMatrix, GradeMatrix]]:
     qrels = read_qrels(shared_data / "cast2019/qrels.txt.gz")
     files = [shared_data / f"cast2019/runs/bert_base_{name}.trec.gz" for name in (first, second)]
     one, other = (judged_run(rank_run(read_run(file), EvaluationPolicy()), qrels, 3) for file in files)

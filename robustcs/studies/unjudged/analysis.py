@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +16,8 @@ from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, e
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
-from robustcs.evaluation.pair_bounds import difference_bounds
-from robustcs.evaluation.run_pair import run_pair
+from robustcs.evaluation.pair_bounds import MeanDifferences, PairMeasure
+from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
 from robustcs.result import Evaluated, Result, count, difference, flag, score, table, text
@@ -46,6 +45,8 @@ class Settings:
         Group → names of the runs among which a passage is unique.
     compared
         Group → the runs whose mean is compared with a baseline.
+    pairs
+        Whether the runs are compared with each other; their pairs grow with the square of the runs.
     """
 
     depth: int
@@ -53,6 +54,7 @@ class Settings:
     max_grade: int
     groups: Mapping[str, Sequence[str]]
     compared: Mapping[str, Group] = field(default_factory=dict)
+    pairs: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Unjudged(Result):
         ),
         table(
             "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
-            " No rows for a measure that has no bounds.",
+            " No rows for a measure that has no bounds, nor for more than 50 runs unless they are asked for.",
             text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
             difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
             difference("high"),
@@ -228,22 +230,27 @@ def _pairs(
 ) -> pd.DataFrame:
     import pandas as pd
 
-    rows: list[tuple[object, ...]] = []
     columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
-    if not measures:
-        return pd.DataFrame(rows, columns=columns)
+    if not (measures and settings.pairs):
+        return pd.DataFrame(columns=columns)
     needed = ranks_of_pairs(measures, settings.scope)
     widths = [run.matrix.grades.shape[1] for run in runs]
     assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
-    for (first, its_numbers), (second, other_numbers) in combinations(zip(runs, numbers, strict=True), 2):
-        pair = run_pair(first.top, second.top, its_numbers, other_numbers, pool)
-        for measure in measures:
-            found = difference_bounds(pair, measure, evaluated.policy, settings.max_grade, settings.scope)
-            low, difference, high = (float(part.mean()) for part in (found.low, found.difference, found.high))
-            separable = low > ROUNDING or high < -ROUNDING
-            rows.append((measure.name, first.name, second.name, difference, low, high, separable, found.exact))
-    order = {measure.name: place for place, measure in enumerate(measures)}
-    return pd.DataFrame(sorted(rows, key=lambda row: order[str(row[0])]), columns=columns)
+    tops = [run.top for run in runs]
+    policy, highest = evaluated.policy, settings.max_grade
+    asked = [MeanDifferences(PairMeasure(tops, measure, policy, highest, settings.scope)) for measure in measures]
+    for pairs in run_pairs(tops, numbers, pool):
+        for one in asked:
+            one.add(pairs)
+    names = np.array([run.name for run in runs], dtype=object)
+    first, second = (names[places] for places in np.triu_indices(len(runs), 1))
+    frames = []
+    for measure, one in zip(measures, asked, strict=True):
+        low, difference, high = one.means()
+        parts = {"metric": measure.name, "first": first, "second": second, "difference": difference, "low": low, "high": high}
+        separable = (low > ROUNDING) | (high < -ROUNDING)
+        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": one.asked.exact}, columns=columns))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _expected(

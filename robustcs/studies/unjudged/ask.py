@@ -25,6 +25,8 @@ from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pair
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
+#: Runs whose pairs are compared without being asked for.
+MOST_COMPARED = 50
 
 
 def ask(
@@ -35,12 +37,14 @@ def ask(
     max_grade: int | None = None,
     documents: bool = False,
     expected: bool = False,
+    pairs: bool | None = None,
 ) -> Unjudged:
     """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
 
     ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
     grades the unjudged passages got. ``expected``: draw grades for what is unjudged, and say what every difference probably is.
+    ``pairs``: compare every two runs (default: up to 50 runs).
 
     Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, where no turn is answered, or where
     the judgments cannot teach the model that draws grades.
@@ -82,7 +86,11 @@ def ask(
         compared = _compared(project)
         told = (*evaluated.notes, *filled.warnings)
         evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)
-    settings = Settings(depth, scope, highest, groups, compared)
+    if pairs is None and len(counted) > MOST_COMPARED:
+        left = f"pairs of {len(counted)} runs left out, since they are more than {MOST_COMPARED}: --table pairs has them"
+        evaluated = replace(evaluated, notes=(*evaluated.notes, left))
+    pairs = len(counted) <= MOST_COMPARED if pairs is None else pairs
+    settings = Settings(depth, scope, highest, groups, compared, pairs)
     return unjudged(counted, qrels, measures, evaluated, settings, later, filled)
 
 

@@ -11,7 +11,8 @@ COMMAND = Command(
 
     Here --depth K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
     the lowest and the highest value that any grades of the unjudged passages of the --scope could give. All runs of the project
-    count: those of the formulations and every --run. An --output that ends in .png, .svg or .pdf gets the figure.
+    count: those of the formulations and every --run; more than 50 are compared with each other only with --table pairs.
+    An --output that ends in .png, .svg or .pdf gets the figure.
 
     \b
     Examples:
@@ -22,6 +23,7 @@ COMMAND = Command(
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
     uses=(*SYSTEMS, "new_judgments", "metric", "relevance_level", "missing", "order", "jobs", *UNIT, *SEED),
+    on_request=("pairs",),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
                      help="Depth of the judged shares (default 3)."),

@@ -250,3 +250,22 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
         "other: none of its turns is in the qrels: it has turns like '77_1', the qrels like '1_1'; check that they belong"
         " together\n"
     )
+
+
+def test_many_runs_are_compared_with_each_other_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels.txt").write_text("1_1 0 a 1\n1_1 0 b 0\n1_2 0 a 2\n")
+    runs = []
+    for number in range(51):
+        passages = ["a", "b", "c", f"d{number}"]
+        lines = [f"Q0 {passages[(rank + number) % 4]} {rank} {9 - rank} t\n" for rank in range(4)]
+        (tmp_path / f"r{number}").write_text("".join(f"{turn} {line}" for turn in ("1_1", "1_2") for line in lines))
+        runs += ["--run", f"r{number}={tmp_path / f'r{number}'}"]
+    asked = ("--qrels", tmp_path / "qrels.txt", "--metric", "ndcg_cut_3", "--metric", "map", "--scope", "pool")
+    found = json.loads(call(capsys, *asked, *runs, "--format", "json"))
+    assert found["tables"]["pairs"] == [] and len(found["tables"]["rates"]) == 51
+    assert "pairs of 51 runs left out, since they are more than 50: --table pairs has them" in found["notes"]
+    assert len(tables(capsys, *asked, *runs[:-2])["pairs"]) == 2 * 50 * 49 // 2
+    pairs = tables(capsys, *asked, *runs, "--table", "pairs")["pairs"]
+    assert len(pairs) == 2 * 51 * 50 // 2
+    assert [(row["first"], row["second"]) for row in pairs[:51]] == [("r0", f"r{n}") for n in range(1, 51)] + [("r1", "r2")]
+    assert all(row["low"] <= row["difference"] <= row["high"] for row in pairs)
