@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
@@ -23,6 +23,14 @@ def and_more(total: int, named: int) -> str:
 def verb(number: int, one: str, several: str) -> str:
     """The form of a verb that goes with a number: ``verb(1, "has", "have")``."""
     return one if number == 1 else several
+
+
+def told_once(notes: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Notes of (text, name, text) in one sentence where they differ in the name alone: ``no text of t5, gpt for 2 turns``."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for before, name, after in notes:
+        names.setdefault((before, after), []).append(name)
+    return [f"{before}{', '.join(dict.fromkeys(found))}{after}" for (before, after), found in names.items()]
 
 
 def first_of(parts: Sequence[str], most: int) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number_interval, percent, plain, score
+from robustcs.documents.words import measure_label, number_interval, percent, plain
+from robustcs.documents.words import number as number_of
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
 from robustcs.result import count, difference, number, share, text
 from robustcs.wording import counted
@@ -91,7 +92,7 @@ def drops_table(result: Result, drops: pd.DataFrame) -> Table:
     """The table ``drops``: what drops probably are, and how much of them is holes."""
     columns: list[Shown] = [
         (text("Measure"), lambda row: measure_label(row.metric)), "group", "baseline",
-        (difference("drop"), lambda row: score(row.drop)), *expected_columns(),
+        (difference("drop"), lambda row: number_of(row.drop, 4)), *expected_columns(),
         (share("95 %"), lambda row: _ends(row.hole_share_low, row.hole_share_high) if _readable(row) else "–"),
     ]  # fmt: skip
     note = f"{EXPECTED_NOTE} The last 95 %: of that share."

@@ -11,17 +11,16 @@ from rich.text import Text
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
 from robustcs.documents.text import column_batches, head_groups, one_line, visible
 
-_GUTTER = 2
-#: A column of long texts is not folded below this many characters.
-_NARROWEST_TEXT = 16
+#: Characters between columns, and how far a column of long texts is folded at most: a table that does not fit is set closer.
+_LAYOUTS = ((2, 16), (1, 16), (1, 8))
 
 
 def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], console: Console) -> None:
     """Print ``blocks``, then the notes and, last, the policy line.
 
-    Tables fit ``console.width``: long texts fold, numbers never do, and a table that is still too wide is printed in
-    several, each of which repeats the row names. Texts come from input files: they are not read as rich markup, and
-    control characters are shown as pictures.
+    Tables fit ``console.width``: long texts fold, numbers never do, columns move closer, and a table that is still too wide is
+    printed in several of about the same width, each of which repeats the row names. Texts come from input files: they are not
+    read as rich markup, and control characters are shown as pictures.
     """
     for block in blocks:
         if isinstance(block, Heading):
@@ -64,27 +63,43 @@ def _table(table: Table, console: Console) -> None:
     natural = [
         max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0) for index, title in enumerate(titles)
     ]
-    least = [_least(table, index, natural[index], titles[index], cells) for index in range(len(titles))]
-    natural = _widened(table, natural, cell_len)
-    least = _widened(table, least, _longest_word)
-    for batch in column_batches(table.columns, least, _GUTTER, console.width):
-        widths = _fit([natural[index] for index in batch], [least[index] for index in batch], console.width)
+    for gutter, narrowest in _LAYOUTS:
+        wide = _widened(table, natural, cell_len, gutter)
+        least = [_least(table, index, natural[index], titles[index], cells, narrowest) for index in range(len(titles))]
+        least = _widened(table, least, _longest_word, gutter)
+        batches = _batches(table, least, gutter, console.width)
+        if len(batches) == 1:
+            break
+    for batch in batches:
+        widths = _fit([wide[index] for index in batch], [least[index] for index in batch], gutter, console.width)
         rows = [[row[index] for index in batch] for row in cells]
-        _grid(table, batch, [titles[index] for index in batch], rows, widths, console)
+        _grid(table, batch, [titles[index] for index in batch], rows, widths, gutter, console)
     if table.note:
         _print(console, Text(one_line(table.note), "dim"))
 
 
-def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]]) -> int:
+def _batches(table: Table, least: list[int], gutter: int, available: int) -> list[list[int]]:
+    """The columns of every part, as few parts as fit and no part much narrower than another."""
+    batches = column_batches(table.columns, least, gutter, available)
+    while len(batches) > 1:
+        available -= 1
+        closer = column_batches(table.columns, least, gutter, available)
+        if len(closer) > len(batches) or available <= max(least):
+            break
+        batches = closer
+    return batches
+
+
+def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> int:
     """The width below which a column must not go: titles fold between words, numbers do not fold."""
     if table.columns[index].align == "left":
-        return min(natural, max(_NARROWEST_TEXT, _longest_word(title)))
+        return min(natural, max(narrowest, _longest_word(title)))
     return max([_longest_word(title), *(cell_len(row[index]) for row in cells)])
 
 
-def _fit(natural: list[int], least: list[int], available: int) -> list[int]:
+def _fit(natural: list[int], least: list[int], gutter: int, available: int) -> list[int]:
     """Widths between ``least`` and ``natural``: the widest columns give way first."""
-    room = available - _GUTTER * (len(natural) - 1)
+    room = available - gutter * (len(natural) - 1)
     if sum(natural) <= room:
         return natural
     cap = max(natural)
@@ -97,12 +112,12 @@ def _fit(natural: list[int], least: list[int], available: int) -> list[int]:
     return [min(width, available) for width in widths]
 
 
-def _widened(table: Table, widths: list[int], need: Callable[[str], int]) -> list[int]:
+def _widened(table: Table, widths: list[int], need: Callable[[str], int], gutter: int) -> list[int]:
     """``widths`` with the columns under each shared head made wide enough for what ``need`` says the head takes."""
     widths = list(widths)
     start = 0
     for group, span in head_groups(table.columns):
-        short = need(one_line(group)) - sum(widths[start : start + span]) - _GUTTER * (span - 1)
+        short = need(one_line(group)) - sum(widths[start : start + span]) - gutter * (span - 1)
         for position in range(max(short, 0)):
             widths[start + span - 1 - position % span] += 1
         start += span
@@ -114,38 +129,44 @@ def _longest_word(text: str) -> int:
 
 
 def _grid(
-    table: Table, batch: list[int], titles: list[str], rows: list[list[str]], widths: list[int], console: Console
+    table: Table,
+    batch: list[int],
+    titles: list[str],
+    rows: list[list[str]],
+    widths: list[int],
+    gutter: int,
+    console: Console,
 ) -> None:
     columns = [table.columns[index] for index in batch]
     aligns = [column.align for column in columns]
-    rule = Text("─" * (sum(widths) + _GUTTER * (len(widths) - 1)), "dim")
+    rule = Text("─" * (sum(widths) + gutter * (len(widths) - 1)), "dim")
     console.print(rule)
     groups = head_groups(columns)
     if any(group for group, _ in groups):
-        for line in _group_lines(groups, widths, console):
+        for line in _group_lines(groups, widths, gutter, console):
             console.print(line)
-    for line in _row_lines(titles, ["bold"] * len(titles), aligns, widths, console, bottom=True):
+    for line in _row_lines(titles, ["bold"] * len(titles), aligns, widths, gutter, console, bottom=True):
         console.print(line)
     console.print(rule)
     for number, row in enumerate(rows):
         if number and number in table.rules:
             console.print(rule)
-        for line in _row_lines(row, [""] * len(row), aligns, widths, console):
+        for line in _row_lines(row, [""] * len(row), aligns, widths, gutter, console):
             console.print(line)
     console.print(rule)
 
 
-def _group_lines(groups: list[tuple[str, int]], widths: list[int], console: Console) -> Iterable[Text]:
+def _group_lines(groups: list[tuple[str, int]], widths: list[int], gutter: int, console: Console) -> Iterable[Text]:
     """The line of shared heads, each centred over its columns, and the rules under them."""
     spans: list[int] = []
     start = 0
     for _, span in groups:
-        spans.append(sum(widths[start : start + span]) + _GUTTER * (span - 1))
+        spans.append(sum(widths[start : start + span]) + gutter * (span - 1))
         start += span
     names = [one_line(group) for group, _ in groups]
-    yield from _row_lines(names, ["bold"] * len(names), ["center"] * len(names), spans, console, bottom=True)
+    yield from _row_lines(names, ["bold"] * len(names), ["center"] * len(names), spans, gutter, console, bottom=True)
     rules = ["─" * width if name else "" for name, width in zip(names, spans, strict=True)]
-    yield from _row_lines(rules, ["dim"] * len(names), ["left"] * len(names), spans, console)
+    yield from _row_lines(rules, ["dim"] * len(names), ["left"] * len(names), spans, gutter, console)
 
 
 def _row_lines(
@@ -153,6 +174,7 @@ def _row_lines(
     styles: Sequence[str],
     aligns: Sequence[str],
     widths: Sequence[int],
+    gutter: int,
     console: Console,
     bottom: bool = False,
 ) -> Iterable[Text]:
@@ -166,7 +188,7 @@ def _row_lines(
             text = lines[at] if 0 <= at < len(lines) else ""
             free = width - cell_len(text)
             left = {"left": 0, "right": free, "center": free // 2}[align]
-            line.append(" " * (left + (_GUTTER if position else 0)))
+            line.append(" " * (left + (gutter if position else 0)))
             line.append(text, style)
             line.append(" " * (free - left))
         line.rstrip()

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import p_text
+from robustcs.wording import and_more
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "correct"}
+#: A number within a note.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
 
 
@@ -57,12 +61,39 @@ def share_interval(low: float, high: float, units: int) -> str:
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
-    """`` NDCG@3 > 0, NDCG@3 = 1: unstable.`` of (what, what must be known of it), each note once; empty ones are left out."""
+    """`` NDCG@3 > 0, NDCG@3 = 1: unstable.`` of (what, what must be known of it), each note once; empty ones are left out.
+
+    Notes that differ in one number alone become one, with the range of that number and at most five of what it is about.
+    """
     what: dict[str, list[str]] = {}
     for label, note in notes:
         if note:
             what.setdefault(note, []).append(label)
-    return "".join(f" {', '.join(labels)}: {note}." for note, labels in what.items())
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for note in what:
+        alike.setdefault(tuple(_NUMBER.split(note)), []).append(note)
+    said = []
+    for variants in alike.values():
+        together = _ranged(variants)
+        if together:
+            labels = [label for note in variants for label in what[note]]
+            said.append(f" {', '.join(labels[:5])}{and_more(len(labels), len(labels[:5]))}: {together}.")
+        else:
+            said += [f" {', '.join(what[note])}: {note}." for note in variants]
+    return "".join(said)
+
+
+def _ranged(notes: Sequence[str]) -> str:
+    """``one carries 51–95 % of it`` of several such notes; nothing where they differ in more, or there is one alone."""
+    numbers = [_NUMBER.findall(note) for note in notes]
+    places = [place for place in range(len(numbers[0])) if len({found[place] for found in numbers}) > 1]
+    if len(places) != 1:
+        return ""
+    values = sorted((found[places[0]] for found in numbers), key=float)
+    parts = _NUMBER.split(notes[0])
+    shown = [*numbers[0], ""]
+    shown[places[0]] = f"{values[0]}–{values[-1]}"
+    return "".join(part + found for part, found in zip(parts, shown, strict=True))
 
 
 def score(value: float) -> str:

@@ -13,7 +13,7 @@ from robustcs.project.fit import fit
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words
 from robustcs.studies.check.survey import Survey
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, told_once, verb
 
 #: What tells Human from Original where the project names no measure.
 _MEASURE = parse_measure("ndcg_cut_3")
@@ -93,12 +93,14 @@ def _label(measure: Measure) -> str:
 def _texts(project: Project, survey: Survey) -> list[str]:
     """Texts that judged turns lack, and those that the run of their formulation did not answer."""
     judged = survey.qrels.turns if survey.qrels else ()
-    notes = []
+    without = []
     for part in project.formulations.values():
         texts = survey.texts.get(part.name)
         lacking = [turn for turn in judged if turn not in texts] if texts else []
         if lacking and len(lacking) < len(judged):
-            notes.append(f"no text of {part.name} for {turns_in_words(lacking)} that {verb(len(lacking), 'is', 'are')} judged")
+            which = f"{turns_in_words(lacking)} that {verb(len(lacking), 'is', 'are')} judged"
+            without.append(("no text of ", part.name, f" for {which}"))
+    notes = told_once(without)
     order = ("human", "qr", "original")
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
     for one, other in combinations(parts, 2):

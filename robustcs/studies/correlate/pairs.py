@@ -44,7 +44,7 @@ from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, told_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +72,7 @@ def read_question_pairs(
     reader = _Reader(workspace, choose)
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
+    reader.notes += told_once(reader.left_out)
     reader.notes += [lacks_note(name, sorted(turns, key=turn_sort_key)) for name, turns in reader.missing.items()]
     turns = len(set().union(*(pair.answers.index for pair in pairs)))
     notes = tuple(dict.fromkeys(reader.notes))
@@ -86,6 +87,7 @@ class _Reader:
         self.project = workspace.project
         self.choose = choose
         self.notes: list[str] = []
+        self.left_out: list[tuple[str, str, str]] = []
         self.missing: dict[str, set[str]] = {}
         self._pairs: dict[str, RankingPair] = {}
         self.basis: Basis = "runs"
@@ -236,16 +238,13 @@ class _Reader:
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
         without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
         if without_text:
-            self.notes.append(
-                f"{counted(len(without_text), 'turn')} without a text of {part.name} or {self.human.name} left out:"
-                f" {some_of(sorted(without_text, key=turn_sort_key))}"
-            )
+            which = some_of(sorted(without_text, key=turn_sort_key))
+            before = f"{counted(len(without_text), 'turn')} without a text of "
+            self.left_out.append((before, part.name, f" or {self.human.name} left out: {which}"))
         unknown = frame.index[frame.isna().all(axis=1)]
         if len(unknown):
-            self.notes.append(
-                f"{counted(len(unknown), 'turn')} with texts of {part.name} but nothing about answers left out:"
-                f" {some_of(unknown)}"
-            )
+            which = f" but nothing about answers left out: {some_of(unknown)}"
+            self.left_out.append((f"{counted(len(unknown), 'turn')} with texts of ", part.name, which))
             frame = frame.drop(index=unknown)
         if frame.empty:
             raise UsageError(

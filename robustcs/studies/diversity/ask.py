@@ -19,7 +19,7 @@ from robustcs.similarity.encoders import embed
 from robustcs.similarity.store import EmbeddingStore
 from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.encoders import load_encoders
-from robustcs.wording import counted
+from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
 _ROLES: dict[str, Literal["original", "human"]] = {"source": "original", "target": "human"}
@@ -73,7 +73,7 @@ def read_text_sets(
         pairs = [(source, target) for source in ours for target in theirs]
     else:
         pairs = _of_project(workspace)
-    notes = []
+    left: list[tuple[str, str, str]] = []
     turns: set[str] = set()
     for source, target in pairs:
         common = source.wordings.keys() & target.wordings.keys()
@@ -85,9 +85,9 @@ def read_text_sets(
         for one, other in ((source, target), (target, source)):
             extra = len(one.wordings.keys() - common)
             if extra:
-                notes.append(f"{counted(extra, 'turn')} of {one.name} left out: {other.name} lacks them")
+                left.append((f"{counted(extra, 'turn')} of {one.name} left out: not in ", other.name, ""))
         turns |= common
-    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+    return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(told_once(left)))
 
 
 def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:
