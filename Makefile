@@ -1,5 +1,6 @@
 # make demo   report on the demo collection, into reports/demo
 # make test   the whole test suite
+# make docs   the docs as a site, into site, its links followed
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
 # make audit  known vulnerabilities of the locked versions, where the network can be reached
@@ -12,12 +13,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 # Each package stands in one lock file only: build.txt (setuptools, which builds this package and what comes as source),
-# constraints.txt (what robustcs needs), dev.txt (what its tests add), optional.txt (what the tests of optional parts add).
+# constraints.txt (what robustcs needs), dev.txt (what its tests add), optional.txt (what the tests of optional parts add),
+# docs.txt (what the site of the docs adds).
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 INSTALL := $(PIP) --no-build-isolation
 LOCKED := $(INSTALL) --require-hashes
 
-.PHONY: demo test fuzz check lint audit lock clean
+.PHONY: demo test docs fuzz check lint audit lock clean
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
@@ -25,6 +27,9 @@ demo: $(VENV)/core
 
 test: $(VENV)/dev $(VENV)/optional
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+docs: $(VENV)/docs
+	$(BIN)/python docs/website.py
 
 # what it finds goes to tests/fuzz/corpus, where the suite tries it from then on
 fuzz: $(VENV)/dev
@@ -38,7 +43,7 @@ lint: $(VENV)/dev
 	$(BIN)/mypy
 
 audit: $(VENV)/dev
-	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt
+	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt docs.txt
 
 $(VENV)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
@@ -53,6 +58,10 @@ $(VENV)/core: $(VENV)/python setup.cfg setup.py build.txt constraints.txt
 
 $(VENV)/dev: $(VENV)/core dev.txt
 	$(LOCKED) -r dev.txt
+	touch $@
+
+$(VENV)/docs: $(VENV)/dev docs.txt
+	$(LOCKED) -r docs.txt
 	touch $@
 
 # sentence encoders and retrieval; their tests skip, with the reason, where these packages cannot be had
@@ -80,7 +89,8 @@ lock:
 	$(COMPILE) $(call beside,build.txt) --output-file constraints.txt setup.cfg
 	$(COMPILE) $(call beside,build.txt constraints.txt) --excludes .venv-lock/venv --extra dev --output-file dev.txt setup.cfg
 	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt) --excludes .venv-lock/large --output-file optional.txt optional.in
+	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt optional.txt) --extra docs --output-file docs.txt setup.cfg
 	rm -rf .venv-lock build robustcs.egg-info
 
 clean:
-	rm -rf .venv .venv-lock build dist robustcs.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lock site build dist robustcs.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,13 +2,15 @@
 
     python docs/update.py
 
-The examples run in a copy of the demo collection (fixtures/). A line ``…`` in an example stands for lines left out: as many
+The examples run in a copy of the demo collection (fixtures/), those of docs/tutorial.md in a folder of TREC CAsT 2019 where the
+public data are at hand (``$ROBUSTCS_DATA`` or ../shared/data). A line ``…`` in an example stands for lines left out: as many
 lines are kept before and after it as there were.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import os
 import re
@@ -17,7 +19,7 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -33,6 +35,17 @@ from robustcs.cli.pages import help_record  # noqa: E402
 from robustcs.project.sources import SOURCES  # noqa: E402
 
 REFERENCE = ROOT / "docs" / "cli.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+#: The files of the tutorial: as they are called there, and in the public data.
+_STUDY = {
+    "2019qrels.txt": "qrels.txt.gz",
+    "evaluation_topics_v1.0.json": "topics.json",
+    "evaluation_topics_annotated_resolved_v1.0.tsv": "topics_resolved.tsv",
+    "rewrites_cv.jsonl": "runs/rewrites_cv.jsonl",
+    "runs/bert_raw.trec": "runs/bert_base_raw.trec.gz",
+    "runs/bert_cv.trec": "runs/bert_base_cv.trec.gz",
+    "runs/bert_manual.trec": "runs/bert_base_oracle.trec.gz",
+}
 _EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LEFT_OUT = "…"
 #: Shared options by name, those of the project's own inputs first; studies with turns of their own describe theirs.
@@ -48,26 +61,51 @@ installed · 70 an error of the program itself · 130 interrupted · 143 ended b
 
 
 def pages() -> list[Path]:
-    """The pages written by hand."""
-    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in (REFERENCE, TABLES))]
+    """The pages written by hand whose examples run in the demo collection."""
+    others = (REFERENCE, TABLES, TUTORIAL)
+    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others)]
+
+
+def public_data() -> Path | None:
+    """The folder of the public data, where there is one."""
+    folder = Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data"))
+    return folder if folder.is_dir() else None
 
 
 # ---------------------------------------------------------------- examples
 
 
 @contextlib.contextmanager
-def demo_copy() -> Iterator[None]:
-    """Work in a copy of the demo collection, on a terminal of 80 columns."""
+def working_in(name: str, fill: Callable[[Path], None]) -> Iterator[None]:
+    """Work in a new folder of that name, on a terminal of 80 columns."""
     before, columns = os.getcwd(), os.environ.pop("COLUMNS", None)
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "fixtures", Path(folder) / "demo")
-        os.chdir(Path(folder) / "demo")
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / name
+        fill(folder)
+        os.chdir(folder)
         try:
             yield
         finally:
             os.chdir(before)
             if columns is not None:
                 os.environ["COLUMNS"] = columns
+
+
+def demo_copy() -> contextlib.AbstractContextManager[None]:
+    """Work in a copy of the demo collection."""
+    return working_in("demo", lambda folder: shutil.copytree(ROOT / "fixtures", folder) and None)
+
+
+def study_of(data: Path) -> contextlib.AbstractContextManager[None]:
+    """Work in the folder of the tutorial, made of the public data."""
+
+    def fill(folder: Path) -> None:
+        for name, source in _STUDY.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            content = (data / "cast2019" / source).read_bytes()
+            (folder / name).write_bytes(gzip.decompress(content) if source.endswith(".gz") else content)
+
+    return working_in("cast-2019", fill)
 
 
 def examples(text: str) -> list[tuple[str, str]]:
@@ -94,13 +132,13 @@ def shortened(output: str, like: str) -> str:
     return "\n".join([*lines[:before], _LEFT_OUT, *lines[len(lines) - after :]])
 
 
-def refreshed(text: str) -> str:
-    """The page with the outputs that its examples have now."""
+def refreshed(text: str, where: contextlib.AbstractContextManager[None] | None = None) -> str:
+    """The page with the outputs that its examples have now, one after the other in ``where`` (default: the demo collection)."""
 
     def example(match: re.Match[str]) -> str:
         return f"```console\n$ {match[1]}\n{shortened(output_of(match[1]), match[2])}```"
 
-    with demo_copy():
+    with where or demo_copy():
         return _EXAMPLE.sub(example, text)
 
 
@@ -170,6 +208,10 @@ def main() -> None:
     for path in pages():
         text = path.read_text(encoding="utf-8")
         _write(path, text, refreshed(text))
+    data = public_data()
+    if data:
+        text = TUTORIAL.read_text(encoding="utf-8")
+        _write(TUTORIAL, text, refreshed(text, study_of(data)))
     text = NOTEBOOK.read_text(encoding="utf-8")
     _write(NOTEBOOK, text, refreshed_notebook(text))
     _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())

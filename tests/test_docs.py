@@ -16,6 +16,7 @@ from robustcs.project.reading import read_project
 from robustcs.result import Result
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.registry import STUDIES
+from robustcs.version import __version__
 from tests.conftest import COMMANDS, ROOT, load
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -24,12 +25,13 @@ TABLES = load(ROOT / "docs" / "tables.py")
 UPDATE = load(ROOT / "docs" / "update.py")
 NOTEBOOK = load(ROOT / "docs" / "notebook.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIAL = UPDATE.TUTORIAL.read_text("utf-8")
 EXAMPLES = [(page, command, output) for page in UPDATE.pages() for command, output in UPDATE.examples(page.read_text("utf-8"))]
 
 
 def test_every_example_is_found() -> None:
     written = sum(page.read_text("utf-8").count("```console\n") for page in PAGES)
-    assert len(EXAMPLES) == written > 10
+    assert len(EXAMPLES) + len(UPDATE.examples(TUTORIAL)) == written > 10
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,15 @@ def test_examples_print_what_the_page_shows(page: Path, command: str, output: st
     with UPDATE.demo_copy():
         now = UPDATE.output_of(command)
     assert UPDATE.shortened(now, output) == output, "if this is right, run python docs/update.py"
+
+
+def test_the_tutorial_prints_what_it_shows(shared_data: Path) -> None:
+    assert UPDATE.refreshed(TUTORIAL, UPDATE.study_of(shared_data)) == TUTORIAL, "if this is right, run python docs/update.py"
+
+
+def test_the_tutorial_names_the_files_that_it_works_on() -> None:
+    layout = TUTORIAL.partition("```text\n")[2].partition("```")[0].split()
+    assert layout == ["cast-2019/", *UPDATE._STUDY]
 
 
 def test_the_notebook_shows_what_its_cells_give() -> None:
@@ -85,12 +96,12 @@ def test_a_result_without_tables_is_told() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_stands_in_the_readme_and_links_to_its_page(name: str) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    links = re.findall(rf"\[robustcs {re.escape(name)}\]\(([^)]+)\)", readme)
-    assert links, f"add robustcs {name} to the table of commands in README.md"
+def test_every_command_stands_in_the_index_and_links_to_its_page(name: str) -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    links = re.findall(rf"\[robustcs {re.escape(name)}\]\(([^)]+)\)", index)
+    assert links, f"add robustcs {name} to the table of commands in docs/index.md"
     for link in links:
-        text = (ROOT / link.partition("#")[0]).read_text("utf-8")
+        text = (ROOT / "docs" / link.partition("#")[0]).read_text("utf-8")
         assert re.search(rf"^#+ .*\b{re.escape(name)}\b", text, re.MULTILINE)
 
 
@@ -120,6 +131,17 @@ def test_the_project_file_of_the_page_is_read_and_complete(tmp_path: Path) -> No
     keys = [*FORMULATION_FILES, *(field.name for part in parts for field in fields(part))]
     for key in keys:
         assert re.search(rf"^(\[([\w]+\.)?|){key}\b", example, re.MULTILINE), f"docs/project-file.md does not show {key}"
+
+
+def test_what_to_cite_is_this_version_and_the_work_that_the_readme_names() -> None:
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {__version__}\n" in citation
+    readme = (ROOT / "README.md").read_text("utf-8").partition("## Cite")[2]
+    assert citation.count("\n  - type: ") == 5
+    for name, year in re.findall(
+        r"family-names: ([^,]+).*?\n    year: (\d{4})", citation.partition("references:")[2], re.DOTALL
+    ):
+        assert name in readme and year in readme, name
 
 
 def test_shortening_keeps_as_much_as_before() -> None:

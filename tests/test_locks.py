@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
-LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt")
+LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt", "docs.txt")
 _ENTRY = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\\n]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n")
 _NOTE = re.compile(r"\s*#.*\n")
 
@@ -42,7 +42,11 @@ def test_no_package_stands_in_two_locks() -> None:
 
 @pytest.mark.parametrize(
     ("section", "key", "locks"),
-    [("options", "install_requires", LOCKS[1:2]), ("options.extras_require", "dev", LOCKS[1:3])],
+    [
+        ("options", "install_requires", LOCKS[1:2]),
+        ("options.extras_require", "dev", LOCKS[1:3]),
+        ("options.extras_require", "docs", LOCKS[4:]),
+    ],
 )
 def test_the_locks_hold_what_the_package_asks_for(section: str, key: str, locks: tuple[str, ...]) -> None:
     setup = configparser.ConfigParser()
