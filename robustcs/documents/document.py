@@ -97,11 +97,16 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """Turns to read, under one caption."""
+    """Turns to read, under one caption.
+
+    asked
+        An option asked for them: they are shown beside a single table as well.
+    """
 
     slug: str
     caption: str
     cards: tuple[Card, ...]
+    asked: bool = False
 
 
 @dataclass(frozen=True)

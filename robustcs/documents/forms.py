@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.data import to_csv, to_json
-from robustcs.documents.document import Block, Heading, Table
+from robustcs.documents.document import Block, Cards, Heading, Paragraph, Table
 from robustcs.documents.tables import plain_tables
 from robustcs.errors import UsageError
 from robustcs.version import __version__
@@ -28,21 +28,27 @@ def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFram
 
 
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
-    """The blocks that show the tables of ``names``, under their headings (none: all blocks); a table that has no block is shown
-    as it is.
+    """The blocks that show the tables of ``names``, with headings and sentences above them, and cards that were asked for.
+
+    None named: all blocks. A table that has no block is shown as it is.
     """
     if not names:
         return list(blocks)
     shown: list[Block] = []
     missing = set(names)
-    above: list[Heading] = []
+    above: list[Heading | Paragraph] = []
     for block in blocks:
         if isinstance(block, Heading):
-            above = [*(one for one in above if one.level < block.level), block]
+            above = [*(one for one in above if isinstance(one, Heading) and one.level < block.level), block]
+        elif isinstance(block, Paragraph):
+            above.append(block)
         elif isinstance(block, Table) and block.of in names:
             missing.discard(block.of)
             shown += [*above, block]
             above = []
+        else:
+            shown += [block] if isinstance(block, Cards) and block.asked else []
+            above = [one for one in above if isinstance(one, Heading)]
     return [*shown, *plain_tables(result, (name for name in names if name in missing))]
 
 

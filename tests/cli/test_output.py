@@ -70,8 +70,9 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
         out = in_demo(f"{COMMANDS[name].replace(' --show 001', '')} --table {table}").out
         assert "─" in out
         assert "Figure" not in out
-        # the whole output leaves turns out for their length, and of one rewriter alone what compares several
-        if table not in ("turns", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
+        # the whole output leaves turns out for their length, of one rewriter what compares several, of several the bins
+        others = ("turns", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of")
+        if table not in others and (name, table) != ("sweep", "bins"):
             assert set(out.splitlines()) <= set(whole)
 
 
@@ -117,3 +118,16 @@ def test_latex_compiles(in_demo: Command, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:]
     overfull = [float(size) for size in re.findall(r"Overfull \\hbox \(([0-9.]+)pt too wide\)", done.stdout)]
     assert max(overfull, default=0) < 5
+
+
+def test_a_table_alone_comes_without_what_stands_around_it(in_demo: Command) -> None:
+    whole = in_demo("compare robustcs.toml plain.toml --metric ndcg_cut_3").out
+    alone = in_demo("compare robustcs.toml plain.toml --metric ndcg_cut_3 --table inputs").out
+    for text in ("Turns that crossed a threshold", "none is told apart otherwise", "Why scores changed"):
+        assert text in whole and text not in alone
+    assert "Inputs that changed" in alone and alone.rstrip().endswith("(binary measures)")
+
+
+def test_turns_that_were_asked_for_stand_beside_a_table(in_demo: Command) -> None:
+    out = in_demo("breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5 --table attribution").out
+    assert "Who is to blame?" in out and "turns in bin 001" in out and "Turns per bin" not in out

@@ -68,3 +68,27 @@ def test_figures_are_one_line_and_the_policy_is_last() -> None:
 
     text = rendered((Figure("f", "The caption.", "alt", never),), "the policy")  # type: ignore[arg-type]
     assert text == "Figure: The caption.\n\nthe policy\n"
+
+
+def table_of(*widths: int) -> Table:
+    """A row name and a column of numbers of every width."""
+    columns = (Column("turn", "left"), *(Column(f"m{place}") for place in range(len(widths))))
+    return Table("t", "Numbers", columns, (("31_1", *("7" * width for width in widths)),))
+
+
+def test_columns_move_closer_before_a_table_is_split() -> None:
+    rows = [line for line in rendered((table_of(*[6] * 10),)).split("\n") if line.startswith("31_1")]
+    assert rows == ["31_1" + " 777777" * 10]
+    assert "31_1" + "  777777" * 9 in rendered((table_of(*[6] * 9),)).split("\n")
+
+
+def test_long_names_fold_before_a_table_is_split() -> None:
+    columns = (Column("system", "left"), *(Column(f"m{place}") for place in range(8)))
+    text = rendered((Table("t", "Names", columns, (("a very long name", *["7.123456"] * 8),)),))
+    assert "a very    7.123456" not in text and text.count("7.123456 7.123456") and max(map(cell_len, text.split("\n"))) <= 80
+    assert len([line for line in text.split("\n") if "7.123456" in line]) == 1
+
+
+def test_the_parts_of_a_split_table_are_alike() -> None:
+    rows = [line.split() for line in rendered((table_of(*[9] * 10),)).split("\n") if line.startswith("31_1")]
+    assert [len(row) - 1 for row in rows] == [5, 5]

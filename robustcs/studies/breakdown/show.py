@@ -282,7 +282,7 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
         cards.append(Card(f"{row['turn']} · {scores}", texts))
     said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
     caption = f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
-    return Cards(f"turns-{bin_}", caption, tuple(cards))
+    return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)
 
 
 def finding(result: Breakdown) -> tuple[str, ...]:
