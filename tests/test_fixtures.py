@@ -274,5 +274,6 @@ def test_rebuilding_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     runs = {Path("runs") / f"{name}.trec" for name in BASELINES + PARAPHRASED}
     answers = {Path("answers") / f"{name}.json" for name in FORMULATIONS}
     judges = {Path("judges") / name for name in ("lexical.txt", "six_conversations.txt")}
-    assert built == runs | answers | judges | {Path("qrels.txt"), Path("new_judgments.txt")}
+    annotations = {Path("annotations") / f"{name}.jsonl" for name in ("selected", "sentences")}
+    assert built == runs | answers | judges | annotations | {Path("qrels.txt"), Path("new_judgments.txt")}
     assert {path for path in built if (tmp_path / path).read_bytes() != (demo / path).read_bytes()} == set()

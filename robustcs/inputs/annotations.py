@@ -1,52 +1,77 @@
 """Snippet annotations: which characters of a text somebody chose.
 
-Four forms are told apart by their columns:
+Forms are told apart by their columns:
 
 - CSV of Amazon MTurk on paragraphs (CAsT-snippets): ``Input.turn_id``, ``Input.passage_id``, ``Input.passage``, ``WorkerId``,
   ``Answer.taskAnswers``;
 - the same on sentences, with ``Input.sentence_id`` and ``Input.sentence`` besides;
 - CSV of Prolific: the columns of paragraphs, with ``Input.passage_id`` as a list of one id;
-- JSONL, one annotation a line: ``{"turn", "passage", "worker", "text", "snippets": [[start, end], …]}``, where ``query`` and
-  ``unit`` (``paragraph`` or ``sentence``) may be added.
+- CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and ``Answer.ID.on``, which is
+  True or False, for every one of them;
+- JSONL, one such choice a line: ``{"turn", "passage", "worker", "sentences": [text, …], "chosen": [number from 0 on, …]}``;
+- JSONL, one annotation a line: ``{"turn", "passage", "worker", "text", "snippets": [[start, end], …]}``, where ``query``,
+  ``unit`` (``paragraph`` or ``sentence``), ``paragraph`` (the passage that a sentence stands in), ``confidence`` (1 to 5),
+  ``seconds`` and ``accepted`` may be added.
 
 ``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``; it is read as data
-(JSON, or a Python literal) and never evaluated. Offsets count characters from 0, the end is not part of the snippet.
+(JSON, or a Python literal) and never evaluated. Offsets count characters from 0, the end is not part of the snippet. Beside the
+entities there may stand ``"answer_confidence": {"very_low": false, "low": true, …}``. ``WorkTimeInSeconds`` is the time taken,
+and a row counts as accepted where ``Approve`` is marked, as rejected where only ``Reject`` is.
 """
 
 from __future__ import annotations
 
-import ast
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.files import parse_json
 from robustcs.inputs.records import StrPath, is_whole
 from robustcs.inputs.rows import find_column, need_column, read_rows
+from robustcs.inputs.task_answers import CONFIDENCE, accepted_by, confidence_in, literal, pairs_in, selection_in
 
-Unit = Literal["paragraph", "sentence"]
+#: What was read: a passage or a sentence, of which characters were chosen, or a passage of which sentences were (selection).
+Unit = Literal["paragraph", "sentence", "selection"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
 #: (turn, passage or sentence id).
 TextKey = tuple[str, str]
 Spans = tuple[tuple[int, int], ...]
 
-_TASK = "answer.taskanswers"
-#: A task's answers are short; a longer literal is no annotation and could take the parser's memory.
-_LONGEST = 1_000_000
+_TASK, _SENTENCES = "answer.taskanswers", "input.sentences"
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """What one annotator chose in one text: half-open [start, end) in characters, ascending; none is a valid answer."""
+    """What one annotator chose in one text, and what else is known of it.
+
+    spans
+        Half-open [start, end) in characters, ascending; none is a valid answer.
+    confidence
+        From 1 (very low) to 5 (very high); None where the annotator does not say.
+    seconds
+        The time that it took; None where the file does not say.
+    accepted
+        Did it pass the check of those who ordered it? None where nothing is said.
+    """
 
     worker: str
     spans: Spans
+    confidence: int | None = None
+    seconds: float | None = None
+    accepted: bool | None = None
 
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """One text that annotators read for one turn, with one annotation per row of the files."""
+    """One text that annotators read for one turn, with one annotation per row of the files.
+
+    paragraph
+        Of a sentence: the id of the passage that it stands in; empty where the file does not say.
+    parts
+        Of a selection: half-open [start, end) of every sentence that could be chosen, in characters; else empty.
+    """
 
     turn: str
     passage: str
@@ -54,12 +79,14 @@ class AnnotatedText:
     query: str
     text: str
     annotations: tuple[Annotation, ...]
+    paragraph: str = ""
+    parts: Spans = ()
 
 
 def is_annotations(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns holds snippet annotations."""
+    """Whether a file with these columns holds snippet annotations, or choices of sentences."""
     names = {column.lower() for column in columns}
-    return _TASK in names or "snippets" in names
+    return _TASK in names or "snippets" in names or _SENTENCES in names or {"sentences", "chosen"} <= names
 
 
 def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple[str, ...]]:
@@ -103,7 +130,7 @@ def join_annotations(
     """The texts of several files; annotations of the same text stand together, in the order of the files.
 
     Raises :class:`InputError` where two files give a passage different texts, and :class:`UsageError` where some texts are
-    paragraphs and others sentences: the two tasks differ, and a mean over both describes neither.
+    paragraphs, others sentences or choices of sentences: the tasks differ, and a mean over two describes neither.
     """
     _refuse_two_units(files)
     joined: dict[TextKey, AnnotatedText] = {}
@@ -125,7 +152,8 @@ def _refuse_two_units(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedT
         for text in texts.values():
             first.setdefault(text.unit, path)
     if len(first) > 1:
-        found = " and ".join(f"{unit}s ({path})" for unit, path in first.items())
+        names = {"selection": "choices of sentences"}
+        found = " and ".join(f"{names.get(unit, f'{unit}s')} ({path})" for unit, path in first.items())
         raise UsageError(
             "two-units", f"annotations of {found} are two tasks, and are not pooled", "compare the files of each by themselves"
         )
@@ -133,29 +161,40 @@ def _refuse_two_units(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedT
 
 @dataclass(frozen=True)
 class _Layout:
-    """The columns of one file."""
+    """The columns of one file; ``text`` and ``answer`` of a selection: its sentences, and their numbers that were chosen."""
 
     unit: Unit
     turn: str
     passage: str
     text: str
     worker: str
-    answer: str
+    answer: str | None
     query: str | None
+    paragraph: str | None = "paragraph"
+    seconds: str | None = "seconds"
+    crowd: bool = False
 
 
 def _layout(path: StrPath, columns: Sequence[str]) -> _Layout:
     names = {column.lower() for column in columns}
-    if _TASK not in names:
-        plain = (("turn", "turn_id"), ("passage", "passage_id"), ("text",), ("worker", "worker_id"), ("snippets",))
-        turn, passage, text, worker, answer = (need_column(path, columns, some) for some in plain)
-        return _Layout("paragraph", turn, passage, text, worker, answer, find_column(columns, ("query",)))
-    unit: Unit = "sentence" if "input.sentence_id" in names else "paragraph"
-    names_of_unit = ("passage_id", "passage") if unit == "paragraph" else ("sentence_id", "sentence")
-    wanted = ("turn_id", *names_of_unit)
-    turn, passage, text = (need_column(path, columns, (f"Input.{name}",)) for name in wanted)
-    worker, answer = (need_column(path, columns, (name,)) for name in ("WorkerId", "Answer.taskAnswers"))
-    return _Layout(unit, turn, passage, text, worker, answer, find_column(columns, ("Input.query",)))
+    selection = _SENTENCES in names or "snippets" not in names and _TASK not in names
+    if _TASK not in names and _SENTENCES not in names:
+        answer = (("sentences",), ("chosen",)) if selection else (("text",), ("snippets",))
+        plain = (("turn", "turn_id"), ("passage", "passage_id"), ("worker", "worker_id"), *answer)
+        turn, passage, worker, text, chosen = (need_column(path, columns, some) for some in plain)
+        return _Layout(
+            "selection" if selection else "paragraph", turn, passage, text, worker, chosen, find_column(columns, ("query",))
+        )
+    unit: Unit = "selection" if selection else "sentence" if "input.sentence_id" in names else "paragraph"
+    id_, read = {"paragraph": ("passage_id", "passage"), "sentence": ("sentence_id", "sentence"),
+                 "selection": ("passage_id", "sentences")}[unit]  # fmt: skip
+    turn, passage, text = (need_column(path, columns, (f"Input.{name}",)) for name in ("turn_id", id_, read))
+    worker = need_column(path, columns, ("WorkerId",))
+    task = None if selection else need_column(path, columns, ("Answer.taskAnswers",))
+    query, paragraph, seconds = (
+        find_column(columns, (name,)) for name in ("Input.query", "Input.passage_id", "WorkTimeInSeconds")
+    )
+    return _Layout(unit, turn, passage, text, worker, task, query, paragraph, seconds, crowd=True)
 
 
 def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> AnnotatedText | None:
@@ -164,26 +203,73 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
         if not value:
             problems.add(line, f"no {what}", "complete the row or leave it out", "no-id")
             return None
-    text = row.get(layout.text)
-    if not isinstance(text, str) or not text.strip():
-        found = f"turn {turn} passage {passage}: no text"
-        problems.add(line, found, "write the text that the offsets count in", "empty-text")
-        return None
     unit = row.get("unit", layout.unit)
-    if unit not in ("paragraph", "sentence"):
+    if unit not in ("paragraph", "sentence") and unit != layout.unit:
         problems.add(line, f"unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
         return None
-    pairs = _pairs(row.get(layout.answer), line, problems)
+    read = _selection(row, layout, line, problems) if unit == "selection" else _snippets(row, layout, line, problems)
+    told = None if read is None else _told(row, layout, line, problems)
+    if read is None or told is None:
+        return None
+    text, parts, pairs = read
+    query = row.get(layout.query) if layout.query else ""
+    paragraph = _id(row.get(layout.paragraph)) if layout.paragraph and unit == "sentence" else ""
+    annotation = Annotation(worker, tuple(sorted(set(pairs))), *told)
+    return AnnotatedText(turn, passage, unit, query if isinstance(query, str) else "", text, (annotation,), paragraph, parts)
+
+
+#: A text, its sentences where they were chosen from, and what was chosen.
+_Read = tuple[str, Spans, list[tuple[int, int]]]
+
+
+def _selection(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> _Read | None:
+    return selection_in(row, layout.text, layout.answer, line, problems)
+
+
+def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> _Read | None:
+    of = " ".join(("turn", _id(row.get(layout.turn)), "passage", _id(row.get(layout.passage))))
+    text = row.get(layout.text)
+    if not isinstance(text, str) or not text.strip():
+        problems.add(line, f"{of}: no text", "write the text that the offsets count in", "empty-text")
+        return None
+    pairs = pairs_in(row.get(str(layout.answer)), line, problems)
     if pairs is None:
         return None
     bad = next((pair for pair in pairs if not 0 <= pair[0] < pair[1] <= len(text)), None)
     if bad is not None:
-        found = f"turn {turn} passage {passage}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
+        found = f"{of}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
         problems.add(line, found, "offsets count characters from 0, and start is below end", "bad-offsets")
         return None
-    query = row.get(layout.query) if layout.query else ""
-    annotation = Annotation(worker, tuple(sorted(set(pairs))))
-    return AnnotatedText(turn, passage, unit, query if isinstance(query, str) else "", text, (annotation,))
+    return text, (), pairs
+
+
+def _told(
+    row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList
+) -> tuple[int | None, float | None, bool | None] | None:
+    """(confidence, seconds, accepted) of a row, each None where it is not said; None, and a problem, where it is wrong."""
+    seconds = row.get(layout.seconds) if layout.seconds else None
+    try:
+        time = None if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool) else float(seconds)
+    except (TypeError, ValueError):
+        time = math.nan
+    if time is not None and not 0 <= time < math.inf:
+        problems.add(line, f"a time of {str(seconds)[:30]!r}", "write seconds, from 0 on, or leave it out", "bad-number")
+        return None
+    if layout.crowd:
+        answer = row.get(layout.answer) if layout.answer else None
+        return confidence_in(literal(answer) if isinstance(answer, str) else None), time, accepted_by(row)
+    confidence, accepted = row.get("confidence"), row.get("accepted")
+    if isinstance(confidence, str) and confidence in CONFIDENCE:
+        confidence = CONFIDENCE.index(confidence) + 1
+    if confidence is not None and (isinstance(confidence, bool) or confidence not in range(1, len(CONFIDENCE) + 1)):
+        problems.add(
+            line, f"confidence {str(confidence)[:30]!r}", f"write 1 to {len(CONFIDENCE)}, or leave it out", "bad-number"
+        )
+        return None
+    if accepted is not None and not isinstance(accepted, bool):
+        problems.add(line, f"accepted {str(accepted)[:30]!r}", "write true or false, or leave it out", "bad-value")
+        return None
+    return None if confidence is None else int(confidence), time, accepted
 
 
 def _id(value: object) -> str:
@@ -191,63 +277,11 @@ def _id(value: object) -> str:
     if isinstance(value, str):
         value = value.strip()
         if value.startswith("["):
-            listed = _literal(value)
+            listed = literal(value)
             one = listed[0] if isinstance(listed, list) and len(listed) == 1 else None
             return one.strip() if isinstance(one, str) and is_whole(one) else ""
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
-
-
-def _literal(text: str) -> Any:
-    """The value that a literal says, as JSON or as Python writes it; None where it is neither, or too long."""
-    if len(text) > _LONGEST:
-        return None
-    try:
-        return parse_json(text)
-    except ValueError:
-        pass
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-
-
-def _pairs(answer: object, line: int, problems: ProblemList) -> list[tuple[int, int]] | None:
-    """(start, end) of every snippet of a row; None, and a problem, where they cannot be read."""
-    if isinstance(answer, str):
-        value = _literal(answer)
-        if value is None:
-            problems.add(line, f"the answer {answer[:40]!r} is no literal", "write JSON, as MTurk does", "not-a-literal")
-            return None
-        entities = _entities(value)
-        if entities is None:
-            problems.add(line, "the answer has no list of entities", 'write [{"task": {"entities": []}}]', "no-entities")
-            return None
-        offsets = [(entity.get("startOffset"), entity.get("endOffset")) if isinstance(entity, dict) else ()
-                   for entity in entities]  # fmt: skip
-    elif isinstance(answer, list):
-        offsets = [tuple(entry) if isinstance(entry, list) else () for entry in answer]
-    else:
-        problems.add(line, "no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
-        return None
-    for entry in offsets:
-        if len(entry) != 2 or not all(_is_offset(value) for value in entry):
-            problems.add(line, "a snippet without start and end", "give both as whole numbers", "bad-offsets")
-            return None
-    return offsets  # type: ignore[return-value]
-
-
-def _is_offset(value: object) -> bool:
-    # a Python literal can have a number of a million digits, which str() refuses
-    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
-
-
-def _entities(value: object) -> list[Any] | None:
-    """All entities of the answers ``[{name: {"entities": […]}, …}]``; other parts, such as a confidence, are passed over."""
-    answers = value if isinstance(value, list) else [value]
-    parts = [part for answer in answers if isinstance(answer, dict) for part in answer.values() if isinstance(part, dict)]
-    lists = [part["entities"] for part in parts if isinstance(part.get("entities"), list)]
-    return [entity for entities in lists for entity in entities] if lists else None
 
 
 def _shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from robustcs.errors import InputError
-from robustcs.inputs.annotations import read_annotations
+from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import Topics, read_needs, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
 from robustcs.inputs.kinds import first_cells
@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 Table = dict[str, str | list[str] | dict[str, str]]
 Tables = dict[str, Table]
+#: What annotators of a task did.
+_READ: dict[Unit, str] = {"paragraph": "paragraphs", "sentence": "sentences", "selection": "by choosing sentences"}
 #: What the evaluation of a baseline is called.
 _BASELINES = ("no", "worst", "best")
 
@@ -147,12 +149,17 @@ class _Clariq:
 
 def _annotations(folder: Folder, tables: Tables) -> None:
     snippets = [file for file in folder.of("snippets") if not _is_grades(file)]
-    sentences = {file.path for file in snippets if _of_sentences(folder, file)}
-    if 0 < len(sentences) < len(snippets):
-        for path in sentences:
-            folder.leave(path, "it annotates sentences, another task than paragraphs")
-        snippets = [file for file in snippets if file.path not in sentences]
     references = [file for file in snippets if re.search("expert|reference|gold", file.stem.lower())]
+    units = {file.path: _unit(folder, file) for file in snippets}
+    own = [units[file.path] for file in snippets if file not in references] or list(units.values())
+    # of several tasks the first, paragraphs; their references can be cut to sentences
+    task = next((unit for unit in UNITS if unit in own), None)
+    for file in snippets:
+        unit = units[file.path]
+        fits = unit in (task, None) or (unit == "paragraph" and file in references)
+        if unit and task and not fits:
+            folder.leave(file.path, f"it annotates {_READ[unit]}, another task than {_READ[task]}")
+    snippets, references = ([file for file in files if file.path not in folder.aside] for files in (snippets, references))
     ratings = [file for file in folder.of("ratings") if not _is_grades(file)]
     chosen = {
         "snippets": [file for file in snippets if file not in references] or references,
@@ -167,10 +174,11 @@ def _annotations(folder: Folder, tables: Tables) -> None:
         tables["agreement"] = table
 
 
-def _of_sentences(folder: Folder, file: Found) -> bool:
-    """Whether all texts of a file of annotations are sentences; not where it cannot be read, which the command will tell."""
+def _unit(folder: Folder, file: Found) -> Unit | None:
+    """What the annotators of a file read; None where it cannot be read, or has several tasks, which the command will tell."""
     found = _read(folder, file, read_annotations)
-    return found is not None and {text.unit for text in found[0].values()} == {"sentence"}
+    units = set() if found is None else {text.unit for text in found[0].values()}
+    return units.pop() if len(units) == 1 else None
 
 
 def _is_grades(file: Found) -> bool:

@@ -181,3 +181,108 @@ def test_a_text_longer_than_the_csv_module_allows(tmp_path: Path) -> None:
     text = "word " * 100_000
     path = write_csv(tmp_path / "file", [mturk("w1", json.dumps(answer((0, 4))), **{"Input.passage": text})])
     assert next(iter(read_annotations(path)[0].values())).text == text
+
+
+# ---------------------------------------------------------------- what else a row says
+
+
+def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
+    levels = dict.fromkeys(("very_low", "low", "medium", "high", "very_high"), False)
+    rows = []
+    for marked, seconds, approve, reject in (
+        (["high"], "63", "x", ""), (["low", "high"], "", "", "too long"), ([], "12.5", "", " "),
+        (["very_low"], "0", "x", "why"),
+    ):  # fmt: skip
+        task = [{"answer_confidence": {**levels, **dict.fromkeys(marked, True)}, **answer((0, 3))[0]}]
+        rows.append(mturk("w", repr(task), WorkTimeInSeconds=seconds, Approve=approve, Reject=reject))
+    (text,) = read_annotations(write_csv(tmp_path / "a.csv", rows))[0].values()
+    assert [(one.confidence, one.seconds, one.accepted) for one in text.annotations] == [
+        (4, 63, True), (None, None, False), (None, 12.5, None), (1, 0, True),
+    ]  # fmt: skip
+    plain = tmp_path / "plain.jsonl"
+    row = {"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": []}
+    more = [{}, {"confidence": 5, "seconds": 3, "accepted": False}, {"confidence": "medium", "accepted": None}]
+    plain.write_text("".join(json.dumps({**row, **one}) + "\n" for one in more))
+    (text,) = read_annotations(plain)[0].values()
+    assert [(one.confidence, one.seconds, one.accepted) for one in text.annotations] == [
+        (None, None, None), (5, 3, False), (3, None, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"confidence": 6}, "a.jsonl:1: confidence '6'; write 1 to 5, or leave it out"),
+        ({"confidence": True}, "a.jsonl:1: confidence 'True'; write 1 to 5, or leave it out"),
+        ({"confidence": 2.5}, "a.jsonl:1: confidence '2.5'; write 1 to 5, or leave it out"),
+        ({"seconds": -1}, "a.jsonl:1: a time of '-1'; write seconds, from 0 on, or leave it out"),
+        ({"seconds": "soon"}, "a.jsonl:1: a time of 'soon'; write seconds, from 0 on, or leave it out"),
+        ({"seconds": [1]}, "a.jsonl:1: a time of '[1]'; write seconds, from 0 on, or leave it out"),
+        ({"accepted": "yes"}, "a.jsonl:1: accepted 'yes'; write true or false, or leave it out"),
+    ],
+)
+def test_wrong_additions_are_told(tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": [], **more}) + "\n")
+    with pytest.raises(InputError) as error:
+        read_annotations(path)
+    assert str(error.value).endswith(message)
+
+
+# ---------------------------------------------------------------- the choice of sentences
+
+SENTENCES = ["Mix flour and water.", "Wait a day."]
+
+
+def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
+    listed = repr([[text, f"1_2--p1--{place}"] for place, text in enumerate(SENTENCES)])
+    row = {"WorkerId": "w1", "Input.turn_id": "1_2", "Input.passage_id": "p1", "Input.query": "How?", "Input.sentences": listed,
+           "WorkTimeInSeconds": "75", "Approve": "x", "Answer.1_2--p1--0.on": "False", "Answer.1_2--p1--1.on": "True",
+           "Answer.1_3--p2--0.on": ""}  # fmt: skip
+    released = write_csv(tmp_path / "s.csv", [row])
+    plain = tmp_path / "s.jsonl"
+    plain.write_text(json.dumps({"turn": "1_2", "passage": "p1", "worker": "w1", "query": "How?", "sentences": SENTENCES,
+                                 "chosen": [1], "seconds": 75, "accepted": True}) + "\n")  # fmt: skip
+    found = []
+    for path in (released, plain):
+        assert is_annotations(columns_of(path))
+        (text,) = read_annotations(path)[0].values()
+        assert (text.unit, text.text, text.parts) == ("selection", TEXT, ((0, 20), (21, 32)))
+        assert text.annotations[0].spans == ((21, 32),)
+        found.append(text)
+    assert found[0] == found[1]
+    paragraphs = write_csv(tmp_path / "p.csv", [mturk("w", json.dumps(answer()))])
+    files = [(path, read_annotations(path)[0]) for path in (plain, paragraphs)]
+    with pytest.raises(UsageError, match="^annotations of choices of sentences .* and paragraphs .* are two tasks"):
+        join_annotations(files)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"chosen": [2]}, "s.jsonl:1: chosen is no list of numbers from 0 to 1; write"),
+        ({"chosen": ["0"]}, "s.jsonl:1: chosen is no list of numbers from 0 to 1; write"),
+        ({"sentences": []}, "s.jsonl:1: no list of sentences; write their texts as a list"),
+        ({"sentences": ["a", " "]}, "s.jsonl:1: no list of sentences; write their texts as a list"),
+    ],
+)
+def test_wrong_choices_are_told(tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(
+        json.dumps({"turn": "1", "passage": "p", "worker": "w", "sentences": SENTENCES, "chosen": [], **more}) + "\n"
+    )
+    with pytest.raises(InputError) as error:
+        read_annotations(path)
+    assert message in str(error.value)
+
+
+def test_a_released_sentence_is_on_or_off(tmp_path: Path) -> None:
+    row = {
+        "WorkerId": "w",
+        "Input.turn_id": "1",
+        "Input.passage_id": "p",
+        "Input.sentences": "[['a', 's0']]",
+        "Answer.s0.on": "",
+    }
+    with pytest.raises(InputError, match="sentence 0 is neither on nor off; write True or False"):
+        read_annotations(write_csv(tmp_path / "s.csv", [row]))

@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.inputs.annotations import AnnotatedText, TextKey, Unit
+from robustcs.inputs.annotations import AnnotatedText, TextKey
+from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
 from robustcs.statistics.agreement import (
     Chosen,
+    alpha_of,
+    alpha_sums,
     check_majority,
     chosen_characters,
+    fleiss_of,
+    fleiss_sums,
     jaccard_at_least,
     majority_of,
     most_similar,
@@ -28,7 +34,10 @@ from robustcs.statistics.agreement import (
 )
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of_items
+from robustcs.studies.agreement.cut import ALIGNMENT, cut_references
+from robustcs.studies.agreement.effort import CONFIDENCE, WORK, annotation_units, confidence_table, work_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +45,14 @@ if TYPE_CHECKING:
 Texts = Mapping[TextKey, AnnotatedText]
 
 #: An annotation is flagged as long when it takes more than this share of its text.
-LONGEST_SHARE: Mapping[Unit, float] = {"paragraph": 0.5, "sentence": 0.75}
+LONGEST_SHARE: Mapping[TextUnit, float] = {"paragraph": 0.5, "sentence": 0.75, "selection": 0.75}
+#: What is chosen has to be chosen by so many others too, or the annotation is flagged as outside.
+LEAST_OTHERS: Mapping[TextUnit, int] = {"paragraph": 2, "sentence": 2, "selection": 1}
 AGGREGATES = ("mean", "majority", "similarity")
 _BY_UNIT = "95 %, cluster-robust t over units on the logit; null for fewer than five"
 _UNITS = (count("units", "independent conversations, turns or texts"), text("note", "what must be known beside the interval"))
 _JACCARD = table(
-    "jaccard", "J_k: the characters that at least k annotators chose out of those that any chose; highest k first.",
+    "jaccard", "J_k: the characters (sentences) that at least k annotators chose out of those that any chose; highest k first.",
     count("k", "the number of annotators: J"), score("value"), number("ci_low", _BY_UNIT), number("ci_high"),
     count("texts", "with at least k annotators"), *_UNITS,
 )  # fmt: skip
@@ -51,6 +62,13 @@ _REFERENCE = table(
     score("f1", header="F1"), number("ci_low", f"of f1: {_BY_UNIT}"), number("ci_high"), count("texts"),
     text("rule", "what the aggregate takes"), number("precision_low", "as that of f1"), number("precision_high"),
     number("recall_low"), number("recall_high"), *_UNITS,
+    count("empty", "texts in which no reference has a snippet; all three are 0 there"),
+)  # fmt: skip
+_CHANCE = table(
+    "chance", "Agreement on single characters (sentences where these are chosen), corrected for chance.",
+    text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"), score("value"),
+    number("ci_low", "95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
+    count("texts", "with at least two annotators"), count("items", "characters, or sentences"), *_UNITS,
 )  # fmt: skip
 _STATISTICS = table(
     "statistics", "What was chosen; means over annotations or snippets, not over texts.",
@@ -59,6 +77,10 @@ _STATISTICS = table(
     number("snippets_per_annotation", header="snippets each"),
     number("tokens_per_snippet", "white space separates tokens", "tokens a snippet"),
     share("share", "of the text's characters that an annotation takes", "of the text"),
+    number("tokens_per_annotation", "empty annotations count", "tokens each"),
+    number("snippets_per_annotation_low", "95 %, cluster-robust t over units; null for fewer than five"),
+    number("snippets_per_annotation_high"), number("tokens_per_snippet_low"), number("tokens_per_snippet_high"),
+    number("tokens_per_annotation_low"), number("tokens_per_annotation_high"), *_UNITS,
 )  # fmt: skip
 _WORKERS = table(
     "workers", "Flagged annotations by worker, the most often flagged first.",
@@ -69,9 +91,10 @@ _WORKERS = table(
 _ANNOTATIONS = table(
     "annotations", "Every annotation with its flags.",
     text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
-    share("outside_share", "of the chosen characters, those that fewer than two others chose; null with fewer than two others"),
-    number("f1_others"), flag("long", "more than 50 % of a paragraph or 75 % of a sentence"),
-    flag("outside", "nothing of it was chosen by at least two others"), flag("empty"),
+    share("outside_share", "of the chosen characters, those that fewer than two others chose; null with fewer than two others;"
+          " of chosen sentences, those that no other chose"),
+    number("f1_others"), flag("long", "more than 50 % of a paragraph, 75 % of a sentence, or 75 % of the sentences"),
+    flag("outside", "nothing of it was chosen by at least two others; of chosen sentences, by any other"), flag("empty"),
 )  # fmt: skip
 
 
@@ -82,37 +105,55 @@ def _texts_table(most: int) -> TableSpec:
         text("turn", header="Turn"), text("passage", header="Passage"), count("annotators"), count("characters"),
         score("jaccard", "of all of its annotators", "J"), *(score(f"jaccard_{k}", header=f"J{k}") for k in range(2, most + 1)),
         *(score(f"f1_{name}", "against references", name, "F1 to references") for name in AGGREGATES),
+        score("kappa", "Fleiss' kappa over its characters", "Fleiss' κ"),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SnippetAgreement(Result):
-    """All values are means over texts, with intervals by conversation, turn or text, unless said otherwise."""
+    """All values are means over texts, with intervals by conversation, turn or text, unless said otherwise.
+
+    read
+        What the annotators read: paragraphs, sentences, or paragraphs whose sentences they chose (selection).
+    """
 
     study = "agreement"
 
     jaccard: pd.DataFrame
     reference: pd.DataFrame
+    alignment: pd.DataFrame
+    chance: pd.DataFrame
     statistics: pd.DataFrame
+    work: pd.DataFrame
+    confidence: pd.DataFrame
     workers: pd.DataFrame
     annotations: pd.DataFrame
     texts: pd.DataFrame
+    read: TextUnit
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """Its tables; that of the texts has a column for every number of annotators."""
         most = max(2, int(self.texts["annotators"].max()))
-        return (_JACCARD, _REFERENCE, _STATISTICS, _WORKERS, _ANNOTATIONS, _texts_table(most))
+        first = (_JACCARD, _REFERENCE, ALIGNMENT, _CHANCE, _STATISTICS, WORK, CONFIDENCE, _WORKERS, _ANNOTATIONS)
+        return (*first, _texts_table(most))
 
 
-def snippet_agreement(texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None) -> SnippetAgreement:
+def snippet_agreement(
+    texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None, seed: int = 0
+) -> SnippetAgreement:
     """Compare the annotations of every text with each other and, where the text has references, with those.
 
-    ``majority``: how many annotators make a majority; None is more than half of those of the text.
+    Where sentences were chosen, everything that is counted in characters is counted in sentences. ``references`` of paragraphs
+    are cut to sentences: :func:`~robustcs.studies.agreement.cut.cut_references`. ``majority``: how many annotators make a
+    majority; None is more than half of those of the text. ``seed``: of the intervals of kappa and alpha.
 
-    Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority.
+    Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority; or
+    where the references are of sentences and the annotations of paragraphs.
     """
     texts = _in_order(texts)
+    given = _in_order(references)
+    references, alignment = cut_references(texts, given)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     if not expected and all(len(some) < 2 for some in chosen.values()):
@@ -122,24 +163,45 @@ def snippet_agreement(texts: Texts, references: Texts, evaluated: Evaluated, maj
     check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
-    groups = [("annotators", texts), ("reference", {key: references[key] for key in expected})]
-    statistics = [_statistics(name, some) for name, some in groups if some]
+    # sentences are made of references of paragraphs: what they cost and hold is told of these
+    read = {key: given[key] for key in given if key in texts} if not alignment else given
+    groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
     units = units_of_items([turn for turn, _ in texts], "text", evaluated.policy.unit)
-    notes = (*evaluated.notes, *((units.note,) if units.note else ()))
+    read_unit = next(iter(texts.values())).unit
+    items = "sentences" if read_unit == "selection" else "characters"
+    without = len(texts) - len(expected) if references else 0
+    told = [f"without a reference and left out of that comparison: {without} of {len(texts)} texts"] if without else []
+    told += [units.note] if units.note else []
+    notes = (*evaluated.notes, *told)
+    texts_table = _texts(texts, chosen, overlaps)
+    by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
+    likeness = {key: similarity_to_others(some).tolist() for key, some in chosen.items()}
     compared = units.take([key in overlaps for key in texts])
     return SnippetAgreement(
         replace(evaluated, notes=notes, unit=units.kind, units=units.count),
         jaccard=_jaccard(list(chosen.values()), units),
-        reference=_reference(list(overlaps.values()), {len(chosen[key]) for key in overlaps}, majority, compared),
-        statistics=_STATISTICS.frame(statistics),
+        reference=_reference(
+            list(overlaps.values()), majority_rule({len(chosen[key]) for key in overlaps}, majority, items), compared,
+            sum(not some.any() for some in expected.values()),
+        ),
+        alignment=ALIGNMENT.frame(alignment),
+        chance=_chance(list(chosen.values()), units, seed),
+        statistics=_STATISTICS.frame([_statistics(name, some, evaluated.policy.unit) for name, some in groups]),
+        work=work_table(groups, evaluated.policy.unit),
+        confidence=confidence_table(texts, by_text, likeness, evaluated.policy.unit),
         workers=_workers(annotations),
         annotations=annotations,
-        texts=_texts(texts, chosen, overlaps),
-    )
+        texts=texts_table,
+        read=read_unit,
+    )  # fmt: skip
 
 
 def _chosen(text: AnnotatedText) -> Chosen:
-    return chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
+    """bool[n, items]: what each of n annotators chose of the text's characters, or of its sentences where these are chosen."""
+    characters = chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
+    if not text.parts:
+        return characters
+    return np.column_stack([characters[:, start:end].any(axis=1) for start, end in text.parts])
 
 
 def _in_order(texts: Texts) -> Texts:
@@ -173,41 +235,44 @@ def _against_reference(annotations: Chosen, references: Chosen, majority: int | 
     return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, most_similar(annotations)]])
 
 
-def _reference(overlaps: Sequence[np.ndarray], annotators: set[int], majority: int | None, units: Units) -> pd.DataFrame:
-    rules = ("all pairs of annotator and reference", majority_rule(annotators, majority), "the annotator most like the others")
+def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> pd.DataFrame:
+    """``majority``: its rule in words; ``empty``: texts without a snippet of any reference."""
+    rules = ("all pairs of annotator and reference", majority, "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
             precision, recall, f1 = _means(np.array(overlaps)[:, place].T, units)
             rows.append((
                 aggregate, precision.value, recall.value, f1.value, f1.low, f1.high, len(overlaps), rule, precision.low,
-                precision.high, recall.low, recall.high, f1.units, f1.note,
+                precision.high, recall.low, recall.high, f1.units, f1.note, empty,
             ))  # fmt: skip
     return _REFERENCE.frame(rows)
 
 
-def majority_rule(annotators: set[int], majority: int | None) -> str:
-    """The majority rule in words, as it is printed."""
+def majority_rule(annotators: set[int], majority: int | None, items: str = "characters") -> str:
+    """The majority rule in words, as it is printed; ``items`` are what is chosen."""
     wanted = {majority_of(number, majority) for number in annotators}
     of = f" of {min(annotators)}" if len(annotators) == 1 else ""
     many = f"at least {min(wanted)}{of}" if len(wanted) == 1 else "more than half of the"
-    return f"characters that {many} annotators chose"
+    return f"{items} that {many} annotators chose"
 
 
 def _annotations(text: AnnotatedText, chosen: Chosen) -> list[dict[str, object]]:
-    others = chosen.sum(axis=0) - chosen
+    others, least = chosen.sum(axis=0) - chosen, LEAST_OTHERS[text.unit]
     likeness = similarity_to_others(chosen)
     rows: list[dict[str, object]] = []
     for place, annotation in enumerate(text.annotations):
         own = chosen[place]
         size = int(own.sum())
-        share = size / len(text.text)
-        checked = len(chosen) > 2 and size > 0
-        outside = float((own & (others[place] < 2)).sum() / size) if checked else math.nan
+        share = float(own.mean())
+        checked = len(chosen) > least and size > 0
+        outside = float((own & (others[place] < least)).sum() / size) if checked else math.nan
+        characters = sum(end - start for start, end in annotation.spans) if text.parts else size
         rows.append(
             {
                 "turn": text.turn, "passage": text.passage, "worker": annotation.worker, "snippets": len(annotation.spans),
-                "characters": size, "share": share, "outside_share": outside, "f1_others": likeness[place],
+                "characters": characters, "share": share,
+                "outside_share": outside, "f1_others": likeness[place],
                 "long": share > LONGEST_SHARE[text.unit], "outside": outside == 1, "empty": size == 0,
             }
         )  # fmt: skip
@@ -224,24 +289,56 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
     return workers.reset_index().sort_values(["flagged", "worker"], ascending=[False, True], ignore_index=True)
 
 
-def _statistics(group: str, texts: Texts) -> dict[str, object]:
-    lengths, shares = [], []
-    counts = []
+def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
+    """Kappa and alpha with every character of a text as an item; what a text adds to their sums is added up over units."""
+    several = np.array([len(some) >= 2 for some in chosen])
+    counted = [_character_counts(some) for some in chosen if len(some) >= 2]
+    if not counted:
+        return _CHANCE.frame([])
+    some = units.take(several)
+    characters = sum(int(times.sum()) for _, times in counted)
+    rows = []
+    for name, sums, statistic in (
+        ("Fleiss' kappa", fleiss_sums, fleiss_of), ("Krippendorff's alpha", alpha_sums, alpha_of((0, 1), "nominal")),
+    ):  # fmt: skip
+        of_text = np.array([times @ sums(counts) for counts, times in counted])
+        found = agreement_estimate(some.sums(of_text.T).T, statistic, seed, some.kind)
+        rows.append((name, found.value, found.low, found.high, len(counted), characters, found.units, found.note))
+    return _CHANCE.frame(rows)
+
+
+def _character_counts(chosen: Chosen) -> tuple[np.ndarray, np.ndarray]:
+    """int64[n + 1, 2]: how many of n annotators passed a character over and how many chose it; how many such characters."""
+    annotators = len(chosen)
+    took = np.arange(annotators + 1)
+    return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
+
+
+def _text_kappa(chosen: Chosen) -> float:
+    counts, times = _character_counts(chosen)
+    return float(fleiss_of(times @ fleiss_sums(counts)))
+
+
+def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
+    shares: list[float] = []
+    numbers: list[tuple[int, int]] = []  # snippets and their tokens, of every annotation
     for own in texts.values():
-        shares += list(_chosen(own).mean(axis=1))
+        shares += _chosen(own).mean(axis=1).tolist()
         for annotation in own.annotations:
-            counts.append(len(annotation.spans))
-            lengths += [len(own.text[start:end].split()) for start, end in annotation.spans]
-    return {
-        "group": group,
-        "texts": len(texts),
-        "annotations": len(counts),
-        "empty": counts.count(0),
-        "snippets": sum(counts),
-        "snippets_per_annotation": sum(counts) / len(counts),
-        "tokens_per_snippet": sum(lengths) / len(lengths) if lengths else math.nan,
-        "share": float(np.mean(shares)),
-    }
+            numbers.append((len(annotation.spans), sum(len(own.text[start:end].split()) for start, end in annotation.spans)))
+    units = annotation_units(texts, unit)
+    snippets, tokens = units.sums(np.array(numbers).T)
+    means = [
+        mean_estimates(top, bottom, units.kind)[0]
+        for top, bottom in ((snippets, units.sizes), (tokens, snippets), (tokens, units.sizes))
+    ]
+    each, of_snippet, of_annotation = means
+    empty = sum(number == 0 for number, _ in numbers)
+    return (
+        group, len(texts), len(numbers), empty, int(snippets.sum()), each.value, of_snippet.value,
+        float(np.mean(shares)), of_annotation.value,
+        *(limit for one in means for limit in (one.low, one.high)), each.units, each.note,
+    )  # fmt: skip
 
 
 def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
@@ -253,5 +350,6 @@ def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[Tex
         if annotators > 1:
             at_least[:annotators] = jaccard_at_least(chosen[key])
         f1 = overlaps[key][:, 2] if key in overlaps else [math.nan] * len(AGGREGATES)
-        rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1))
+        kappa = _text_kappa(chosen[key])
+        rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1, kappa))
     return _texts_table(most).frame(rows).sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)

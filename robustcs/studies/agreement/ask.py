@@ -13,6 +13,7 @@ from robustcs.project.model import AgreementFiles
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
+from robustcs.studies.agreement.cut import cut_references
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 
 Texts = dict[TextKey, AnnotatedText]
@@ -20,7 +21,7 @@ Texts = dict[TextKey, AnnotatedText]
 
 @dataclass(frozen=True)
 class ComparedSnippets:
-    """The result, and the texts that it is about."""
+    """The result, and the texts that it is about; references as they were compared, cut to sentences where that was done."""
 
     result: SnippetAgreement
     texts: Texts
@@ -48,16 +49,13 @@ def compare_snippets(workspace: Workspace) -> ComparedSnippets:
     texts, notes = _read(workspace, "annotations", files.snippets)
     references, more = _read(workspace, "reference", files.reference)
     told = [*notes, *more]
-    without = len(texts.keys() - references.keys()) if references else 0
-    if without:
-        told.append(f"without a reference and left out of that comparison: {without} of {len(texts)} texts")
     numbers = {len(text.annotations) for text in texts.values()}
     if len(numbers) > 1:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    result = snippet_agreement(texts, references, evaluated, files.majority)
-    return ComparedSnippets(result, texts, references)
+    result = snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
+    return ComparedSnippets(result, texts, dict(cut_references(texts, references)[0]))
 
 
 def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:

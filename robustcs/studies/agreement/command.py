@@ -29,7 +29,8 @@ def _run(
     from robustcs.errors import UsageError
     from robustcs.project.model import AgreementFiles
     from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
-    from robustcs.studies.agreement.show import present_layers, show
+    from robustcs.studies.agreement.show import show
+    from robustcs.studies.agreement.show_snippets import present_layers
 
     project = call.project
     settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group) or None}
@@ -109,16 +110,18 @@ def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: W
 COMMAND = Command(
     """How far do annotators agree, on snippets or on ratings?
 
-    FILE... are snippet annotations (CSV of MTurk or Prolific as CAsT-snippets has them, or JSONL with turn, passage, worker,
-    text, snippets), or ratings (CSV or JSONL with item, worker, grade, and turn and criterion where there are several).
-    Several files are taken together; each row is one annotation by one annotator. Where no FILE is given, those of
-    [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
+    FILE... are snippet annotations of paragraphs or of sentences, or choices of sentences (CSV of MTurk or Prolific as
+    CAsT-snippets has them, or JSONL with turn, passage, worker, and text, snippets or sentences, chosen), or ratings (CSV or
+    JSONL with item, worker, grade, and turn and criterion where there are several). Several files are taken together; each row
+    is one annotation by one annotator. References of paragraphs are cut to sentences where sentences were annotated. Where no
+    FILE is given, those of [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
 
     \b
     Examples:
       robustcs agreement
       robustcs agreement masters.csv --reference experts.csv --html snippets.html
       robustcs agreement masters.csv --majority 4 --table reference
+      robustcs agreement sentences.csv --reference experts.csv
       robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
       robustcs agreement ratings.csv --output ratings.svg
     """,

@@ -8,7 +8,8 @@ from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.agreement.ask import compare_ratings, compare_snippets
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
-from robustcs.studies.agreement.show import present_layers, show
+from robustcs.studies.agreement.show import show
+from robustcs.studies.agreement.show_snippets import present_layers
 from robustcs.studies.study import Answer, Question
 
 #: Texts shown with what everybody chose in them, those with the least agreement.

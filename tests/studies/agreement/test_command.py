@@ -32,7 +32,9 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
 
 def test_json_and_the_majority_rule(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{SNIPPETS} --majority 3 --format json").out)
-    assert list(found["tables"]) == ["jaccard", "reference", "statistics", "workers", "annotations", "texts"]
+    assert list(found["tables"]) == [
+        "jaccard", "reference", "alignment", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
+    ]  # fmt: skip
     assert [row["k"] for row in found["tables"]["jaccard"]] == [3, 2]
     assert [row["aggregate"] for row in found["tables"]["reference"]] == ["mean", "majority", "similarity"]
     assert found["tables"]["reference"][1]["rule"] == "characters that at least 3 of 3 annotators chose"
@@ -115,3 +117,16 @@ def test_the_unit_and_the_order_of_files(in_copy: Command, tmp_path: Path) -> No
     assert one["tables"] == other["tables"] == found["tables"]
     assert json.loads(in_copy(f"{SNIPPETS} --unit turn --format json").out)["policy"]["unit"] == "text"
     assert "Invalid value for '--unit'" in in_copy(f"{SNIPPETS} --unit word", code=2).err
+
+
+def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_path: Path) -> None:
+    experts = "--reference annotations/experts.jsonl"
+    found = json.loads(in_copy(f"agreement annotations/sentences.jsonl {experts} --format json").out)["tables"]
+    assert [row["texts"] for row in found["reference"]] == [8, 8, 8]
+    assert {row["found"]: row["texts"] for row in found["alignment"]}["verbatim"] == 8
+    out = in_copy(f"agreement annotations/selected.jsonl {experts} --html page.html --format table").out
+    assert "Sentences chosen by at least k annotators" in out and max(map(len, out.splitlines())) <= 80
+    # what the experts chose stands over the sentences of the workers
+    assert "reference 2: expert_2" in (tmp_path / "demo" / "page.html").read_text()
+    err = in_copy("agreement annotations/selected.jsonl annotations/sentences.jsonl", code=2).err
+    assert "choices of sentences (annotations/selected.jsonl) and sentences (annotations/sentences.jsonl) are two tasks" in err

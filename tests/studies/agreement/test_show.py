@@ -23,7 +23,7 @@ def tables(result: Result) -> dict[str, Table]:
 @pytest.mark.parametrize(
     ("result", "names"),
     [
-        (SNIPPETS, ["jaccard", "reference", "statistics", "workers", "texts"]),
+        (SNIPPETS, ["jaccard", "reference", "chance", "statistics", "workers", "texts"]),
         (RATINGS, ["kappa", "alpha", "stages", "labels", "means", "grouped", "distribution"]),
     ],
 )

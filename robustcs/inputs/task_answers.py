@@ -1,0 +1,121 @@
+"""What stands in the answer of one annotation task: the snippets or sentences chosen, how sure, and whether it was accepted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from robustcs.errors import ProblemList
+from robustcs.inputs.files import parse_json
+
+#: The levels of confidence of CAsT-snippets, from 1 on.
+CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
+#: A task's answers are short; a longer literal is no annotation and could take the parser's memory.
+_LONGEST = 1_000_000
+
+
+def literal(text: str) -> Any:
+    """The value that a literal says, as JSON or as Python writes it; None where it is neither, or too long."""
+    if len(text) > _LONGEST:
+        return None
+    try:
+        return parse_json(text)
+    except ValueError:
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int, int]] | None:
+    """(start, end) of every snippet of a row; None, and a problem, where they cannot be read."""
+    if isinstance(answer, str):
+        value = literal(answer)
+        if value is None:
+            problems.add(line, f"the answer {answer[:40]!r} is no literal", "write JSON, as MTurk does", "not-a-literal")
+            return None
+        entities = _entities(value)
+        if entities is None:
+            problems.add(line, "the answer has no list of entities", 'write [{"task": {"entities": []}}]', "no-entities")
+            return None
+        offsets = [(entity.get("startOffset"), entity.get("endOffset")) if isinstance(entity, dict) else ()
+                   for entity in entities]  # fmt: skip
+    elif isinstance(answer, list):
+        offsets = [tuple(entry) if isinstance(entry, list) else () for entry in answer]
+    else:
+        problems.add(line, "no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
+        return None
+    for entry in offsets:
+        if len(entry) != 2 or not all(_is_offset(value) for value in entry):
+            problems.add(line, "a snippet without start and end", "give both as whole numbers", "bad-offsets")
+            return None
+    return offsets  # type: ignore[return-value]
+
+
+def _is_offset(value: object) -> bool:
+    # a Python literal can have a number of a million digits, which str() refuses
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
+
+
+def _entities(value: object) -> list[Any] | None:
+    """All entities of the answers ``[{name: {"entities": […]}, …}]``; other parts, such as a confidence, are passed over."""
+    answers = value if isinstance(value, list) else [value]
+    parts = [part for answer in answers if isinstance(answer, dict) for part in answer.values() if isinstance(part, dict)]
+    lists = [part["entities"] for part in parts if isinstance(part.get("entities"), list)]
+    return [entity for entities in lists for entity in entities] if lists else None
+
+
+def confidence_in(value: Any) -> int | None:
+    """The level that is marked in ``answer_confidence``; None where there is none, or not exactly one."""
+    for answer in value if isinstance(value, list) else [value]:
+        levels = answer.get("answer_confidence") if isinstance(answer, dict) else None
+        if isinstance(levels, dict):
+            marked = [level for level, name in enumerate(CONFIDENCE, 1) if levels.get(name) is True]
+            return marked[0] if len(marked) == 1 else None
+    return None
+
+
+def accepted_by(row: Mapping[str, Any]) -> bool | None:
+    """What those who ordered the task say of a row of MTurk: a mark to approve it, a reason to reject it, or nothing."""
+    approve, reject = (str(row.get(name) or "").strip() for name in ("Approve", "Reject"))
+    return True if approve else False if reject else None
+
+
+def selection_in(
+    row: Mapping[str, Any], sentences: str, chosen: str | None, line: int, problems: ProblemList
+) -> tuple[str, tuple[tuple[int, int], ...], list[tuple[int, int]]] | None:
+    """The sentences of a row as one text, where each of them stands in it, and where those that were chosen stand.
+
+    ``sentences`` is the column that lists them: texts, whose numbers from 0 on stand in the column ``chosen``; or, without
+    such a column, ``[text, id]`` each, with ``Answer.ID.on`` as a column for every one. None, and a problem, where they cannot
+    be read.
+    """
+    listed = row.get(sentences)
+    if isinstance(listed, str):
+        listed = literal(listed)
+    entries = [entry if isinstance(entry, list) else [entry] for entry in listed] if isinstance(listed, list) else []
+    texts = [entry[0] for entry in entries if entry and isinstance(entry[0], str) and entry[0].strip()]
+    if not entries or len(texts) < len(entries):
+        problems.add(line, "no list of sentences", "write their texts as a list", "no-sentences")
+        return None
+    if chosen is None:
+        marks = [str(row.get(f"Answer.{entry[-1]}.on", "")).strip().lower() for entry in entries]
+        unmarked = [place for place, mark in enumerate(marks) if mark not in ("true", "false")]
+        if unmarked:
+            found = f"sentence {unmarked[0]} is neither on nor off"
+            problems.add(line, found, "write True or False for every sentence (Answer.ID.on)", "no-choice")
+            return None
+        places = [place for place, mark in enumerate(marks) if mark == "true"]
+    else:
+        places = row.get(chosen)  # type: ignore[assignment]
+        if not isinstance(places, list) or any(not _is_offset(place) or place not in range(len(texts)) for place in places):
+            found = f"chosen is no list of numbers from 0 to {len(texts) - 1}"
+            problems.add(line, found, 'write "chosen": [0, 2], numbers of sentences, or [] for none', "bad-choice")
+            return None
+    ends, end = [], -1
+    for text in texts:
+        ends.append((end + 1, end + 1 + len(text)))
+        end = ends[-1][1]
+    return " ".join(texts), tuple(ends), [ends[place] for place in sorted(set(places))]

@@ -1,0 +1,120 @@
+"""What annotations cost, how many were accepted, and whether annotators who are sure agree more (Table 1 and section 6.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustcs.inputs.annotations import AnnotatedText, TextKey
+from robustcs.policy import Unit
+from robustcs.result import count, number, p_value, share, table, text
+from robustcs.statistics.means import share_estimates
+from robustcs.statistics.median import median_estimate
+from robustcs.statistics.unit_correlation import unit_correlation
+from robustcs.statistics.units import Units, units_of_items
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Texts = Mapping[TextKey, AnnotatedText]
+
+WORK = table(
+    "work", "The time that annotations took, and how many were accepted; where the files say it.",
+    text("group", "annotators or reference", "Group"),
+    text("of", "annotation; paragraph: the sum over its sentences of the mean of their annotations", "One"),
+    count("timed", "how many have a time"), number("seconds", "median", "median seconds"),
+    number("seconds_low", "95 %, Woodruff's interval over units; null for fewer than five"), number("seconds_high"),
+    number("seconds_mean", header="mean"), count("checked", "annotations that were accepted or rejected"),
+    share("accepted", "of those checked"), number("accepted_low", "95 %, Wilson by units; null for fewer than five"),
+    number("accepted_high"), count("units"), text("note", "what must be known beside the intervals"),
+)  # fmt: skip
+CONFIDENCE = table(
+    "confidence", "Do annotators who say that they are sure agree more? No rows where nobody says how sure he is.",
+    text("x", "mean confidence of a text's annotators, or an annotator's confidence", "Confidence of"),
+    text("y", "J of the text, or the annotator's mean F1 to the others", "against"), text("method", header="Method"),
+    count("items", "texts or annotations"), number("value", header="correlation"),
+    number("ci_low", "95 %, jackknife over units; null for fewer than five"), number("ci_high"), p_value(header="p"),
+    count("units"), text("note"),
+)  # fmt: skip
+
+
+def annotation_units(texts: Texts, unit: Unit) -> Units:
+    """The units of all annotations, text by text: conversations or turns where there are five, else the texts."""
+    units = units_of_items([turn for turn, _ in texts], "text", unit)
+    codes = np.repeat(units.codes, [len(text.annotations) for text in texts.values()])
+    return Units(units.kind, codes, units.labels, units.note)
+
+
+def work_table(groups: Sequence[tuple[str, Texts]], unit: Unit) -> pd.DataFrame:
+    """The table :data:`WORK` of the groups that say anything of it; paragraphs where the texts are sentences of one."""
+    rows: list[tuple[object, ...]] = []
+    for name, texts in groups:
+        each = [one for text in texts.values() for one in text.annotations]
+        units = annotation_units(texts, unit)
+        seconds = [one.seconds for one in each if one.seconds is not None]
+        accepted = [one.accepted for one in each if one.accepted is not None]
+        time = _time(seconds, units.take([one.seconds is not None for one in each]))
+        checked = _share(accepted, units.take([one.accepted is not None for one in each]))
+        if seconds or accepted:
+            rows.append((name, "annotation", *time, len(accepted), *checked))
+        paragraphs = _paragraphs(texts)
+        if paragraphs:
+            of_paragraphs = units_of_items([turn for turn, _ in paragraphs], "paragraph", unit)
+            time = _time([seconds for _, seconds in paragraphs], of_paragraphs)
+            rows.append((name, "paragraph", *time, 0, *_share([], of_paragraphs)))
+    return WORK.frame(rows)
+
+
+def _paragraphs(texts: Texts) -> list[tuple[str, float]]:
+    """(turn, seconds) of every paragraph all of whose sentences have times."""
+    times: dict[tuple[str, str], list[float]] = {}
+    for own in texts.values():
+        if own.paragraph:
+            known = [one.seconds for one in own.annotations if one.seconds is not None]
+            times.setdefault((own.turn, own.paragraph), []).append(float(np.mean(known)) if known else math.nan)
+    return [(turn, sum(of)) for (turn, _), of in times.items() if not math.isnan(sum(of))]
+
+
+def _time(seconds: Sequence[float], units: Units) -> tuple[object, ...]:
+    found = median_estimate(seconds, units)
+    return len(seconds), found.value, found.low, found.high, float(np.mean(seconds)) if seconds else math.nan
+
+
+def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
+    if not accepted:
+        return math.nan, math.nan, math.nan, units.count, ""
+    (found,) = share_estimates(units.sums(accepted), units.sizes, units.kind)
+    return found.value, found.low, found.high, found.units, found.note
+
+
+def confidence_table(
+    texts: Texts, agreement: Mapping[TextKey, float], likeness: Mapping[TextKey, Sequence[float]], unit: Unit
+) -> pd.DataFrame:
+    """The table :data:`CONFIDENCE`.
+
+    ``agreement``: J of every text, nan for a single annotator; ``likeness``: of every annotation its mean F1 to the others.
+    """
+    each = [(key, place, one.confidence) for key, own in texts.items() for place, one in enumerate(own.annotations)]
+    told = np.array([level is not None and not math.isnan(agreement[key]) for key, _, level in each])
+    by_annotation = [(level, likeness[key][place]) for (key, place, level), use in zip(each, told, strict=True) if use]
+    by_text: list[tuple[float, float]] = []
+    texts_told = []
+    for key, own in texts.items():
+        levels = [one.confidence for one in own.annotations if one.confidence is not None]
+        texts_told.append(bool(levels) and not math.isnan(agreement[key]))
+        if texts_told[-1]:
+            by_text.append((float(np.mean(levels)), agreement[key]))
+    of_texts = units_of_items([turn for turn, _ in texts], "text", unit)
+    rows: list[tuple[object, ...]] = []
+    for x, y, items, units in (
+        ("text (mean)", "J", by_text, of_texts.take(texts_told)),
+        ("annotation", "F1 to others", by_annotation, annotation_units(texts, unit).take(told)),
+    ):
+        for method in ("pearson", "spearman") if items else ():
+            sure, agreed = np.array(items, dtype=np.float64).T
+            found = unit_correlation(sure, agreed, units, method)
+            rows.append((x, y, method, len(items), found.value, found.low, found.high, found.p, found.units, found.note))
+    return CONFIDENCE.frame(rows)

@@ -1,0 +1,52 @@
+"""The median and Woodruff's interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robustcs.statistics.means import share_estimates
+from robustcs.statistics.median import median_estimate
+from robustcs.statistics.units import units_of
+
+
+def units(turns: int, conversations: int):  # type: ignore[no-untyped-def]
+    return units_of([f"{place % conversations}_{place}" for place in range(turns)])
+
+
+def test_the_limits_are_the_quantiles_at_the_limits_of_the_share_below() -> None:
+    values = np.random.default_rng(3).lognormal(4, 1, 101)
+    some = units(101, 12)
+    found = median_estimate(values, some)
+    assert found.value == np.median(values) and found.units == 12
+    (share,) = share_estimates(some.sums(values <= found.value), some.sizes)
+    shift = 0.5 - share.value
+    assert (found.low, found.high) == pytest.approx(np.quantile(values, [share.low + shift, share.high + shift]).tolist())
+    assert found.low < found.value < found.high
+
+
+def test_units_that_are_alike_inside_widen_it() -> None:
+    by_unit = np.random.default_rng(5).lognormal(4, 1, 12)
+    together = median_estimate(by_unit[np.arange(120) % 12], units(120, 12))
+    apart = median_estimate(np.random.default_rng(5).permutation(by_unit[np.arange(120) % 12]), units(120, 12))
+    assert together.high - together.low > 1.5 * (apart.high - apart.low)
+
+
+def test_few_units_have_no_interval_and_nothing_has_no_median() -> None:
+    few = median_estimate([1.0, 2.0, 4.0], units(3, 3))
+    assert few.value == 2 and np.isnan(few.low) and few.note == "no interval: 3 turns, 5 are needed"
+    assert np.isnan(median_estimate([], units(5, 5)).value)
+    ties = median_estimate([7.0] * 20, units(20, 10))
+    assert (ties.low, ties.value, ties.high) == (7, 7, 7)
+
+
+def test_it_covers_what_it_says() -> None:
+    random = np.random.default_rng(2)
+    trials, held = 400, 0
+    for _ in range(trials):
+        codes = np.repeat(np.arange(12), random.integers(5, 25, 12))
+        noise = 0.6 * random.normal(size=12)[codes] + 0.8 * random.normal(size=len(codes))
+        some = units_of([f"{code}_{place}" for place, code in enumerate(codes)])
+        found = median_estimate(np.exp(4 + noise), some)
+        held += found.low <= np.exp(4) <= found.high
+    assert 0.90 <= held / trials <= 0.98
