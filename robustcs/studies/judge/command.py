@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,8 @@ def _run(
     export: str | None,
     import_: str | None,
     all_: bool,
+    command: str | None,
+    **asking: Any,
 ) -> None:
     from robustcs.errors import UsageError
     from robustcs.protected import protect
@@ -37,8 +39,8 @@ def _run(
     from robustcs.studies.judge.session import Scale
 
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
-    if sum((listing, export is not None, import_ is not None)) > 1:
-        raise UsageError("two-modes", "a list, --export and --import together", "do them one after the other")
+    if sum((listing, export is not None, import_ is not None, command is not None)) > 1:
+        raise UsageError("two-modes", "a list, --export, --import and --with together", "do them one after the other")
     pairs = [_pair(text) for text in pair]
     workspace = call.answered()
     scale = Scale(workspace.qrels, max_grade or highest_grade(workspace))
@@ -53,6 +55,8 @@ def _run(
         _export(call, holes, workspace, path, scale, Path(export))
     elif import_ is not None:
         _import(call, holes, workspace.project, path, scale, Path(import_))
+    elif command is not None:
+        _ask(call, holes, workspace, path, scale, all_, command, **asking)
     else:
         _sit(call, holes, workspace, path, scale, all_)
 
@@ -131,7 +135,58 @@ def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scal
         without = len(holes.pairs) - len(pairs)
         notes = [f"{without} of {len(holes.pairs)} passages have no text in {project.collection} and are left out here;"
                  " --export has them too"] if without else []  # fmt: skip
-        Sitting(Session(pairs, file), passages, texts, scale.max_grade, notes, outlook, all_).run()
+        Sitting(Session(pairs, file), passages, texts, scale, notes, outlook, all_).run()
+
+
+def _ask(
+    call: Call,
+    holes: Holes,
+    workspace: Workspace,
+    path: Path,
+    scale: Scale,
+    all_: bool,
+    command: str,
+    name: str | None,
+    also_judged: int,
+    limit: int | None,
+    batch: int,
+    copies: int,
+    retries: int,
+    timeout: float,
+) -> None:
+    from robustcs.programs.copies import Asking
+    from robustcs.studies.judge.ask import worklist_of
+    from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
+    from robustcs.studies.judge.judge_file import program_judge, read_judge
+    from robustcs.studies.judge.session import read_judgments
+
+    project = workspace.project
+    judge = program_judge(command, name, project.judges)
+    said, people = read_judge(judge, scale), read_judgments(path, scale)
+    wanted = list(scale.judged) if also_judged else []
+    texts, passages = readable(workspace, [*holes.pairs, *wanted])
+    worklist, outlook = worklist_of(holes, people)
+    first = drawn_judged(scale, passages, also_judged, project.seed)
+    queue = [pair for pair in by_influence(worklist) if pair not in people]
+    requests = requests_for([*first, *queue], texts, passages, scale)
+    without = len(first) + len(queue) - len(requests)
+    if without:
+        call.tell(f"{without} of {len(first) + len(queue)} passages have no text, or their turn has none: they are not asked")
+    interview = Interview(
+        Asking(command, copies, retries, timeout), judge, scale, requests, [pair for pair in first if pair in requests],
+        [pair for pair in queue if pair in requests], said, people, outlook, batch, limit, all_, workspace.track,
+    )  # fmt: skip
+    tally, state = interview.run(call.tell)
+    for line in (*tally.warnings, *([f"{tally.known:,} of {len(requests):,} were known"] if tally.known else [])):
+        call.tell(line)
+    if state.settled and not all_:
+        call.tell(f"{state.told}, by this judge's word: nothing more is asked. --all goes on")
+    if not said:
+        call.tell("it gave no grade")
+        return
+    call.tell(f"wrote {judge.path}: {len(said):,} grades of {judge.name}, version {judge.version}; no judgments of people")
+    if judge.name not in project.judges:
+        call.tell(f'every command knows it by [judges] {judge.name} = "{judge.path}", or --judge {judge.name}={judge.path}')
 
 
 def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
@@ -171,7 +226,9 @@ COMMAND = Command(
     group in robustcs.toml, or between all systems where there are no groups; what is judged already says which grades are
     probable. One key is one grade; every grade is on the disk before the next passage appears, and the same command goes on
     where you stopped. Without a terminal, keys are read as lines. Neither systems nor ranks are shown, so that they do not
-    sway the judge.
+    sway the judge. Judging ends when the order of all compared systems is settled.
+
+    --with asks a program instead (docs/judge.md). Its grades go to a file of their own, never to those of people.
 
     \b
     Examples:
@@ -179,6 +236,7 @@ COMMAND = Command(
       robustcs judge --list --top 5
       robustcs judge --export sheet.csv
       robustcs judge --import sheet.csv
+      robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
       robustcs judge --metric P_1 --output worklist.json
     """,
     uses=(*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "jobs"),
@@ -196,6 +254,21 @@ COMMAND = Command(
         click.Option(["--export"], metavar="FILE", help="Write what is left as a judging sheet (CSV) for a spreadsheet."),
         click.Option(["--import", "import_"], metavar="FILE", help="Add the grades of a filled-in judging sheet."),
         click.Option(["--all", "all_"], is_flag=True, help="Go on when the order of the compared systems is settled."),
+        click.Option(["--with", "command"], metavar="COMMAND",
+                     help="Ask this program: JSON objects a line on stdin and stdout. Its grades go to judge-NAME.jsonl."),
+        click.Option(["--as", "name"], metavar="NAME",
+                     help="The program's name as a judge (default: that of its script); one of [judges] goes on in its file."),
+        click.Option(["--also-judged"], type=click.IntRange(0, MOST), default=0, metavar="N",
+                     help="Ask also about N passages that people judged, drawn at random, so that audit can compare."),
+        click.Option(["--limit"], type=click.IntRange(1, MOST), metavar="N", help="Ask about at most N passages this time."),
+        click.Option(["--batch"], type=click.IntRange(1, MOST), default=32, show_default=True, metavar="N",
+                     help="Passages between two looks whether the order is settled; the program is started for each."),
+        click.Option(["--copies"], type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
+                     help="Copies of the program that share a batch, at the same time."),
+        click.Option(["--retries"], type=click.IntRange(0, 100), default=2, show_default=True, metavar="N",
+                     help="Ask again so often what it did not answer."),
+        click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
+                     help="End a program that says nothing for so long."),
     ),
     run=_run,
 )  # fmt: skip

@@ -25,6 +25,16 @@ _DIGITS = re.compile("[0-9]{1,9}")
 _ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
 
 
+#: The CAsT assessment guidelines (Table 6 of the ECAsT paper), for the scale 0 to 4.
+_GUIDELINES = (
+    "Fails to meet: not relevant to the turn.",
+    "Slightly meets: some relevant content, but does not answer the turn directly.",
+    "Moderately meets: answers the turn partially, but focuses on unrelated information.",
+    "Highly meets: answers the turn, with limited extraneous information.",
+    "Fully meets: a perfect answer to the turn, focused on the information need only.",
+)
+
+
 class Scale:
     """Which judgments may join: grades 0 to ``max_grade`` of turns that the qrels know and pairs that they do not."""
 
@@ -36,6 +46,12 @@ class Scale:
             (qrels.turns[turn], documents[document])
             for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)
         )
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What every grade means, empty where nobody said it."""
+        told = _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ("",) * (self.max_grade + 1)
+        return {str(grade): meaning for grade, meaning in enumerate(told)}
 
 
 def read_judgments(path: Path, scale: Scale) -> dict[Pair, int]:

@@ -20,7 +20,7 @@ from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.orders import State
 from robustcs.studies.judge.outlook import Outlook
-from robustcs.studies.judge.session import Session
+from robustcs.studies.judge.session import Scale, Session
 
 try:
     import termios
@@ -28,14 +28,6 @@ try:
 except ImportError:  # Windows: click reads single keys there
     termios = None  # type: ignore[assignment]
 
-#: The CAsT assessment guidelines (Table 6 of the ECAsT paper), for the scale 0 to 4.
-_GUIDELINES = (
-    "Fails to meet: not relevant to the turn.",
-    "Slightly meets: some relevant content, but does not answer the turn directly.",
-    "Moderately meets: answers the turn partially, but focuses on unrelated information.",
-    "Highly meets: answers the turn, with limited extraneous information.",
-    "Fully meets: a perfect answer to the turn, focused on the information need only.",
-)
 #: What arrow and function keys send.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
 _COMMANDS = "u undo, s skip, q quit, ? help"
@@ -53,7 +45,7 @@ class Sitting:
         session: Session,
         passages: Mapping[str, str],
         texts: Mapping[str, Mapping[str, str]],
-        max_grade: int,
+        scale: Scale,
         notes: Sequence[str],
         outlook: Outlook,
         to_the_end: bool = False,
@@ -62,7 +54,8 @@ class Sitting:
         self.passages = passages
         self.human = texts.get("human", {})
         self.raw = texts.get("original", {})
-        self.max_grade = max_grade
+        self.meanings = scale.meanings
+        self.max_grade = scale.max_grade
         self.outlook = outlook
         self.to_the_end = to_the_end
         self.state: State | None = None
@@ -167,9 +160,8 @@ class Sitting:
         return sorted(turns, key=turn_sort_key)
 
     def _help(self) -> list[str]:
-        grades = _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ()
         return [
-            *(f"{grade}  {meaning}" for grade, meaning in reversed(list(enumerate(grades)))),
+            *(f"{grade}  {meaning}" for grade, meaning in reversed(self.meanings.items()) if meaning),
             "u  back to the passage before, also one of an earlier session",
             "s  leave this passage for the next session",
             "q  quit; the same command goes on from here",

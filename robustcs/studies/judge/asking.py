@@ -1,0 +1,242 @@
+"""Asking a program: which passages in which order, what it is told of them, and what of its answers counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.programs.copies import Asking, ask_copies
+from robustcs.programs.outputs import OutputStore
+from robustcs.programs.runner import Replies, Track, program_identity
+from robustcs.studies.judge.analysis import Pair, Worklist
+from robustcs.studies.judge.judge_file import ProgramJudge, Said, grade_of, reason_of, write_judge
+from robustcs.studies.judge.orders import State
+from robustcs.studies.judge.outlook import Outlook
+from robustcs.studies.judge.session import Scale
+from robustcs.wording import counted
+
+#: A request without its id, as the program gets it and as answers are kept.
+Request = dict[str, Any]
+
+
+def by_influence(worklist: Worklist) -> list[Pair]:
+    """The holes in the order in which a program is asked: by expected influence, where there is none by influence."""
+    frame = worklist.worklist
+    first = "influence" if frame["expected_influence"].isna().any() else "expected_influence"
+    order = np.argsort(-frame[first].to_numpy(), kind="stable")
+    return [worklist.pairs[place] for place in order]
+
+
+def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
+    """``number`` pairs that people judged, at random, of passages with a text; a larger number adds to a smaller one."""
+    pairs = sorted(pair for pair in scale.judged if known.get(pair[1]))
+    return [pairs[place] for place in np.random.default_rng(seed).permutation(len(pairs))[:number]]
+
+
+def requests_for(
+    pairs: Sequence[Pair], texts: Mapping[str, Mapping[str, str]], passages: Mapping[str, str], scale: Scale
+) -> dict[Pair, Request]:
+    """What the program is told of every pair that has a question and a passage: nothing of systems, ranks or grades."""
+    raw, human = texts.get("original", {}), texts.get("human", {})
+    in_order: dict[str, list[str]] = {}
+    for turn in sorted(raw, key=turn_sort_key):
+        in_order.setdefault(conversation(turn), []).append(turn)
+    requests = {}
+    for turn, document in pairs:
+        question, passage = human.get(turn) or raw.get(turn), passages.get(document)
+        if question and passage:
+            before = [one for one in in_order.get(conversation(turn), []) if turn_sort_key(one) < turn_sort_key(turn)]
+            requests[turn, document] = {
+                "turn": turn, "conversation": [raw[one] for one in before], "question": question, "passage_id": document,
+                "passage": passage, "scale": scale.meanings,
+            }  # fmt: skip
+    return requests
+
+
+@dataclass
+class Tally:
+    """What came of asking.
+
+    known
+        Pairs that the program was asked about before.
+    asked, graded, off_scale, failed
+        Of those asked now: all, those with a grade, those with one off the scale, and those without an answer that counts.
+    error
+        The last ``error`` that it told.
+    cost
+        The sum of what it said its answers cost, in its own unit; None where it said nothing.
+    """
+
+    known: int = 0
+    asked: int = 0
+    graded: int = 0
+    off_scale: int = 0
+    failed: int = 0
+    repeated: int = 0
+    foreign: int = 0
+    unreadable: int = 0
+    error: str = ""
+    complaint: str = ""
+    cost: float | None = None
+
+    def add(self, asked: int, replies: Replies) -> None:
+        """Count what a batch gave."""
+        off = sum(grade_of(answer) is not None and "error" not in answer for answer in replies.refused.values())
+        self.asked += asked
+        self.graded += len(replies.answers)
+        self.off_scale += off
+        self.failed += replies.failed - off
+        self.repeated += replies.repeated
+        self.foreign += replies.foreign
+        self.unreadable += replies.unreadable
+        errors = [str(answer["error"]) for answer in replies.refused.values() if "error" in answer]
+        self.error = errors[-1] if errors else self.error
+        self.complaint = replies.complaint or self.complaint
+        costs = [cost for answer in (*replies.answers.values(), *replies.refused.values()) if (cost := _cost(answer))]
+        if costs:
+            self.cost = (self.cost or 0.0) + sum(costs)
+
+    @property
+    def told(self) -> str:
+        """In one line."""
+        parts = [f"asked {self.asked:,}", f"{self.graded:,} graded"]
+        parts += [
+            f"{number:,} {what}" for number, what in ((self.off_scale, "off the scale"), (self.failed, "failed")) if number
+        ]
+        parts += [f"cost {self.cost:g}"] if self.cost is not None else []
+        return ", ".join(parts)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What else has to be told."""
+        useless = [("repeated", self.repeated), ("foreign", self.foreign), ("unreadable", self.unreadable)]
+        passed = [f"{number:,} {what}" for what, number in useless if number]
+        told = [f"passed over: {', '.join(passed)} answers"] if passed else []
+        told += [f"the program {self.complaint}"] if self.complaint else []
+        return told + ([f"its last error: {_printable(self.error)}"] if self.error else [])
+
+
+def _cost(answer: Mapping[str, Any]) -> float:
+    cost = answer.get("cost")
+    number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    return float(cost) if number and 0 <= cost < math.inf else 0.0  # type: ignore[operator, arg-type]
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:300].strip()
+
+
+@dataclass
+class Interview:
+    """A program asked about the passages of a queue, batch after batch, until the order is settled or the queue is empty.
+
+    first
+        Pairs that are asked in any case, before the queue.
+    said
+        What the judge said so far; grows. It is in the file, and in the store, whatever ends the interview.
+    people
+        Grades that people gave meanwhile: they stand before those of the program where it is asked whether to go on.
+    limit
+        Most pairs to ask, None for all.
+    to_the_end
+        Go on when the order is settled.
+    """
+
+    asking: Asking
+    judge: ProgramJudge
+    scale: Scale
+    requests: Mapping[Pair, Request]
+    first: Sequence[Pair]
+    queue: Sequence[Pair]
+    said: dict[Pair, Said]
+    people: Mapping[Pair, int]
+    outlook: Outlook
+    batch: int
+    limit: int | None
+    to_the_end: bool
+    track: Track
+    store: OutputStore = field(default_factory=OutputStore)
+
+    def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
+        """Ask. Raises :class:`UsageError` where the program cannot be started or never answers."""
+        tally = Tally()
+        self._recall(tally)
+        self.outlook.learn(self._grades())
+        try:
+            while True:
+                state = self.outlook.of(self._grades(), self.queue)
+                some = self._next(tally, state)
+                if not some:
+                    return tally, state
+                replies = self._ask(some, started=tally.graded > 0)
+                tally.add(len(some), replies)
+                write_judge(self.judge, self.said)
+                tell(f"{tally.told} · {state.told}" if state.told else tally.told)
+                if not replies.answers:
+                    return tally, state
+                self.outlook.learn(self._grades())
+        finally:
+            if self.said:
+                write_judge(self.judge, self.said)
+
+    def _grades(self) -> dict[Pair, int]:
+        return {pair: one.grade for pair, one in self.said.items()} | dict(self.people)
+
+    def _recall(self, tally: Tally) -> None:
+        """Take from the store what the program said before of the same texts."""
+        open_ = {str(place): pair for place, pair in enumerate(self.requests) if pair not in self.said}
+        found = self.store.get(self._maker, {key: self.requests[pair] for key, pair in open_.items()})
+        for key, answer in found.items():
+            grade = grade_of(answer)
+            if grade is not None:
+                self.said[open_[key]] = Said(grade, reason_of(answer))
+        tally.known = sum(pair in self.said for pair in self.requests)
+
+    @property
+    def _maker(self) -> str:
+        return program_identity(self.asking.command)
+
+    def _next(self, tally: Tally, state: State) -> list[Pair]:
+        """The next batch; empty at the end."""
+        left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+        tried = self._tried
+        open_ = [pair for pair in self.first if pair not in self.said and pair not in tried]
+        if not open_ and (self.to_the_end or not state.settled):
+            open_ = [pair for pair in self.queue if pair not in self.said and pair not in tried]
+        some = open_[: max(left, 0)]
+        self._tried |= set(some)
+        return some
+
+    def __post_init__(self) -> None:
+        self._tried: set[Pair] = set()
+
+    def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
+        """Ask about ``pairs``; what a program answered before it fails for good counts (``started``)."""
+        of = {str(place): pair for place, pair in enumerate(pairs)}
+
+        def keep(answers: Mapping[str, dict[str, Any]]) -> None:
+            kept = {
+                key: {"grade": grade_of(answer), "reason": reason_of(answer)} for key, answer in answers.items()
+            }  # fmt: skip
+            self.store.put(self._maker, kept, {key: self.requests[of[key]] for key in kept})
+            for key, answer in kept.items():
+                self.said[of[key]] = Said(answer["grade"], answer["reason"])  # type: ignore[arg-type]
+
+        def usable(answer: Mapping[str, Any]) -> bool:
+            grade = grade_of(answer)
+            return grade is not None and 0 <= grade <= self.scale.max_grade
+
+        lines = [{"id": key, **self.requests[pair]} for key, pair in of.items()]
+        what = f"{self.judge.name}: {counted(len(lines), 'passage')}"
+        try:
+            return ask_copies(self.asking, lines, keep, accept=usable, what=what, track=self.track)
+        except UsageError as error:
+            if not started:
+                raise
+            return Replies(failed=len(lines), complaint=error.found)
