@@ -17,6 +17,17 @@ needs_pyserini = pytest.mark.skipif(
 needs_transformers = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("torch", "transformers")), reason="torch and transformers are not installed"
 )
+
+
+def _gpu() -> bool:
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+needs_gpu = pytest.mark.skipif(not _gpu(), reason="torch finds no GPU")
 WORDS = ["query:", "document:", "relevant:", "true", "false", "bees", "live", "eat", "honey", "winter", "bicycle", "chain",
          "|||"]  # fmt: skip
 

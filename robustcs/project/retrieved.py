@@ -73,7 +73,9 @@ class Retrieval:
         for system in self.systems:
             if system.open:
                 rewriter = self.settings.rewriter if system.raw else None
-                rewritten, empty = rewrite(rewriter, system.texts, self.store, self.workspace.track)
+                rewritten, empty = rewrite(
+                    rewriter, system.texts, self.store, self.workspace.track, self.settings.device, self.settings.batch
+                )
                 if empty:
                     kept = f"the rewriter writes nothing for {turns_in_words(empty)} of {system.name}"
                     self.tell(f"{kept}: searched as {'they are' if len(empty) > 1 else 'it is'}")
@@ -204,7 +206,7 @@ class Retrieval:
             raise UsageError("no-collection", "re-ranking needs the texts of passages", "name them with --collection FILE")
         return rerank(
             self.settings.reranker, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted),
-            self.settings.rerank_depth, self.store, self.workspace.track,
+            self.settings.rerank_depth, self.store, self.workspace.track, self.settings.device, self.settings.batch,
         )  # fmt: skip
 
     # ------------------------------------------------------------ explaining

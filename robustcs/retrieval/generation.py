@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.inputs.files import fingerprint
-from robustcs.retrieval.models import chosen_device, load_model, transformers
+from robustcs.retrieval.models import chosen_device, in_batches, load_model, transformers
 from robustcs.retrieval.store import normalised
 
 Decoding = Literal["beam", "sampling"]
@@ -45,9 +45,8 @@ class Generator:
         return hashlib.sha256(f"generator {fingerprint(self.folder)} {made}".encode()).hexdigest()
 
     def batches(self, inputs: Sequence[str]) -> list[list[str]]:
-        """The different inputs in batches of like length; the same inputs make the same batches in any order."""
-        ordered = sorted(set(inputs), key=lambda text: (len(text), text))
-        return [ordered[start : start + self.batch] for start in range(0, len(ordered), self.batch)]
+        """The different inputs, as :func:`in_batches` has them."""
+        return in_batches(inputs, self.batch)
 
     def generate(self, batches: Sequence[Sequence[str]]) -> Iterator[dict[str, list[str]]]:
         """Input → its ``number`` outputs, normalised, batch by batch.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from robustcs.errors import NotInstalledError, UsageError, input_error
 
@@ -25,18 +27,28 @@ def transformers() -> tuple[Any, Any]:
 
 
 DEVICES = ("auto", "cpu", "cuda")
+#: A text, or a tuple of texts.
+T = TypeVar("T", str, tuple[str, str])
 
 
 def chosen_device(name: str) -> str:
-    """``cpu`` or ``cuda``: what ``name`` asks for; ``auto`` is a GPU where there is one.
+    """``cpu`` or ``cuda``: what ``name`` asks for; ``auto`` is a GPU where there is one, and without torch there is none.
 
-    Raises :class:`UsageError` for ``cuda`` where torch finds no GPU.
+    Raises :class:`UsageError` for ``cuda`` where torch finds no GPU, :class:`NotInstalledError` for ``cuda`` without torch.
     """
+    if name == "cpu" or (name == "auto" and find_spec("torch") is None):
+        return "cpu"
     _, torch = transformers()
     there = bool(torch.cuda.is_available())
     if name == "cuda" and not there:
         raise UsageError("no-gpu", "--device cuda: torch finds no GPU", "write --device cpu, or install torch with CUDA")
-    return "cuda" if there and name != "cpu" else "cpu"
+    return "cuda" if there else "cpu"
+
+
+def in_batches(items: Iterable[T], size: int) -> list[list[T]]:
+    """The different items in batches of like length, ``size`` each; the same items make the same batches in any order."""
+    ordered = sorted(set(items), key=lambda item: (len("".join(item)), item))
+    return [ordered[start : start + size] for start in range(0, len(ordered), size)]
 
 
 def load_model(folder: Path, kind: Any, device: str = "cpu") -> tuple[Any, Any]:

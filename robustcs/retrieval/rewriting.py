@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
-from robustcs.retrieval.generation import MAX_INPUT, MAX_OUTPUT, Generator
+from robustcs.retrieval.generation import Generator, generator
 from robustcs.retrieval.index import Track
 from robustcs.retrieval.settings import CONTEXT
 from robustcs.retrieval.store import RankingStore, normalised
@@ -32,21 +31,24 @@ def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def rewrite(
-    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track
+    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track, device: str = "auto", batch: int = 16
 ) -> tuple[dict[str, str], list[str]]:
-    """Turn → the question that is searched; see ``rewriter`` of :class:`~robustcs.retrieval.settings.RetrievalSettings`.
+    """Turn → the question that is searched; see ``rewriter``, ``device`` and ``batch`` of
+    :class:`~robustcs.retrieval.settings.RetrievalSettings`.
 
     A turn for which the rewriter has nothing but white space keeps its own text; the second value lists these turns.
 
     Raises :class:`UsageError` for a table that lacks turns, :class:`InputError` for a path that is neither table nor model,
     :class:`NotInstalledError` for a model without torch and transformers.
     """
-    rewritten = _rewritten(rewriter, texts, store, track)
+    rewritten = _rewritten(rewriter, texts, store, track, device, batch)
     empty = [turn for turn, text in rewritten.items() if not normalised(text)]
     return rewritten | {turn: texts[turn] for turn in empty}, empty
 
 
-def _rewritten(rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track) -> dict[str, str]:
+def _rewritten(
+    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track, device: str, batch: int
+) -> dict[str, str]:
     if rewriter is None:
         return dict(texts)
     before = history(texts)
@@ -56,7 +58,8 @@ def _rewritten(rewriter: str | None, texts: Mapping[str, str], store: RankingSto
         return {turn: " ".join([*before[turn][:1], text]) for turn, text in texts.items()}
     if Path(rewriter).is_dir():
         inputs = {turn: normalised(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
-        outputs = _generate(Path(rewriter), list(dict.fromkeys(inputs.values())), store, track)
+        model = generator(Path(rewriter), device=device, batch=batch)
+        outputs = _generate(model, list(dict.fromkeys(inputs.values())), store, track)
         return {turn: outputs[text] for turn, text in inputs.items()}
     return _from_table(rewriter, texts)
 
@@ -93,17 +96,15 @@ def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
     return {turn: table[turn] for turn in texts}
 
 
-def _generate(folder: Path, inputs: list[str], store: RankingStore, track: Track) -> dict[str, str]:
+def _generate(model: Generator, inputs: list[str], store: RankingStore, track: Track) -> dict[str, str]:
     """The greedy output of the model for every input; those that the store knows are not computed again."""
-    model_key = hashlib.sha256(f"rewriter {fingerprint(folder)} {MAX_INPUT} {MAX_OUTPUT}".encode()).hexdigest()
-    known = store.rewrites(model_key, inputs)
+    known = store.rewrites(model.identity, inputs)
     new = [text for text in inputs if text not in known]
     if not new:
         return known
-    model = Generator(folder)
     batches = model.batches(new)
     for found in track(model.generate(batches), f"rewriting {len(new)} turns", len(batches)):
         outputs = {text: one for text, (one,) in found.items()}
-        store.put_rewrites(model_key, outputs)
+        store.put_rewrites(model.identity, outputs)
         known |= outputs
     return known

@@ -10,6 +10,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.numbers import finite_number
+from robustcs.retrieval.models import DEVICES
 
 MODELS = ("bm25", "ql")
 #: Rewriters that need no file.
@@ -44,6 +45,8 @@ class RetrievalSettings:
         (the first turn before the turn), a file of rewrites ``FILE[:COLUMN]``, or the folder of a sequence-to-sequence model.
     reranker, rerank_depth
         Folder of a monoT5 or cross-encoder model that orders the top ``rerank_depth`` anew.
+    device, batch
+        Where rewriter and re-ranker work (``auto``, ``cpu``, ``cuda``), and on how many texts at a time.
     """
 
     index: Path
@@ -62,6 +65,8 @@ class RetrievalSettings:
     rewriter: str | None = None
     reranker: Path | None = None
     rerank_depth: int = 100
+    device: str = "auto"
+    batch: int = 16
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -71,7 +76,9 @@ class RetrievalSettings:
             if finite_number(value) is None or value < low or (high is not None and value > high):
                 limits = f"from {low} to {high}" if high else f"from {low}"
                 raise UsageError("bad-retrieval", f"{name} is {value!r}", f"write a number {limits}")
-        for name in ("fb_terms", "fb_docs", "depth", "rerank_depth"):
+        if self.device not in DEVICES:
+            raise UsageError("bad-retrieval", f"device {self.device!r}", f"write {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
+        for name in ("fb_terms", "fb_docs", "depth", "rerank_depth", "batch"):
             if not _number(getattr(self, name), int) or not 1 <= getattr(self, name) <= _MOST:
                 advice = f"write a whole number from 1 to {_MOST}"
                 raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", advice)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from robustcs.retrieval import models
 from robustcs.retrieval.reranking import load_reranker, rerank
 from robustcs.retrieval.rewriting import history, rewrite
 from robustcs.retrieval.store import RankingStore, digest
-from tests.retrieval_support import PAIRS, WORDS, needs_transformers, save_mono_t5, t5, tokenizer, train
+from tests.retrieval_support import PAIRS, WORDS, needs_gpu, needs_transformers, save_mono_t5, t5, tokenizer, train
 
 TEXTS = {"1_1": "bees live", "1_2": "eat honey", "2_1": "bicycle chain"}
 
@@ -141,6 +142,73 @@ def test_mono_t5_is_the_softmax_of_true_and_false(mono_t5: Path) -> None:
             logits = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0]
         expected = 1 / (1 + math.exp(float(logits[false] - logits[true])))
         assert score == pytest.approx(expected, abs=1e-5) and (score > 0.5) == relevant
+
+
+@needs_transformers
+@pytest.mark.parametrize("kind", ["mono_t5", "cross_encoder"])
+def test_a_score_depends_neither_on_the_batch_nor_on_the_order(kind: str, request: pytest.FixtureRequest) -> None:
+    folder: Path = request.getfixturevalue(kind)
+    pairs = [(query, text) for query, _, _ in PAIRS for text in ("bees eat honey", "chain", "bees live winter eat honey")]
+    alone = [load_reranker(folder, batch=1)([pair])[0] for pair in pairs]
+    assert len(set(pairs)) < len(pairs)
+    for batch in (1, 2, 5, 100):
+        assert load_reranker(folder, batch=batch)(pairs) == pytest.approx(alone, abs=1e-5)
+
+
+@needs_gpu
+@pytest.mark.parametrize("kind", ["mono_t5", "cross_encoder"])
+def test_a_gpu_scores_in_half_precision_as_the_processor_does(kind: str, request: pytest.FixtureRequest) -> None:
+    folder: Path = request.getfixturevalue(kind)
+    pairs = [(query, text) for query, text, _ in PAIRS]
+    here, there = load_reranker(folder)(pairs), load_reranker(folder, "cuda")(pairs)
+    assert there == pytest.approx(here, abs=0.02) and there != here
+
+
+@needs_transformers
+def test_scores_of_another_precision_are_not_taken(
+    cross_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, store = digest("bees"), RankingStore(tmp_path / "store.sqlite")
+    told = []
+
+    def fake(folder: Path, device: str, batch: int) -> Any:
+        told.append((device, batch))
+        return lambda pairs: [float(len(told)) for _ in pairs]
+
+    monkeypatch.setattr("robustcs.retrieval.reranking.load_reranker", fake)
+
+    def scores(device: str) -> list[float]:
+        monkeypatch.setattr("robustcs.retrieval.reranking.chosen_device", lambda name: device)
+        ranking = {key: (["a"], np.array([9.0]))}
+        found = rerank(cross_encoder, {key: "bees"}, ranking, lambda _: {"a": "x"}, 1, store, untracked, "auto", 7)
+        return list(found[key][1])
+
+    assert [scores(name) for name in ("cpu", "cuda", "cpu", "cuda")] == [[1], [2], [1], [2]]
+    assert told == [("cpu", 7), ("cuda", 7)]
+
+
+def test_where_models_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def torch(gpu: bool) -> tuple[None, SimpleNamespace]:
+        return None, SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: gpu))
+
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
+    assert (models.chosen_device("cpu"), models.chosen_device("auto")) == ("cpu", "cpu")
+    monkeypatch.setattr(models, "find_spec", lambda name: name)
+    for gpu, expected in ((False, "cpu"), (True, "cuda")):
+        monkeypatch.setattr(models, "transformers", lambda gpu=gpu: torch(gpu))
+        assert (models.chosen_device("cpu"), models.chosen_device("auto")) == ("cpu", expected)
+    assert models.chosen_device("cuda") == "cuda"
+    monkeypatch.setattr(models, "transformers", lambda: torch(False))
+    with pytest.raises(UsageError, match=r"^--device cuda: torch finds no GPU"):
+        models.chosen_device("cuda")
+
+
+def test_batches_are_of_like_length_and_know_no_order() -> None:
+    pairs = [("a", "long text"), ("a", "b"), ("ab", ""), ("a", "long text"), ("a", "mid")]
+    expected = [[("a", "b"), ("ab", "")], [("a", "mid"), ("a", "long text")]]
+    assert models.in_batches(pairs, 2) == models.in_batches(pairs[::-1], 2) == expected
+    assert models.in_batches(["ccc", "b", "aa", "b"], 10) == [["b", "aa", "ccc"]]
+    assert models.in_batches([], 3) == []
 
 
 @needs_transformers

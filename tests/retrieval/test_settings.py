@@ -26,6 +26,8 @@ def test_paths_are_relative_to_the_file() -> None:
         ({"b": 1.1}, "b is 1.1; write a number from 0 to 1"),
         ({"k1": True}, "k1 is True; write a number from 0"),
         ({"depth": 0}, "depth is 0; write a whole number from 1 to 2147483647"),
+        ({"device": "gpu"}, "device 'gpu'; write auto, cpu or cuda"),
+        ({"batch": 0}, "batch is 0; write a whole number from 1 to 2147483647"),
         ({"rm3": 1}, "rm3 is 1; write true or false"),
         ({"heap": "2 GB"}, "heap '2 GB'; write a size as Java does, such as 512m or 2g"),
         ({"store": 3}, "store is 3; write a text in quotes"),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustcs.studies.study import MOST, SEED, Call, Command
+from robustcs.studies.devices import device_options
+from robustcs.studies.study import SEED, Call, Command
 
 if TYPE_CHECKING:
     from robustcs.studies.paraphrase.analysis import Variations
@@ -96,10 +97,7 @@ COMMAND = Command(
                      help="Paraphrases of every turn and source."),
         click.Option(["--decoding"], type=click.Choice(["sampling", "beam"]), default="sampling", show_default=True,
                      help="How a model finds several paraphrases."),
-        click.Option(["--device"], type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
-                     help="Where models work; half precision on a GPU."),
-        click.Option(["--batch"], type=click.IntRange(1, MOST), default=16, show_default=True, metavar="N",
-                     help="Texts that a model gets at a time."),
+        *device_options("auto", 16),
         click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
                      help="End a program that says nothing for so long."),
         click.Option(["--separator"], default=" ||| ", show_default=True, metavar="TEXT",

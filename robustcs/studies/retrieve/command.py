@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robustcs.studies.devices import device_options
 from robustcs.studies.study import MOST, Call, Command
 from robustcs.wording import counted
 
@@ -103,6 +104,7 @@ COMMAND = Command(
                      " folder of a sequence-to-sequence model."),
         click.Option(["--reranker"], metavar="FOLDER",
                      help="A monoT5 or cross-encoder model that orders the top passages anew."),
+        *device_options(None, None),
         click.Option(["--model"], type=click.Choice(["bm25", "ql"]), help="BM25 (default) or query likelihood (Dirichlet)."),
         click.Option(["--k1"], type=click.FloatRange(min=0), metavar="X", help="Of BM25 (default 0.9)."),
         click.Option(["--b"], type=click.FloatRange(0, 1), metavar="X", help="Of BM25 (default 0.4)."),
