@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, docs/tables.md, and what examples print: docs/python.ipynb, ``$ robustcs …`` in README.md and docs/*.md.
+"""Writes docs/cli.md, docs/tables.md, docs/papers.md, and what examples print: docs/python.ipynb, ``$ robustcs …`` in pages.
 
     python docs/update.py
 
@@ -33,8 +33,9 @@ from robustcs.cli.main import cli, run  # noqa: E402
 from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
 from robustcs.cli.pages import help_record  # noqa: E402
 from robustcs.project.sources import SOURCES  # noqa: E402
+from tests.papers import page as papers_page  # noqa: E402
 
-REFERENCE = ROOT / "docs" / "cli.md"
+REFERENCE, PAPERS = (ROOT / "docs" / name for name in ("cli.md", "papers.md"))
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 #: The files of the tutorial: as they are called there, and in the public data.
 _STUDY = {
@@ -62,7 +63,7 @@ installed · 70 an error of the program itself · 130 interrupted · 143 ended b
 
 def pages() -> list[Path]:
     """The pages written by hand whose examples run in the demo collection."""
-    others = (REFERENCE, TABLES, TUTORIAL)
+    others = (REFERENCE, TABLES, TUTORIAL, PAPERS)
     return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others)]
 
 
@@ -215,6 +216,7 @@ def main() -> None:
     text = NOTEBOOK.read_text(encoding="utf-8")
     _write(NOTEBOOK, text, refreshed_notebook(text))
     _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
+    _write(PAPERS, PAPERS.read_text(encoding="utf-8") if PAPERS.exists() else "", papers_page())
     _write(TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference())
 
 

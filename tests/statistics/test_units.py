@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import grade_matrix
+from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.runs import read_run
+from robustcs.policy import EvaluationPolicy
+from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import unit_of, units_of, units_of_items
 
 
@@ -92,3 +102,38 @@ def test_items_whose_turns_say_nothing_stand_alone() -> None:
     shared = units_of_items([f"q{i}x" for i in range(8)] * 2, "item")
     assert (shared.kind, shared.count) == ("turn", 8)
     assert units_of_items([], "item").count == 0
+
+
+@pytest.mark.parametrize(
+    ("year", "run", "other", "correlation", "of_difference"),
+    [("cast2019", "bert_base_oracle", "bert_base_cv", 0.101, 0.088), ("cast2020", "bert_manual", "bert_raw", 0.106, 0.073)],
+)
+def test_turns_of_a_conversation_depend_on_each_other(
+    shared_data: Path, year: str, run: str, other: str, correlation: float, of_difference: float
+) -> None:
+    """NDCG@3 of manual turns. SPEC 8: intraclass correlations up to 0.21, design effects of 1.1 to 2.7."""
+    policy, measure, folder = EvaluationPolicy(relevance_level=2), parse_measure("ndcg_cut_3"), shared_data / year
+    qrels = read_qrels(folder / "qrels.txt.gz")
+    manual, raw = (
+        evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"{name}.trec.gz"), policy), qrels), [measure], policy)[
+            measure.name
+        ]
+        for name in (run, other)
+    )
+    conversations = [turn.rpartition("_")[0] for turn in manual.index]
+    assert round(intraclass(manual.to_numpy(), conversations), 3) == correlation < 0.21
+    assert round(intraclass((manual - raw).to_numpy(), conversations), 3) == of_difference < 0.21
+    units, values = units_of(list(manual.index), "conversation"), manual.to_numpy()
+    (found,) = mean_estimates(units.sums(values), units.sizes, units.kind, None)
+    error = (found.high - found.low) / 2 / t.ppf(0.975, units.count - 1)
+    assert 1.1 < error**2 / (values.var(ddof=1) / len(values)) < 2.7
+
+
+def intraclass(values: np.ndarray, groups: list[str]) -> float:
+    """By one-way analysis of variance, groups of unequal size (Donner and Koval, 1980)."""
+    parts = [values[[group == one for group in groups]] for one in dict.fromkeys(groups)]
+    sizes = np.array([len(part) for part in parts])
+    between = sum(len(part) * (part.mean() - values.mean()) ** 2 for part in parts) / (len(parts) - 1)
+    within = sum(((part - part.mean()) ** 2).sum() for part in parts) / (len(values) - len(parts))
+    size = (len(values) - (sizes**2).sum() / len(values)) / (len(parts) - 1)
+    return float((between - within) / (between + (size - 1) * within))

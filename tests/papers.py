@@ -1,0 +1,387 @@
+"""Every table and figure of the five papers: what is printed, what the commands give, and why where they differ.
+
+``docs/papers.md`` is written from here by ``docs/update.py``; ``tests/test_papers.py`` runs every command and compares.
+Commands stand in the folder of the public data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.published import REAL_RUNS, TABLE_1
+
+Tables = dict[str, list[dict[str, Any]]]
+Find = Callable[[Tables], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure of a paper, or several that belong together, written as the paper has them.
+
+    place
+        Its table, figure or section.
+    what
+        What the figures are.
+    published
+        As printed; empty where nothing is printed that could be compared.
+    ours
+        As the command gives it, in as many digits; empty where it gives what is published.
+    command
+        The name of a command of :data:`COMMANDS`.
+    find
+        The figures in the tables of the command, as ``ours`` has them.
+    why
+        Why they differ, or cannot be had.
+    """
+
+    place: str
+    what: str
+    published: str = ""
+    ours: str = ""
+    command: str = ""
+    find: Find | None = None
+    why: str = ""
+
+    @property
+    def expected(self) -> str:
+        """What the command has to give."""
+        return self.ours or self.published
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its title, its tables and figures, and the rows on them in its order."""
+
+    title: str
+    file: str
+    rows: tuple[Row, ...]
+
+
+_QRQA = " ".join(
+    f"--scores {role}=cast2019/qrqa/{name}_query_metrics.txt"
+    for role, name in (("original", "original"), ("qr", "Transformer_Plus_Plus_Q"), ("human", "human"))
+)
+_RUNS_2019 = " ".join(
+    f"--{role} cast2019/runs/bert_base_{name}.trec.gz"
+    for role, name in (("original", "raw"), ("qr", "cv"), ("human", "oracle"))
+)
+_SNIPPETS = "snippets/topic_1-paragraph-{0}.csv.gz snippets/topic_2-paragraph-{0}.csv.gz"
+COMMANDS = {
+    "bins": f"breakdown {_QRQA} --rewrites original=cast2019/qrqa/Human.tsv:original --rewrites human=cast2019/qrqa/Human.tsv"
+    " --metric P_1 --metric ndcg_cut_3",
+    "bins of runs": f"breakdown --qrels cast2019/qrels.txt.gz {_RUNS_2019} --relevance-level 2",
+    "sweep": f"sweep {_QRQA} --metric ndcg_cut_3",
+    "correlation": "correlate --scores answers=cast2019/qrqa/answer_overlap_r1000.txt"
+    " --scores qr=cast2019/qrqa/Transformer_Plus_Plus_Q_query_metrics.txt --scores human=cast2019/qrqa/human_query_metrics.txt"
+    " --rewrites qr=cast2019/qrqa/Transformer_Plus_Plus_Q.tsv --rewrites human=cast2019/qrqa/Human.tsv --metric P_1"
+    " --x rouge1_recall --x rouge1_f",
+    "paraphrases": "testsets --paraphrases ECAsT.csv.gz",
+    "context 2020": "paraphrase --rewrites original=cast2020/topics_manual.json:raw --rewrites"
+    " human=cast2020/topics_manual.json:manual --keep-feedback --with cat --number 1 --context-remover nouns",
+    "context 2021": "paraphrase --rewrites original=cast2021/topics_manual.json.gz:raw --rewrites"
+    " human=cast2021/topics_manual.json.gz:manual --with cat --number 1 --context-remover nouns",
+    "diversity": "diversity --source cast2020/topics_manual.json:manual --target ECAsT.csv.gz:manual",
+    "unjudged": "unjudged --qrels cast2020/qrels.txt.gz --run raw=cast2020/runs/bert_raw.trec.gz"
+    " --run auto=cast2020/runs/bert_auto.trec.gz --run manual=cast2020/runs/bert_manual.trec.gz --relevance-level 2",
+    "questions": "clariq --topics clariq/dev.tsv.gz --run bm25=clariq/dev_bm25 --evaluations bm25=clariq/dev_bm25.eval"
+    " --evaluations no=clariq/dev_no_q.eval"
+    " --evaluations worst=clariq/dev_worst_q.eval --evaluations best=clariq/dev_best_q.eval",
+    "masters": f"agreement {_SNIPPETS.format('master')} "
+    + " ".join(f"--reference {file}" for file in _SNIPPETS.format("expert").split()),
+    "experts": f"agreement {_SNIPPETS.format('expert')}",
+    "crowd": "crowd --qrels cast2022-regin/question_relevance_all.qrel --bank cast2022-regin/question_bank.json"
+    " --subset cast2022-regin/question_relevance_mi_subset.qrel --run bm25=cast2022-regin/bm25_baseline_mi_run.json.gz"
+    " --run gpt3=cast2022-regin/GPT-3_raw_run.json",
+}
+
+# ---------------------------------------------------------------- finding figures in tables
+
+
+def _rows(tables: Tables, table: str, **wanted: Any) -> list[dict[str, Any]]:
+    found = [row for row in tables[table] if all(row[key] == value for key, value in wanted.items())]
+    assert found, f"{table} has no row with {wanted}"
+    return found
+
+
+def _values(table: str, column: str, digits: int | None, **wanted: Any) -> Find:
+    """The values of a column, in the order of the table."""
+    return lambda tables: _written((row[column] for row in _rows(tables, table, **wanted)), digits)
+
+
+def _written(values: Iterable[float], digits: int | None) -> str:
+    return " ".join(str(value) if digits is None else f"{value:.{digits}f}" for value in values)
+
+
+def _bins(metric: str, threshold: str) -> Find:
+    return _values("bins", "count", None, metric=metric, threshold=threshold)
+
+
+def _unchanged(tables: Tables) -> str:
+    """Turns that needed no rewriting, of every cut in the order of Table 1: rows ✗✗✗ and ✓✓✓, and in all."""
+    cuts = [[row["unchanged"] for row in _rows(tables, "bins", metric=cut[0], threshold=cut[1])] for cut in TABLE_1]
+    return " · ".join(_written(some, None) for some in (
+        (cut[0] for cut in cuts), (cut[-1] for cut in cuts), (sum(cut) for cut in cuts)
+    ))  # fmt: skip
+
+
+def _answerable(turns: str) -> Find:
+    return _values("answerable", "share", 2, turns=turns)
+
+
+def _rewritten_without_need(tables: Tables) -> str:
+    row = _rows(tables, "bins", metric="P_1", threshold="=1")[-1]
+    return f"{100 * (row['count'] - row['unchanged']) / 173:.0f} %"
+
+
+def _causes(tables: Tables) -> str:
+    rows = _rows(tables, "attribution", metric="P_1", threshold="=1")
+    return " ".join(f"{100 * row['share']:.0f} %" for row in rows[:2])
+
+
+def _swept(tables: Tables) -> str:
+    return " · ".join(_written((row["count"] for row in _rows(tables, "bins", threshold=at)), None) for at in (0.0, 0.5, 1.0))
+
+
+def _areas(tables: Tables) -> str:
+    area = {row["bin"]: row["area"] for row in tables["areas"]}
+    qa, qr = (sum(area[one] for one in area if test(one)) for test in (lambda b: b[2] == "0", lambda b: b[1:] == "01"))
+    return _written((qa, qr, area["011"], area["111"]), 3)
+
+
+def _correlation(x: str, subset: str, digits: int = 2) -> Find:
+    return _values("correlations", "value", digits, x=x, y="overlap_1000", subset=subset, method="pearson")
+
+
+def _bleu(turns: str) -> Find:
+    return _values("bleu", "value", 2, turns=turns)
+
+
+def _grades(tables: Tables) -> str:
+    rows = tables["qrels"]
+    return f"{_written((row['count'] for row in rows), None)} of {sum(row['count'] for row in rows)}"
+
+
+def _unjudged(tables: Tables) -> str:
+    return " ".join(f"{100 * row['share']:.0f} %" for row in tables["rates"])
+
+
+def _facets(run: str) -> Find:
+    def find(tables: Tables) -> str:
+        values = {row["metric"]: row["value"] for row in _rows(tables, "document_relevance", run=run)}
+        return _written((values[name] for name in ("MRR100", "P1", "NDCG3", "NDCG5")), 4)
+
+    return find
+
+
+def _crowd(run: str) -> Find:
+    def find(tables: Tables) -> str:
+        rows = _rows(tables, "measures", run=run, turn_set="all")
+        return f"{_written((row['value'] for row in rows), 4)} ({rows[0]['answered']} of {rows[0]['turns']} turns)"
+
+    return find
+
+
+# ---------------------------------------------------------------- the papers
+
+_CUTS = {("P_1", "=1"): "P@1 = 1", ("ndcg_cut_3", ">0"): "NDCG@3 > 0", ("ndcg_cut_3", ">=0.5"): "NDCG@3 ≥ 0.5",
+         ("ndcg_cut_3", "=1"): "NDCG@3 = 1"}  # fmt: skip
+_ANSWERS = (
+    "the answers of the reading-comprehension model are not released; `breakdown --answers … --gold …` makes it of your own"
+)
+_COLLECTION = (
+    "needs MS MARCO, TREC CAR and monoT5-3B; on a collection of yours `robustcs robustness` with `[retrieval]` does it"
+)
+_RATINGS = "the ratings are not released; `robustcs agreement` makes it of the sheets of your raters"
+
+QR_ANALYSIS = Paper(
+    "Vakulenko, Longpre, Tu and Anantha (2020): A Wrong Answer or a Wrong Question?", "qr-error-analysis-2020.txt",
+    (
+        *(
+            Row("Table 1", f"Turns of CAsT 2019 by bin, {label}", " ".join(map(str, counts)), "",
+                "bins", _bins(*cut))
+            for (cut, label), counts in zip(_CUTS.items(), TABLE_1.values(), strict=True)
+        ),
+        Row("Table 1", "In brackets, four columns: ✗✗✗ · ✓✓✓ · in all", "14 1 20 49 · 37 52 33 4 · 53 53 53 53",
+            "14 1 19 49 · 38 51 33 4 · 53 53 53 53", "bins", _unchanged,
+            "in the texts ✗✓✓ has 1 1 1 0 such turns as well; the printed ones of P@1 = 1 add up to 51"),
+        Row("Table 2", "Questions of CANARD by bin", "5571 in three columns", why=_ANSWERS),
+        Row("Table 3", "Answered by the Original question alone: P@1 = 1, NDCG@3 > 0, ≥ 0.5, = 1", "0.45 0.55 0.38 0.21",
+            "", "bins", _answerable("all")),
+        Row("Table 3", "The same where Human ≠ Original", "0.21 0.34 0.13 0", "0.20 0.35 0.13 0.00", "bins",
+            _answerable("rewritten"), "17/83 = 0.205 and 38/110 = 0.345; 0.21 and 0.34 follow from the printed brackets"),
+        Row("Table 4", "The same of CANARD", "0.92 0.82 0.80 · 0.91 0.79 0.77",
+            why="from the counts of Table 2, by tests/studies/breakdown/test_analysis.py::test_table_4_follows_from_table_2;"
+            f" for the questions themselves: {_ANSWERS}"),
+        Row("Figure 1", "Left, CAsT: counts at > 0 · ≥ 0.5 · = 1", "", 
+            " · ".join(" ".join(map(str, TABLE_1["ndcg_cut_3", cut])) for cut in (">0", ">=0.5", "=1")), "sweep", _swept,
+            "a figure without numbers; at these points it has the columns of Table 1"),
+        Row("Figure 1", "Left, areas: QA errors, rewriter errors, answered only rewritten, by the Original alone", "",
+            "0.407 0.080 0.255 0.257", "sweep", _areas, "a figure without numbers"),
+        Row("Figure 1", "Right, CANARD", why=_ANSWERS),
+        Row("Section 4", "Retrieval: errors of the QA component, of the rewriter", "29 % 11 %", "", "bins", _causes),
+        Row("Section 4", "Reading comprehension: the same", "55 % 5 %", why=f"{_ANSWERS}; from Table 2's counts 55 % and 5 %"),
+        Row("Figure 2", "Pearson's r of ROUGE-1 recall and overlap, Human ✓ (P@1), 122 turns", "0.77", "", "correlation",
+            _correlation("rouge1_recall", "correct"), ""),
+        Row("Figure 2", "The same over the 173 judged turns", "0.77", "0.76", "correlation",
+            _correlation("rouge1_recall", "judged"), "0.7600; the paper does not say over which turns"),
+        Row("Figure 2", "The same over all 479 turns", "0.77", "0.76", "correlation", _correlation("rouge1_recall", "all"),
+            "0.7565; the paper does not say over which turns"),
+        Row("Figure 2", "ROUGE-1 F, 479 turns, as the authors' released analysis has it", "0.7506", "", "correlation",
+            _correlation("rouge1_f", "all", 4)),
+        Row("Figure 3", "Pearson's r of ROUGE and Jaccard of answer tokens, CANARD", "0.31", why=_ANSWERS),
+        Row("Section 6", "Turns rewritten by people that needed none", "10 %", "", "bins", _rewritten_without_need),
+        Row("Section 2.3", "Correlation of ROUGE-1 recall and USE with people's judgments", "0.69 0.71",
+            why="figures of another paper; the judgments are not released"),
+    ),
+)  # fmt: skip
+
+ECAST = Paper(
+    "Al-Thani et al. (2023): ECAsT", "ecast-2023.txt",
+    (
+        *(Row(place, what, why="examples and definitions, no figures") for place, what in (
+            ("Table 1", "A topic of CAsT 2020"), ("Table 2", "Paraphrases of a turn"), ("Table 3", "Notation"),
+            ("Figure 1", "The stages"), ("Table 4", "Paraphrases of turns that were not reformulated"),
+            ("Figure 2", "The same, an example"), ("Figure 3", "Context removed, an example"),
+            ("Table 5", "Criteria of the raters"), ("Table 6", "Guidelines of the assessors"),
+            ("Figure 4", "What raters see"), ("Table 7", "Before and after diversification"),
+            ("Figure 5", "Reformulation, retrieval, re-ranking"), ("Figure 6", "How a test set is drawn"),
+        )),
+        Row("Table 8", "Topics, turns and paraphrases", "131 1203 9214", "", "paraphrases",
+            lambda tables: _written((tables["statistics"][0][name] for name in ("topics", "turns", "paraphrases")), None)),
+        Row("Section 4", "Paraphrases a turn", "7.6", "7.66", "paraphrases", _values("statistics", "per_turn", 2),
+            "9214 / 1203 = 7.659: the paper cuts"),
+        Row("Table 9", "Original manual, 2020", "44.72", "", "context 2020", _bleu("as they are")),
+        Row("Table 9", "Original manual, 2021", "44.92", "", "context 2021", _bleu("feedback taken off")),
+        Row("Table 9", "Original manual, 2021, feedback left", "", "55.13", "context 2021", _bleu("as they are"),
+            "not printed: the paper takes feedback off first"),
+        Row("Table 9", "Entity removal, 2020", "30.16", "33.83", "context 2020", _bleu("nouns taken off"),
+            "the paper tags words with NLTK, whose tagger is a download; ours goes by word lists and neighbours"),
+        Row("Table 9", "Entity removal, 2021", "34.09", "38.22", "context 2021", _bleu("nouns taken off"), "as above"),
+        Row("Table 9", "Rewrite, 2020 and 2021", "56.57 56.01", why="the author's own rewrites are not released"),
+        Row("Table 9", "T5-CR, 2020 and 2021", "53.70 51.85",
+            why="the model is not released; `paraphrase --context-remover FOLDER` prints this row for a model of yours"),
+        Row("Section 5", "Fleiss' κ over all ratings, and after filter and grouping", "0.07–0.12 0.26–0.36", why=_RATINGS),
+        Row("Figure 7", "Means by criterion: meaning, raw meaning, entailment, passage, diversity", "4.2 4.1 4.6 4.4 2.7",
+            why=f"{_RATINGS}: tables `means`, `grouped`, `source_kappa` and the figure"),
+        Row("Table 10", "ParaDiverse", "22.60", "25.74", "diversity", _values("bleu", "value", 2),
+            "ours: the manual turns of CAsT 2020 only; the paper's sources, reformulated turns among them, are not released"),
+        Row("Table 10", "ParaAuto", "32.06", why="the paraphrases before diversification are not released; `robustcs"
+            " paraphrase` prints it for yours"),
+        Row("Table 11", "Three test sets of each kind beside the baselines, by year", "0.506 … 0.248", why=_COLLECTION),
+        Row("Table 12", "Grades 0 to 4 in the qrels of CAsT 2020", "33781 2697 1834 1408 731 of 40451",
+            "", "unjudged", _grades),
+        Row("Table 13", "Unjudged passages in the top 3 of the baselines, CAsT 2020: manual, raw", "2 % 2 %", "38 % 6 % 3 %",
+            "unjudged", _unjudged, "the paper's runs are not released; ours are public BERT runs of raw, automatic and"
+            " manual turns"),
+        Row("Table 13", "Unjudged passages of the test sets, and the grades they got", "16 % to 26 %",
+            why="neither runs nor new judgments are released; `unjudged --new-qrels` prints it"),
+        Row("Table 14", "Before and after the new judgments", "0.490 … 0.306",
+            why="the new judgments are not released; `robustcs augment` prints it"),
+        Row("Stage 4", "Too similar to another of the turn in ECAsT as published: manual, raw", "", "836 964", "paraphrases",
+            _values("similar", "paraphrases", None), "the paper gives no number"),
+    ),
+)  # fmt: skip
+
+CLARIQ = Paper(
+    "Aliannejadi, Kiseleva, Chuklin, Dalton and Burtsev (2021): ClariQ", "clariq-2021.txt",
+    (
+        *(Row(place, what, why="examples and drawings, no figures") for place, what in (
+            ("Figure 1", "When to ask"), ("Figure 2", "A pipeline"), ("Figure 3", "Steps"), ("Table 1", "Facets of a topic"),
+            ("Table 2", "Requests and their labels"), ("Figure 4", "What workers see"), ("Figure 5", "What raters see"),
+        )),
+        Row("Table 3", "Statistics over the collected data", "298 … 499", why="over all parts of the data; only dev is here"),
+        Row("Table 4", "Clarification need: precision, recall, F1, MSE of three models", "0.6039 … 0.6557",
+            why="the predictions are not released; `robustcs clariq --need NAME=FILE` prints it for yours"),
+        *(
+            Row("Table 5", f"MRR, P@1, NDCG@3, NDCG@5, dev, {what}", published, ours, "questions", _facets(run), why)
+            for what, run, published, ours, why in (
+                ("worst question", "worst", "0.0841 0.0125 0.0252 0.0313", "0.0841 0.0125 0.0252 0.0314",
+                 "0.031353 in the released file; the paper cuts"),
+                ("no question", "no", "0.3000 0.2063 0.1475 0.1530", "0.3000 0.2062 0.1450 0.1475",
+                 "0.20625, 0.1450 and 0.1475 in the released file; printed are its NDCG@5 and BM25's 0.1530"),
+                ("best question", "best", "0.4882 0.4187 0.3337 0.3064", "0.4541 0.3688 0.2578 0.2470",
+                 "ours are the means of the released file, which are not the printed ones"),
+                ("BM25", "bm25", "0.3096 0.2313 0.1608 0.1530", "", ""),
+            )
+        ),
+        Row("Table 5", "The other models, and the test set", "0.3640 … 0.1025", why="their runs are not released"),
+        Row("Table 6", "Recall at 5, 10, 20, 30, dev, BM25", "0.3245 0.5638 0.6675 0.6913", "0.3246 0.5638 0.6675 0.6913",
+            "questions", _values("question_relevance", "recall", 4), "0.324557: the paper cuts"),
+        Row("Table 6", "The other models, and the test set", "0.3649 … 0.8360", why="their runs are not released"),
+        Row("Table 7", "Multi-turn, two models", "0.1798 … 0.0494",
+            why="runs and the table of contexts of the test set are not released as data that is not a pickle"),
+        Row("Table 8", "Share of pairs that ELECTRA wins: HU, EG, IN, KL, CL", "0.57 0.59 0.56 0.57 0.56",
+            why="the judgments are not released; `robustcs clariq --preferences FILE` prints it with tests"),
+    ),
+)  # fmt: skip
+
+SNIPPETS = Paper(
+    "Łajewska and Balog (2023): CAsT-snippets", "cast-snippets-2023.md",
+    (
+        Row("Figure 1", "κ, J and alpha of an example", why="an example whose offsets are not released"),
+        Row("Figure 2", "An annotated passage", why="an example, no figures"),
+        Row("Figure 3", "The two tasks", why="a drawing, no figures"),
+        Row("Table 1", "Time, acceptance and cost of six configurations", "182s … $0.56",
+            why="the released files are of two of them"),
+        Row("Table 2", "J, J4, J3, J2 of five masters, paragraphs", "0.18 0.35 0.53 0.73", "", "masters",
+            _values("jaccard", "value", 2)),
+        Row("Table 2", "J, J2 of three experts, paragraphs", "0.25 0.54", "", "experts", _values("jaccard", "value", 2)),
+        Row("Table 3", "F1 of masters against experts, paragraphs: mean, majority, similarity", "0.54 0.60 0.61", "",
+            "masters", _values("reference", "f1", 2)),
+        Row("Table 4", "Tokens of a snippet, snippets of an annotation", "39.6 2.3",
+            why="the annotations of the main collection are not here; `robustcs agreement` prints it for yours"),
+        Row("Tables 2, 3", "Sentences", "0.35 … 0.44", why="the annotations of regular workers are not here"),
+        Row("Tables 2, 3", "Regular workers and Prolific, paragraphs", "0.02 … 0.57", why="the annotations are not here"),
+    ),
+)  # fmt: skip
+
+REGIN = Paper(
+    "CAsT-ReGIn (2022), the organisers' description", "cast-regin-readme.md",
+    (
+        Row("Evaluation", "BM25, relevance, P@1 and NDCG@3 at level 2", "", "0.3268 0.2425 (205 of 205 turns)", "crowd",
+            _crowd("bm25"), "nothing is printed; without Q2173, an id that the bank lacks but people judged, NDCG@3 is 0.2438"),
+        Row("Evaluation", "GPT-3, the same", "", "0.4098 0.2456 (149 of 205 turns)", "crowd", _crowd("gpt3"),
+            "nothing is printed"),
+        Row("QRels", "Turns: all, with a relevant question, in the subset", "", "205 194 24", "crowd",
+            _values("qrels", "turns", None), "nothing is printed; the released files have as many"),
+    ),
+)  # fmt: skip
+
+PAPERS = (QR_ANALYSIS, ECAST, CLARIQ, SNIPPETS, REGIN)
+
+#: The same analysis on other public files, recomputed outside this project.
+RECOMPUTED = tuple(
+    Row("CAsT 2019", f"Three BERT runs at relevance level 2 by bin, {_CUTS[cut]}", " ".join(map(str, counts)), "",
+        "bins of runs", _bins(*cut))
+    for cut, counts in REAL_RUNS.items()
+)  # fmt: skip
+
+# ---------------------------------------------------------------- the page
+
+_HEAD = """# The papers, table by table
+
+Every table and figure of the five papers that robustcs comes from: what is printed, what the command gives on the public data,
+and why where the two differ or cannot be had. Written by `python docs/update.py` from `tests/papers.py`; a test runs every
+command and compares every figure. The commands, below, are run in the folder of the public data. Bins are in the order
+✗✗✗ ✓✗✗ ✗✓✗ ✓✓✗ ✗✗✓ ✓✗✓ ✗✓✓ ✓✓✓ of Original, QR and Human.
+"""
+
+
+def page() -> str:
+    """``docs/papers.md``."""
+    parts = [_HEAD]
+    parts += [f"## {paper.title}\n\n{_table(paper.rows)}" for paper in PAPERS]
+    parts.append(f"## Other public files\n\nRecomputed with pytrec_eval and a few lines of Python.\n\n{_table(RECOMPUTED)}")
+    listed = "\n".join(f"{name}:\n\n```sh\nrobustcs {command}\n```\n" for name, command in COMMANDS.items())
+    return "\n".join([*parts, f"## Commands\n\n{listed}"])
+
+
+def _table(rows: Iterable[Row]) -> str:
+    lines = ["| | What | Published | Ours | Command | |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        ours, why = (row.expected, row.why or "as published") if row.find else ("–", row.why)
+        cells = (row.place, row.what, row.published or "–", ours, row.command or "–", why)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
