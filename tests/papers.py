@@ -85,15 +85,19 @@ COMMANDS = {
     "diversity": "diversity --source cast2020/topics_manual.json:manual --target ECAsT.csv.gz:manual",
     "unjudged": "unjudged --qrels cast2020/qrels.txt.gz --run raw=cast2020/runs/bert_raw.trec.gz"
     " --run auto=cast2020/runs/bert_auto.trec.gz --run manual=cast2020/runs/bert_manual.trec.gz --relevance-level 2",
-    "questions": "clariq --topics clariq/dev.tsv.gz --run bm25=clariq/dev_bm25 --evaluations bm25=clariq/dev_bm25.eval"
+    "questions": "clariq --topics clariq/dev.tsv.gz --questions clariq/question_bank.tsv.gz"
+    " --run bm25=clariq/dev_bm25 --evaluations bm25=clariq/dev_bm25.eval"
     " --evaluations no=clariq/dev_no_q.eval"
     " --evaluations worst=clariq/dev_worst_q.eval --evaluations best=clariq/dev_best_q.eval",
     "masters": f"agreement {_SNIPPETS.format('master')} "
     + " ".join(f"--reference {file}" for file in _SNIPPETS.format("expert").split()),
     "experts": f"agreement {_SNIPPETS.format('expert')}",
-    "crowd": "crowd --qrels cast2022-regin/question_relevance_all.qrel --bank cast2022-regin/question_bank.json"
+    "crowd": "crowd --qrels cast2022-regin/question_relevance_all.qrel --qrels cast2022-regin/question_novelty.qrel"
+    " --qrels cast2022-regin/question_diversity.qrel --bank cast2022-regin/question_bank.json"
     " --subset cast2022-regin/question_relevance_mi_subset.qrel --run bm25=cast2022-regin/bm25_baseline_mi_run.json.gz"
     " --run gpt3=cast2022-regin/GPT-3_raw_run.json",
+    "responses": "crowd "
+    + " ".join(f"--qrels cast2022-regin/response_{name}.qrel" for name in ("relevance", "conciseness", "naturalness")),
 }
 
 # ---------------------------------------------------------------- finding figures in tables
@@ -167,6 +171,10 @@ def _unjudged(tables: Tables) -> str:
     return " ".join(f"{100 * row['share']:.0f} %" for row in tables["rates"])
 
 
+def _words(what: str) -> Find:
+    return lambda tables: _written((_rows(tables, "statistics", what=what)[0][name] for name in ("terms", "terms_sd")), 2)
+
+
 def _facets(run: str) -> Find:
     def find(tables: Tables) -> str:
         values = {row["metric"]: row["value"] for row in _rows(tables, "document_relevance", run=run)}
@@ -175,9 +183,9 @@ def _facets(run: str) -> Find:
     return find
 
 
-def _crowd(run: str) -> Find:
+def _crowd(run: str, criterion: str = "question_relevance_all") -> Find:
     def find(tables: Tables) -> str:
-        rows = _rows(tables, "measures", run=run, turn_set="all")
+        rows = _rows(tables, "measures", run=run, criterion=criterion, turn_set="all")
         return f"{_written((row['value'] for row in rows), 4)} ({rows[0]['answered']} of {rows[0]['turns']} turns)"
 
     return find
@@ -291,7 +299,13 @@ CLARIQ = Paper(
             ("Figure 1", "When to ask"), ("Figure 2", "A pipeline"), ("Figure 3", "Steps"), ("Table 1", "Facets of a topic"),
             ("Table 2", "Requests and their labels"), ("Figure 4", "What workers see"), ("Figure 5", "What raters see"),
         )),
-        Row("Table 3", "Statistics over the collected data", "298 … 499", why="over all parts of the data; only dev is here"),
+        Row("Table 3", "Topics, facets, questions", "298 1070 3,304", "50 163 637", "questions",
+            lambda tables: _written((row["number"] for row in tables["statistics"][:3]), None), "ours: the dev part alone"),
+        Row("Table 3", "Words of a question, mean and deviation", "9.74 2.62", "9.90 2.67", "questions", _words("bank"),
+            "ours: 3940 questions, the released bank"),
+        Row("Table 3", "Words of an answer", "8.48 4.40", "8.14 4.40", "questions", _words("answers"),
+            "ours: the dev part alone"),
+        Row("Table 3", "Conversations of several turns", "1,596,757 … 499", why="they are not among the data"),
         Row("Table 4", "Clarification need: precision, recall, F1, MSE of three models", "0.6039 … 0.6557",
             why="the predictions are not released; `robustcs clariq --need NAME=FILE` prints it for yours"),
         *(
@@ -345,7 +359,15 @@ REGIN = Paper(
         Row("Evaluation", "GPT-3, the same", "", "0.4098 0.2456 (149 of 205 turns)", "crowd", _crowd("gpt3"),
             "nothing is printed"),
         Row("QRels", "Turns: all, with a relevant question, in the subset", "", "205 194 24", "crowd",
-            _values("qrels", "turns", None), "nothing is printed; the released files have as many"),
+            _values("qrels", "turns", None, criterion="question_relevance_all"),
+            "nothing is printed; the released files have as many"),
+        Row("Evaluation", "Relevance, novelty and diversity combined: BM25", "", "0.0878 0.2391 (205 of 205 turns)", "crowd",
+            _crowd("bm25", "combined"), "announced and not printed; ours: an item has the lowest of its grades"),
+        Row("Evaluation", "The same, GPT-3", "", "0.1659 0.1877 (149 of 205 turns)", "crowd", _crowd("gpt3", "combined"),
+            "as above"),
+        Row("Response QRels", "Relevant of 2479 responses: relevance, conciseness, naturalness, all", "", "1554 918 1008 579",
+            "responses", _values("qrels", "relevant", None, turn_set="all"),
+            "nothing is printed; runs of responses are not released"),
     ),
 )  # fmt: skip
 

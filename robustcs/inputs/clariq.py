@@ -49,6 +49,8 @@ class Topics:
         Facet → its topic.
     facet_texts, question_texts
         Id → text.
+    answers
+        The answers of all facets to their questions.
     """
 
     requests: dict[str, str]
@@ -58,6 +60,7 @@ class Topics:
     facet_texts: dict[str, str]
     question_texts: dict[str, str]
     rows: int
+    answers: tuple[str, ...] = ()
 
 
 def read_topics(path: StrPath) -> Topics:
@@ -74,6 +77,7 @@ def read_topics(path: StrPath) -> Topics:
     facets: dict[str, str] = {}
     facet_texts: dict[str, str] = {}
     question_texts: dict[str, str] = {}
+    answers: list[str] = []
     rows = 0
     for line, row in table_rows(path, ("topic_id",), problems):
         rows += 1
@@ -103,11 +107,12 @@ def read_topics(path: StrPath) -> Topics:
         if question:
             questions.setdefault(topic, set()).add(question)
             question_texts.setdefault(question, row.get("question", ""))
+            answers.append(row.get("answer", ""))
     problems.raise_if_any()
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     found = {topic: frozenset(ids) for topic, ids in questions.items()}
-    return Topics(requests, needs, found, facets, facet_texts, question_texts, rows)
+    return Topics(requests, needs, found, facets, facet_texts, question_texts, rows, tuple(answers))
 
 
 def read_question_bank(path: StrPath) -> dict[str, str]:

@@ -1,12 +1,14 @@
-"""Runs of mixed-initiative tracks (CAsT 2022): JSON with the questions that a system would ask at each turn.
+"""Runs of mixed-initiative tracks (CAsT 2022): JSON with the questions that a system would ask at each turn, or its responses.
 
-``{"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": TEXT or ID, "score": 1.5}, …]}, …]}``
+``{"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": TEXT or ID, "score": 1.5}, …]}, …]}``, or with
+``"responses": [{"text": TEXT or ID, "rank": 1}, …]``
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,7 @@ from robustcs.inputs.runs import Run
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that a system would ask, as its run has it: a text, or an id of the bank."""
+    """A question that a system would ask, or its response, as its run has it: a text, or an id of the bank."""
 
     turn: str
     question: str
@@ -34,10 +36,10 @@ def is_mixed_initiative(path: StrPath) -> bool:
 
 
 def read_mixed_initiative(path: StrPath) -> list[Asked]:
-    """The questions in file order. A turn may have none.
+    """The questions or responses in file order. A turn may have none. Where they have ranks and no scores, rank 2 scores -2.
 
-    Raises :class:`InputError` with everything that is wrong (bounded): no list of turns, a turn without an id or questions, a
-    question without text or score, a turn that stands twice.
+    Raises :class:`InputError` with everything that is wrong (bounded): no list of turns, a turn without an id or without a list
+    of questions or responses, one of them without text or score, a turn that stands twice.
     """
     value = read_json(path)
     turns = value.get("turns") if isinstance(value, dict) else None
@@ -51,25 +53,31 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
     seen: set[str] = set()
     for place, entry in enumerate(turns, 1):
         turn = entry.get("turn_id") if isinstance(entry, dict) else None
-        questions = entry.get("questions") if isinstance(entry, dict) else None
+        kind = "responses" if isinstance(entry, dict) and "responses" in entry else "questions"
+        questions = entry.get(kind) if isinstance(entry, dict) else None
         if not is_turn_id(turn) or not isinstance(questions, list):
-            problems.add(None, f"turn {place} of the list has no turn_id or no questions", "complete the turn", "no-turn-id")
+            problems.add(None, f"turn {place} of the list has no turn_id or no {kind}", "complete the turn", "no-turn-id")
             continue
         name = str(turn).strip()
         if name in seen:
-            problems.add(None, f"turn {name} stands twice", "put its questions into one list", "repeated-turn")
+            problems.add(None, f"turn {name} stands twice", f"put its {kind} into one list", "repeated-turn")
         seen.add(name)
         for question in questions:
-            text, score = (question.get(key) for key in ("question", "score")) if isinstance(question, dict) else (None, None)
-            value = finite_number(score)
+            text, value = _text_and_score(question) if isinstance(question, dict) else (None, None)
             if not isinstance(text, str) or value is None:
-                problems.add(None, f"turn {name}: a question without text or score", "give it both", "no-question")
+                problems.add(None, f"turn {name}: a {kind[:-1]} without text or score", "give it both", "no-question")
                 continue
             asked.append(Asked(name, text.strip(), value))
     problems.raise_if_any()
     if not asked:
         raise input_error(path, None, "the run has no questions", "check the path", "empty")
     return asked
+
+
+def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
+    text = next((entry[key] for key in ("question", "text", "response") if key in entry), None)
+    rank = finite_number(entry.get("rank"))
+    return text, finite_number(entry["score"]) if "score" in entry else None if rank is None else -rank
 
 
 class Bank:

@@ -204,7 +204,10 @@ def _crowd(folder: Folder, tables: Tables) -> None:
         table["qrels"] = items[0].path
         folder.take(items[0].path, "judgments of questions or responses")
         for file in items[1:]:
-            folder.leave(file.path, f"judgments of questions or responses; {items[0].path} is taken, and there can be one")
+            folder.leave(
+                file.path,
+                f"judgments of questions or responses; {items[0].path} is taken; further criteria can stand beside it",
+            )
     if table or runs:
         banks = [file for file in folder.of("texts") if "bank" in words_of(file.stem)]
         banks += [file for file in folder.of("question bank") if shape_of(folder.place(file)) != "table"]

@@ -128,7 +128,7 @@ class CrowdFiles(_Files):
     bank
         Texts of the items, for runs that hold texts.
     qrels
-        Judgments in place of grades.
+        Judgments in place of grades, a file for every criterion.
     subset
         Turns to evaluate separately.
     depth
@@ -141,7 +141,7 @@ class CrowdFiles(_Files):
     gold_checks: Path | None = None
     tolerance: int = 1
     bank: Path | None = None
-    qrels: Path | str | None = None
+    qrels: tuple[Path | str, ...] = ()
     subset: Path | None = None
     runs: Mapping[str, Path] = field(default_factory=dict)
     depth: int = 1

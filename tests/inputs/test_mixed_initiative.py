@@ -30,9 +30,21 @@ def test_questions_in_file_order(tmp_path: Path) -> None:
     assert read_mixed_initiative(path) == [Asked("1_1", "Why?", 2.0)]
 
 
+def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
+    """As the main task of CAsT 2022 has them, and by id."""
+    by_rank = [{"rank": 1, "text": "Bees do.", "provenance": [{"id": "p", "score": 3}]}, {"rank": 2, "text": "Wasps."}]
+    value = {"turns": [{"turn_id": "1_1", "responses": by_rank}, {"turn_id": "1_2", "responses": [{"text": "R1", "score": 2}]}]}
+    asked = read_mixed_initiative(write(tmp_path, value))
+    assert asked == [Asked("1_1", "Bees do.", -1), Asked("1_1", "Wasps.", -2), Asked("1_2", "R1", 2)]
+    mapped = map_to_bank(asked, Bank({"R1": "No.", "R2": "bees do"}), "r")
+    assert mapped.run.documents.to_pylist() == ["R2", "Wasps.", "R1"] and mapped.how == {"id": 1, "exact": 0, "normalised": 1}
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
+        ({"turns": [{"turn_id": "1_1", "responses": [{"text": "a"}]}]}, "turn 1_1: a response without text or score"),
+        ({"turns": [{"turn_id": "1_1", "responses": {}}]}, "turn 1 of the list has no turn_id or no responses"),
         ({"run_name": "r"}, "JSON, but not a mixed-initiative run; write"),
         (turns(("", [])), "turn 1 of the list has no turn_id or no questions; complete the turn"),
         (turns(("1_1", [{"question": "Why?"}])), "turn 1_1: a question without text or score; give it both"),

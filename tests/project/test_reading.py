@@ -165,7 +165,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ),
         crowd=CrowdFiles(
             grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
-            qrels="irds:regin", subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
+            qrels=("irds:regin",), subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
         ),
         metrics=tuple(map(parse_measure, ("ndcg_cut_3", "P_1"))),
         thresholds=tuple(map(parse_threshold, (">0", "0.5", "1"))),

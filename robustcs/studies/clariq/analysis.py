@@ -13,6 +13,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result
 from robustcs.studies.clariq.need import CLARIFICATION_NEED, CONFUSION, LABELS, PREDICTIONS, clarification_need
 from robustcs.studies.clariq.preference import PREFERENCE, preference_table
+from robustcs.studies.clariq.statistics import STATISTICS, statistics_table
 from robustcs.studies.clariq.tasks import (
     BY_TURN,
     DOCUMENT_RELEVANCE,
@@ -59,7 +60,7 @@ class Clariq(Result):
     study = "clariq"
     declared = (
         QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, PREFERENCE, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS,
-        FACETS, PREDICTIONS,
+        FACETS, PREDICTIONS, STATISTICS,
     )  # fmt: skip
 
     question_relevance: pd.DataFrame
@@ -73,6 +74,7 @@ class Clariq(Result):
     topics: pd.DataFrame
     facets: pd.DataFrame
     needs: pd.DataFrame
+    statistics: pd.DataFrame
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -89,6 +91,7 @@ def clariq(
     seed: int,
     rankings: bool = False,
     notes: Sequence[str] = (),
+    bank: Mapping[str, str] | None = None,
 ) -> Clariq:
     """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
     drop = policy.missing == "drop"
@@ -108,5 +111,6 @@ def clariq(
         evaluated=EvaluatedTopics(policy, "runs", len(answered), len(missing), told, rankings, unit=unit, units=len(answered)),
         preference=preference,
         comparisons=COMPARISONS.frame(compared),
+        statistics=statistics_table(topics, bank),
         **tables,
     )

@@ -51,7 +51,7 @@ def ask(workspace: Workspace) -> Clariq:
     systems, project = inputs.systems(), workspace.project
     return clariq(
         systems, inputs.topics, inputs.conversations, inputs.preferences, project.policy, project.seed, inputs.rankings,
-        inputs.notes,
+        inputs.notes, inputs.bank,
     )  # fmt: skip
 
 
@@ -68,6 +68,10 @@ class ClariqInputs:
         self._unvalued: dict[tuple[str, ...], list[str]] = {}
         self._refuse_halves()
         self.topics = self._topics()
+        self.bank: dict[str, str] | None = None
+        if files.questions:
+            self.bank = read_question_bank(files.questions)
+            workspace.remember("question bank", files.questions, len(self.bank))
         self.conversations: dict[str, Conversation] = {}
         if files.conversations:
             self.conversations = read_conversations(files.conversations)
@@ -124,14 +128,10 @@ class ClariqInputs:
     # ------------------------------------------------------------ runs of questions
 
     def _question_lists(self) -> dict[str, dict[str, list[str]]]:
-        bank = None
-        if self.files.questions:
-            bank = read_question_bank(self.files.questions)
-            self.workspace.remember("question bank", self.files.questions, len(bank))
         policy = self.workspace.project.policy
         found = {}
         for name, path in self.files.runs.items():
-            read = read_question_run(path, name, bank, ranks=policy.order == "rank")
+            read = read_question_run(path, name, self.bank, ranks=policy.order == "rank")
             self.workspace.remember(name, path, len(read.run))
             lists = question_lists(read.run, policy)
             if read.texts or self._all_contexts(read.run.turns):

@@ -13,7 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import confusion, label_scores, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.result import count, number, score, table, text
-from robustcs.statistics.agreement import Statistic
+from robustcs.statistics.agreement import Statistic, cohen_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.studies.clariq.tasks import System, Task, add_comparisons
@@ -24,7 +24,7 @@ _MSE_BOUNDS = (0.0, 9.0)
 
 CLARIFICATION_NEED = table(
     "clarification_need", "How well the need for a question is predicted.",
-    text("run", header="Run"), text("measure", "precision, recall, f1: weighted; mse"), score("value"),
+    text("run", header="Run"), text("measure", "precision, recall, f1: weighted; mse; kappa: Cohen's"), score("value"),
     number("ci_low", "95 % by topic: nested bootstrap-t; recall: Wilson's; mse: t on the logit of its place in 0 to 9"),
     number("ci_high"), count("topics"), count("missing", "topics"), NOTE,
 )  # fmt: skip
@@ -44,7 +44,7 @@ PREDICTIONS = table(
 
 
 def clarification_need(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
-    """Weighted precision, recall and F1, and the mean squared error over the topics with a prediction.
+    """Weighted precision, recall and F1; the mean squared error and Cohen's kappa over the topics with a prediction.
 
     A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
     """
@@ -94,11 +94,25 @@ def _measures(
     (recall,) = share_estimates(right, np.ones(len(true)), NOUN)
     precision, f1 = (agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2))
     (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
-    found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse}
+    kappa = agreement_estimate(of_topic[predicted > 0], _kappa, seed, NOUN)
+    found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse, "kappa": kappa}
     return [
-        (name, one.value, max(0.0, one.low) if one.low == one.low else one.low, one.high, one.units, one.note)
+        (
+            name,
+            one.value,
+            max(0.0, one.low) if name != "kappa" and one.low == one.low else one.low,
+            one.high,
+            one.units,
+            one.note,
+        )
         for name, one in found.items()
     ]
+
+
+def _kappa(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Cohen's kappa, from sums of the tables [..., 20] of topics that have a prediction."""
+    table = sums.reshape(*sums.shape[:-1], len(NEEDS), len(NEEDS) + 1)[..., 1:]
+    return cohen_of(len(NEEDS))(table.reshape(*sums.shape[:-1], len(NEEDS) ** 2))
 
 
 def weighted_statistic(place: int) -> Statistic:

@@ -170,14 +170,14 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
 def _need(result: Clariq) -> Table:
     frame = result.clarification_need
     topics = frame[frame["measure"] == "recall"]["topics"].iloc[0]
-    note = f"Labels 1 to 4; precision, recall and F1 weighted by label, over {topics} topics; MSE over those predicted."
+    note = f"Labels 1 to 4; precision, recall and F1 weighted by label, over {topics} topics; MSE and κ over those predicted."
     if frame["missing"].any():
         note += _lacking(frame, "topic") + " They count as wrong labels."
     note += (
         " 95 %: for other topics of this kind: nested bootstrap-t; recall, the share of topics predicted right: Wilson's; MSE:"
         f" cluster-robust t.{notes_of(frame)}"
     )
-    heads = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE"}
+    heads = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE", "kappa": "κ"}
     caption = "Is the need for a question predicted?"
     return _wide(result, "clarification_need", frame, heads, "measure", "value", caption, note)
 

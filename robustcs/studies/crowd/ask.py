@@ -23,7 +23,7 @@ from robustcs.project.model import CrowdFiles
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of
-from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion
+from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion, with_combined
 from robustcs.wording import counted, some_of
 
 #: What CAsT-ReGIn reports.
@@ -63,10 +63,14 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     bank = _bank(workspace, files.bank)
     graded, notes = _grades(workspace, files) if files.grades else (None, [])
     criteria: dict[str, Qrels] = qrels_by_criterion(graded.final) if graded else {}
-    if files.qrels:
-        qrels = workspace.read_qrels(files.qrels)
-        criteria = {Path(files.qrels).name.split(".")[0]: qrels}
+    for file in files.qrels:
+        qrels, criterion = workspace.read_qrels(file), Path(file).name.split(".")[0]
+        if criterion in criteria:
+            raise UsageError("repeated-criterion", f"two files of judgments are named {criterion}", "rename one of them")
+        criteria[criterion] = qrels
         notes += qrels.notes
+    criteria, told = with_combined(criteria)
+    notes += told
     chosen = None
     if files.subset:
         chosen = read_turn_list(files.subset)

@@ -19,7 +19,10 @@ from robustcs.inputs.crowd import GoldCheck, Grade
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.result import count, table, text
+from robustcs.wording import counted
 
+#: The criterion that all others make together.
+COMBINED = "combined"
 _BRANCH = re.compile(r"(.+)_[0-9]+-[0-9]+")
 #: Failed checks that a reason spells out.
 _SPELLED_OUT = 3
@@ -146,6 +149,25 @@ def qrels_by_criterion(final: Iterable[FinalGrade]) -> dict[str, Qrels]:
     for judged in final:
         by_criterion.setdefault(judged.criterion, []).append((judged.turn, judged.item, judged.grade))
     return {criterion: as_qrels(criterion, judgments) for criterion, judgments in by_criterion.items()}
+
+
+def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list[str]]:
+    """The judgments of several criteria with those of all together as :data:`COMBINED`, and what must be said of them.
+
+    An item gets the lowest of its grades: it is relevant where it is by every criterion. A mean would make a question relevant
+    that is new and open and about something else. Items that some criterion does not judge have no combined grade.
+    """
+    grades: dict[tuple[str, str], list[int]] = {}
+    for qrels in criteria.values():
+        items = qrels.documents.to_pylist()
+        for turn, item, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True):
+            grades.setdefault((qrels.turns[turn], items[item]), []).append(int(grade))
+    whole = [(turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)]
+    if len(criteria) < 2 or COMBINED in criteria or not whole:
+        return dict(criteria), []
+    lacking = len(grades) - len(whole)
+    notes = [f"{COMBINED}: without {counted(lacking, 'item')} that some criterion does not judge"] if lacking else []
+    return {**criteria, COMBINED: as_qrels(COMBINED, whole)}, notes
 
 
 def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:

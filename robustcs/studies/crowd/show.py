@@ -8,6 +8,7 @@ from robustcs.documents.tables import Shown, notes_of, ready, result_table
 from robustcs.documents.words import interval, measure_label, score
 from robustcs.result import count, number, text
 from robustcs.studies.crowd.analysis import Crowd
+from robustcs.studies.crowd.grades import COMBINED
 from robustcs.wording import counted
 
 #: Rows of long tables for people; JSON and CSV have all.
@@ -31,6 +32,8 @@ def show(result: Crowd) -> tuple[Block, ...]:
 def _qrels(result: Crowd) -> Table:
     level = result.evaluated.policy.relevance_level
     note = f"Filtered: turns with a grade of at least {level}."
+    if COMBINED in set(result.qrels["criterion"]):
+        note += " Combined: the lowest grade of an item by any criterion."
     if (result.grades["workers"] > 1).any():
         means = int((result.grades["rule"] == "mean").sum())
         note += (

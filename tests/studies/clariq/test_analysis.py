@@ -193,7 +193,16 @@ def test_intervals_of_need_by_topic() -> None:
         true, guess, labels=[1, 2, 3, 4], average="weighted", zero_division=0
     )
     assert rows.loc[["precision", "recall", "f1"], "value"].tolist() == pytest.approx([precision, recall, f1])
-    assert rows.loc["mse", "topics"] == (guess > 0).sum()
+    assert rows.loc["mse", "topics"] == rows.loc["kappa", "topics"] == (guess > 0).sum()
+    assert rows.loc["kappa", "value"] == pytest.approx(metrics.cohen_kappa_score(true[guess > 0], guess[guess > 0]))
+
+
+def test_statistics_of_the_data() -> None:
+    topics = replace(TOPICS, question_texts={"Q1": "", "Q2": "which one", "Q3": "why is that"}, answers=("no", "", "it is so"))
+    result = clariq([], topics, {}, (), EvaluationPolicy(), 0, bank={"Q1": "", "Q2": "which one"})
+    found = {row.what: (row.number, row.terms, row.terms_sd) for row in result.statistics.itertuples()}
+    assert list(found) == ["topics", "facets", "questions", "answers", "bank"]
+    assert (found["questions"], found["answers"], found["bank"]) == ((2, 2.5, 0.5), (2, 2.0, 1.0), (1, 2.0, 0.0))
 
 
 def test_common_units() -> None:
@@ -206,7 +215,7 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     result = evaluate(FIRST, SECOND, BEST)
     assert list(result.tables) == [
         "question_relevance", "document_relevance", "clarification_need", "comparisons", "need_labels", "need_confusion",
-        "topics", "facets", "needs", "preference", "by_turn",
+        "topics", "facets", "needs", "statistics", "preference", "by_turn",
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):

@@ -31,6 +31,7 @@ from robustcs.studies.crowd.grades import (
     qrels_by_criterion,
     topic_of,
     turn_sets,
+    with_combined,
 )
 
 POLICY = EvaluationPolicy(relevance_level=2)
@@ -102,6 +103,18 @@ def test_judgments_by_criterion_and_turn_set() -> None:
 def pairs(qrels: Qrels) -> dict[tuple[str, str], int]:
     lines = [line.split() for line in qrels_text(qrels).splitlines()]
     return {(turn, item): int(grade) for turn, _, item, grade in lines}
+
+
+def test_all_criteria_together_are_the_lowest_grade() -> None:
+    relevance = as_qrels("relevance", [("1_1", "a", 3), ("1_1", "b", 2), ("1_2", "a", 0)])
+    novelty = as_qrels("novelty", [("1_2", "a", 3), ("1_1", "a", 1), ("1_1", "c", 3)])
+    found, notes = with_combined({"relevance": relevance, "novelty": novelty})
+    assert list(found) == ["relevance", "novelty", "combined"]
+    assert pairs(found["combined"]) == {("1_1", "a"): 1, ("1_2", "a"): 0}
+    assert notes == ["combined: without 2 items that some criterion does not judge"]
+    assert with_combined({"relevance": relevance}) == ({"relevance": relevance}, [])
+    elsewhere = as_qrels("responses", [("1_1", "R1", 3)])
+    assert list(with_combined({"relevance": relevance, "responses": elsewhere})[0]) == ["relevance", "responses"]
 
 
 def test_published_judgments_agree_with_the_qrels_pair_by_pair(shared_data: Path) -> None:

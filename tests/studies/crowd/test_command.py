@@ -36,7 +36,8 @@ def test_everything_at_once(in_demo: Command) -> None:
     }  # fmt: skip
     assert found["mapping"][1] == {"run": "texts", "questions": 8, "id": 0, "exact": 6, "normalised": 1, "unmapped": 1}
     assert found["unmapped"] == [{"run": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
-    assert len(found["measures"]) == 2 * 2 * 3 * 2
+    assert [row["criterion"] for row in found["measures"][::12]] == ["relevance", "diversity", "combined"]
+    assert len(found["measures"]) == 3 * 2 * 3 * 2
     assert {row["rule"] for row in found["grades"]} == {"mode", "mean"}
 
 
@@ -59,8 +60,9 @@ def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, t
 def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --folder out --pool-depth 2 --format json")
     names = ["qrels_relevance.txt", "qrels_relevance_filtered.txt", "qrels_relevance_subset.txt", "qrels_diversity.txt",
-             "qrels_diversity_filtered.txt", "qrels_diversity_subset.txt", "pool.txt", "ids.trec", "texts.trec"]  # fmt: skip
-    assert answer.err == f"wrote 9 files to out: {', '.join(names)}\n"
+             "qrels_diversity_filtered.txt", "qrels_diversity_subset.txt", "qrels_combined.txt",
+             "qrels_combined_filtered.txt", "qrels_combined_subset.txt", "pool.txt", "ids.trec", "texts.trec"]  # fmt: skip
+    assert answer.err == f"wrote 12 files to out: {', '.join(names)}\n"
     folder = tmp_path / "demo" / "out"
     assert read_qrels(folder / "qrels_relevance.txt").turns == ("1_1", "1_2", "1_3", "2_1", "2_3")
     first = [row for row in tables(answer.out)["measures"] if row["criterion"] == "relevance" and row["turn_set"] == "all"]
@@ -97,6 +99,69 @@ def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Comm
     values = {(row["run"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]}
     assert round(values["json", "all", "ndcg_cut_3"], 4) == 0.2425 and round(values["json", "all", "P_1"], 4) == 0.3268
     assert all(values["trec", *rest] == value for (run, *rest), value in values.items() if run == "json")
+
+
+def test_criteria_together(in_demo: Command, shared_data: Path) -> None:
+    """Judgments of three criteria, from one file and from three; a run of responses as JSON and as TREC lines."""
+    folder = shared_data / "cast2022-regin"
+    runs = f"--bank {folder}/question_bank.json --run gpt={folder}/GPT-3_raw_run.json --format json"
+    files = " ".join(f"--qrels {folder}/question_{name}.qrel" for name in ("relevance_all", "novelty", "diversity"))
+    from_grades, from_qrels = (
+        {
+            row["metric"]: row["value"]
+            for row in tables(in_demo(f"crowd {given} {runs}").out)["measures"]
+            if (row["criterion"], row["turn_set"]) == ("combined", "all")
+        }
+        for given in (f"{folder}/question_judgments.json.gz", files)
+    )
+    assert from_grades == from_qrels and {name: round(value, 4) for name, value in from_qrels.items()} == {
+        "P_1": 0.1659, "ndcg_cut_3": 0.1877,
+    }  # fmt: skip
+    # by hand: the grades of what the run asks first
+    judged = json.loads(gzip.decompress((folder / "question_judgments.json.gz").read_bytes()))
+    lowest = {
+        (turn, entry["Question ID"]): min(entry["Relevance"], entry["Novelty"], entry["Diversity"])
+        for turn, parts in judged.items() for entry in parts["Questions"]
+    }  # fmt: skip
+    bank = json.loads((folder / "question_bank.json").read_text())
+    ids = {text.strip(): name for name, text in reversed(bank.items())}
+    good = 0
+    for turn in json.loads((folder / "GPT-3_raw_run.json").read_text())["turns"]:
+        if turn["questions"]:
+            first = max(turn["questions"], key=lambda asked: asked["score"])["question"].strip()
+            good += lowest.get((turn["turn_id"], first if first in bank else ids.get(first, "")), 0) >= 2
+    assert good / len(judged) == from_qrels["P_1"]
+
+
+def test_responses(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "cast2022-regin"
+    judged = [line.split() for line in (folder / "response_relevance.qrel").read_text().splitlines()]
+    first = {turn: item for turn, _, item, _ in reversed(judged)}
+    (tmp_path / "bank.json").write_text(json.dumps({item: f"Text of {item}." for *_, item, _ in judged}))
+    said = {turn: [{"rank": 1, "text": f"text of {item}", "provenance": []}] for turn, item in first.items()}
+    value = {"run_name": "r", "turns": [{"turn_id": turn, "responses": some} for turn, some in said.items()]}
+    (tmp_path / "r.json").write_text(json.dumps(value))
+    (tmp_path / "r.trec").write_text("".join(f"{turn} Q0 {item} 1 1.0 r\n" for turn, item in first.items()))
+    files = " ".join(f"--qrels {folder}/response_{name}.qrel" for name in ("relevance", "naturalness", "conciseness"))
+    found = tables(in_demo(
+        f"crowd {files} --bank {tmp_path}/bank.json --run json={tmp_path}/r.json --run trec={tmp_path}/r.trec --metric P_1"
+        " --format json"
+    ).out)  # fmt: skip
+    values = {(row["run"], row["criterion"]): row["value"] for row in found["measures"] if row["turn_set"] == "all"}
+    grades = {(turn, item): int(grade) for turn, _, item, grade in judged}
+    relevant = [grades[pair] >= 2 for pair in first.items()]
+    assert values["json", "response_relevance"] == values["trec", "response_relevance"] == sum(relevant) / len(relevant)
+    assert values["json", "combined"] < values["json", "response_relevance"]
+    assert {row["criterion"]: row["turns"] for row in found["qrels"] if row["turn_set"] == "all"} == dict.fromkeys(
+        ("response_relevance", "response_naturalness", "response_conciseness", "combined"), 162
+    )
+
+
+def test_two_files_of_one_criterion(in_demo: Command, tmp_path: Path) -> None:
+    (tmp_path / "r.qrels").write_text("1_1 0 Q1 1\n")
+    (tmp_path / "r.txt").write_text("1_1 0 Q1 1\n")
+    told = in_demo(f"crowd --qrels {tmp_path}/r.qrels --qrels {tmp_path}/r.txt", code=2).err
+    assert told == "robustcs: two files of judgments are named r; rename one of them\n"
 
 
 def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
