@@ -96,15 +96,9 @@ def _measures(
     (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
     kappa = agreement_estimate(of_topic[predicted > 0], _kappa, seed, NOUN)
     found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse, "kappa": kappa}
+    # the ends of the scales; NaN stays NaN
     return [
-        (
-            name,
-            one.value,
-            max(0.0, one.low) if name != "kappa" and one.low == one.low else one.low,
-            one.high,
-            one.units,
-            one.note,
-        )
+        (name, one.value, float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low)), one.high, one.units, one.note)
         for name, one in found.items()
     ]
 
