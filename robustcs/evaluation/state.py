@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 #: What a kept state says of itself.
 FORMAT = "robustcs state 1"
+
+#: Passages of a turn that are kept: at least so many, for people, and at most.
+SHOWN, DEEPEST = 5, 100
 
 #: Measure → turn → number.
 ByTurn = Mapping[str, Mapping[str, float]]
@@ -28,6 +31,11 @@ class SystemState:
         Turn → a digest of its ranking; empty for a system of per-turn scores.
     texts
         Turn → question text, where known.
+    heads
+        Turn → its best passages with their grades (null: nobody judged it), as deep as the measures with a cut-off look and
+        at most :data:`DEEPEST`; of runs.
+    below
+        Turn → how many unjudged passages the run has further down.
     """
 
     role: str
@@ -36,6 +44,8 @@ class SystemState:
     high: ByTurn
     rankings: Mapping[str, str]
     texts: Mapping[str, str]
+    heads: Mapping[str, Sequence[tuple[str, int | None]]] = field(default_factory=dict)
+    below: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

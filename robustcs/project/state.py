@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
 
 from robustcs.errors import InputError, Problem
 from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.state import FORMAT, State, SystemState
+from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import read_json
 from robustcs.inputs.qrels import Qrels
@@ -63,12 +68,13 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     missing = 0
     if systems:
         wanted = measures or list(DEFAULT_MEASURES)
-        rankings, runs = judged_runs(workspace, systems)
+        depth = kept_depth(wanted)
+        rankings, runs = judged_runs(workspace, systems, depth)
         missing = sum(any(turn) for turn in zip(*(run.matrix.missing.tolist() for run in runs.values()), strict=True))
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():
             role = parts[name].role if name in parts else ""
-            found[name] = _of_run(run, rankings[name], wanted, project, highest, role, texts.get(name, {}))
+            found[name] = _of_run(run, rankings[name], wanted, project, highest, role, texts.get(name, {}), depth)
         judgments = _judgments(workspace.qrels)
         measures = wanted
     if given:
@@ -90,28 +96,60 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     return state, runs
 
 
-def judged_runs(workspace: Workspace, files: Mapping[str, Path]) -> tuple[dict[str, dict[str, str]], dict[str, JudgedRun]]:
-    """Runs joined with the workspace's judgments, on the turns that count: a digest of every ranking, and the runs."""
+def kept_depth(measures: Sequence[Measure]) -> int:
+    """How many passages of a turn a state keeps."""
+    return min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in measures)]))
+
+
+@dataclass(frozen=True)
+class KeptRanking:
+    """A ranking as a state keeps it: turn → a digest of it, and turn → its best passages."""
+
+    digests: Mapping[str, str]
+    heads: Mapping[str, Sequence[str]]
+
+
+def judged_runs(
+    workspace: Workspace, files: Mapping[str, Path], depth: int = 0
+) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun]]:
+    """Runs joined with the workspace's judgments, on the turns that count: what is kept of every ranking, and the runs."""
     qrels = workspace.qrels
 
-    def build(ranking: Ranking) -> tuple[dict[str, str], JudgedRun]:
-        return _digests(ranking), judged_run(ranking, qrels, 0)
+    def build(ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
+        return _kept(ranking, depth), judged_run(ranking, qrels, 0)
 
     listed = list(files.items())
     built = workspace.per_run(listed, build)
     turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
     runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
-    return dict(zip(files, (digests for digests, _ in built), strict=True)), dict(zip(files, runs, strict=True))
+    return dict(zip(files, (kept for kept, _ in built), strict=True)), dict(zip(files, runs, strict=True))
+
+
+def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
+    """The kept passages of a run, joined with other judgments, on the turns that the state scores."""
+    turns = list(system.rankings)
+    names = [[document for document, _ in system.heads.get(turn, ())] for turn in turns]
+    starts = np.cumsum([0, *map(len, names)])
+    documents = pa.array([document for head in names for document in head], pa.string())
+    answered = [place for place, head in enumerate(names) if head]
+    ranking = Ranking(
+        name, tuple(turns[place] for place in answered), np.append(starts[answered], starts[-1]), documents,
+        np.arange(len(documents), dtype=np.int32), np.zeros(len(documents), dtype=bool), 0, (),
+    )  # fmt: skip
+    run = judged_run(ranking, qrels, 0)
+    known = set(turns)
+    return only_turns(run, np.array([turn in known for turn in run.matrix.turns]))
 
 
 def _of_run(
     run: JudgedRun,
-    rankings: Mapping[str, str],
+    ranking: KeptRanking,
     measures: Sequence[Measure],
     project: Project,
     highest: int,
     role: str,
     texts: Mapping[str, str],
+    depth: int,
 ) -> SystemState:
     turns = run.matrix.turns
     frame = evaluate(run.matrix, measures, project.policy)
@@ -122,17 +160,28 @@ def _of_run(
             ends = measure_bounds(run.matrix, measure, project.policy, highest, "run")
             low[measure.name] = dict(zip(turns, ends.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, ends.high.tolist(), strict=True))
-    kept = {turn: rankings.get(turn, "") for turn in turns}
-    return SystemState(role, scores, low, high, kept, {turn: texts[turn] for turn in turns if turn in texts})
+    kept = {turn: ranking.digests.get(turn, "") for turn in turns}
+    grades = run.matrix.grades[:, :depth].tolist()
+    heads = {
+        turn: [
+            (document, None if grade == UNJUDGED else grade)
+            for document, grade in zip(ranking.heads.get(turn, ()), row, strict=False)
+        ]
+        for turn, row in zip(turns, grades, strict=True)
+    }
+    below = dict(zip(turns, (run.matrix.grades[:, depth:] == UNJUDGED).sum(axis=1).tolist(), strict=True))
+    known = {turn: texts[turn] for turn in turns if turn in texts}
+    return SystemState(role, scores, low, high, kept, known, heads, below)
 
 
-def _digests(ranking: Ranking) -> dict[str, str]:
-    """Turn → digest of its documents in order."""
-    found = {}
+def _kept(ranking: Ranking, depth: int) -> KeptRanking:
+    """Turn → digest of its documents in order, and the first of them."""
+    digests, heads = {}, {}
     for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
         names = ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
-        found[turn] = _digest("\n".join(names))
-    return found
+        digests[turn] = _digest("\n".join(names))
+        heads[turn] = names[:depth]
+    return KeptRanking(digests, heads)
 
 
 def _judgments(qrels: Qrels) -> dict[str, str]:

@@ -99,7 +99,9 @@ class Comparison(Result):
     old_name, new_name
         What the states are called.
     tops
-        ``RUN, old`` or ``RUN, new`` → the best passages by turn; of runs that changed, where asked for and at hand.
+        ``RUN, old`` or ``RUN, new`` → the best passages by turn; of runs that changed, where asked for and known.
+    passages
+        Passage → text, of those, where a collection has them.
     failed
         Whether a condition of the gate is met and proven.
     """
@@ -115,6 +117,7 @@ class Comparison(Result):
     old_name: str
     new_name: str
     tops: Mapping[str, Top] = field(default_factory=dict)
+    passages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:

@@ -9,18 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers
+from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.pair_bounds import difference_bounds
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.run_pair import run_pair
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import SHOWN, State
+from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.state import STATE, judged_runs, read_state, state_of
+from robustcs.project.state import STATE, judged_runs, read_state, rejudged, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.protected import CONFIG_NAME
 from robustcs.result import Evaluated
@@ -30,8 +31,6 @@ from robustcs.studies.compare.gate import parse_condition
 
 #: A project, its file or its folder, or the folder of a report.
 Side = Project | str | Path
-#: Passages of a run that a page shows.
-DEPTH = 5
 
 
 def ask(workspace: Workspace, *, old: Side, new: Side, fail_if: Sequence[str] = (), tops: bool = False) -> Comparison:
@@ -74,11 +73,13 @@ def ask(workspace: Workspace, *, old: Side, new: Side, fail_if: Sequence[str] = 
     notes = () if first.policy == second.policy else (f"the policy changed; the old one: {first.policy['line']}",)
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
     result = compare(first, second, evaluated, _rescored(*sides), conditions, workspace.project.seed)
+    best = _tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {}
     return replace(
         result,
         old_name=_called(old, first),
         new_name=_called(new, second),
-        tops=_tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {},
+        tops=best,
+        passages=_passages(sides, best),
     )
 
 
@@ -132,44 +133,87 @@ def _asked(state: State, asked: Project) -> State:
 
 
 def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
-    """The old runs under the new judgments, where both sides are projects."""
-    if old.workspace is None or new.workspace is None or not new.runs:
+    """The old runs under the new judgments: read anew, or as a report kept them, as far as the measures look there."""
+    if new.workspace is None or not new.runs:
         return {}
-    project = new.workspace.project
-    earlier = {name: path for name, path in old.workspace.project.systems.items() if name in new.runs}
-    if not earlier:
-        return {}
-    if old.state.judgments == new.state.judgments and old.workspace.project.policy == project.policy:
-        again: Mapping[str, JudgedRun] = old.runs or {}
-    else:
-        again = judged_runs(new.workspace.of(project), earlier)[1]
+    project, qrels = new.workspace.project, new.workspace.qrels
     measures = list(project.metrics or DEFAULT_MEASURES)
-    highest = max(int(new.workspace.qrels.grades.max()), 0)
-    return {name: _beside(again[name], new.runs[name], measures, project.policy, highest) for name in earlier}
+    below: dict[str, Mapping[str, int]] = {}
+    if old.workspace is None:
+        kept = {name: system for name, system in old.state.systems.items() if name in new.runs and system.heads}
+        if any(old.state.policy.get(key) != getattr(project.policy, key) for key in ("order", "depth")):
+            return {}
+        again: Mapping[str, JudgedRun] = {name: rejudged(name, system, qrels) for name, system in kept.items()}
+        below = {name: system.below for name, system in kept.items()}
+        deepest = max((len(head) for system in kept.values() for head in system.heads.values()), default=0)
+        measures = [one for one in measures if one.cutoff is not None and one.cutoff <= deepest]
+    else:
+        earlier = {name: path for name, path in old.workspace.project.systems.items() if name in new.runs}
+        if not earlier:
+            return {}
+        if old.state.judgments == new.state.judgments and old.workspace.project.policy == project.policy:
+            again = old.runs or {}
+        else:
+            again = judged_runs(new.workspace.of(project), earlier)[1]
+    highest = max(int(qrels.grades.max()), 0)
+    return {
+        name: _beside(run, new.runs[name], measures, project.policy, highest, below.get(name, {}))
+        for name, run in again.items()
+        if name in new.runs
+    }
 
 
-def _beside(old: JudgedRun, new: JudgedRun, measures: Sequence[Measure], policy: EvaluationPolicy, highest: int) -> Rescored:
-    """Two runs under the same judgments, on the turns of both."""
+def _beside(
+    old: JudgedRun,
+    new: JudgedRun,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    highest: int,
+    below: Mapping[str, int],
+) -> Rescored:
+    """Two runs under the same judgments, on the turns of both.
+
+    below
+        Turn → unjudged passages of the old run that are not known by name; they may be others than those of the new run.
+    """
     common = set(old.matrix.turns) & set(new.matrix.turns)
     first, second = (only_turns(run, np.array([turn in common for turn in run.matrix.turns])) for run in (new, old))
     turns = second.matrix.turns
     frame = evaluate(second.matrix, measures, policy)
     scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
-    pair = run_pair(first.top, second.top, *passage_numbers([first, second]))
+    numbers = passage_numbers([first, second])
+    pool = pool_holes([first, second], numbers) + np.array([below.get(turn, 0) for turn in turns], dtype=np.int64)
+    pair = run_pair(first.top, second.top, numbers[0], numbers[1], pool)
     low, high = {}, {}
     for measure in measures:
         if measure.family in NATIVE:
-            bounds = difference_bounds(pair, measure, policy, highest, "run")
+            bounds = difference_bounds(pair, measure, policy, highest, "pool")
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
     return Rescored(scores, low, high)
 
 
 def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
-    """The best passages of these runs in both states, as far as the runs are at hand."""
+    """The best passages of these runs in both states, as far as they are at hand or kept."""
     found: dict[str, Top] = {}
     for when, side in zip(("old", "new"), sides, strict=True):
         if side.workspace is not None:
             files = {name: path for name, path in side.workspace.project.systems.items() if name in runs}
-            found |= {f"{name}, {when}": top for name, top in side.workspace.tops(files, DEPTH).items()}
+            found |= {f"{name}, {when}": top for name, top in side.workspace.tops(files, SHOWN).items()}
+        else:
+            for name, system in side.state.systems.items():
+                if name in runs and system.heads:
+                    head = {turn: [(document, grade) for document, grade in top[:SHOWN]] for turn, top in system.heads.items()}
+                    found[f"{name}, {when}"] = head
+    return found
+
+
+def _passages(sides: Sequence[_Opened], tops: Mapping[str, Top]) -> dict[str, str]:
+    """The texts of these passages, from the collections of either state."""
+    wanted = {document for top in tops.values() for best in top.values() for document, _ in best}
+    found: dict[str, str] = {}
+    for side in sides:
+        collection = side.workspace.project.collection if side.workspace else None
+        if collection and wanted - found.keys():
+            found |= read_passages(collection, wanted - found.keys())
     return found

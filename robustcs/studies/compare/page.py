@@ -8,11 +8,15 @@ from typing import Any
 
 from robustcs.documents.document import Document
 from robustcs.documents.html import render_html
+from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label
+from robustcs.evaluation.state import SHOWN
 from robustcs.inputs.turns import conversation
 from robustcs.studies.compare.analysis import Comparison
-from robustcs.studies.compare.ask import DEPTH
 from robustcs.studies.compare.show import show
+
+#: Characters of a passage's text.
+_LENGTH = 300
 
 
 def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
@@ -56,9 +60,9 @@ def _turns(result: Comparison) -> dict[str, Any]:
         "cuts": [],
         "labels": {},
         "runs": names if result.tops else [],
-        "depth": DEPTH,
+        "depth": SHOWN,
         "relevant": result.evaluated.policy.relevance_level,
-        "passages": [(name, "") for name in passages],
+        "passages": [(name, shortened(result.passages.get(name, ""), _LENGTH)) for name in passages],
         "turns": turns,
         "left_out": 0,
     }
