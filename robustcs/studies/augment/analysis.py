@@ -16,7 +16,8 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Result, TableSpec, count, difference, flag, number, p_value, score, table, text
+from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
+from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.rank_stability import rank_stability
@@ -45,8 +46,8 @@ _MEASURES = table(
     difference("ci_high"), p_value("p", "sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "Holm, over the runs of a measure", "p Holm"), p_value("p_t", "cluster-robust t test, two-sided"),
     count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
-    count("turns_down", "turns that lose"), number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+    count("turns_down", "turns that lose"), P_FLOOR,
+    EXACT,
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 _RANKING = table(

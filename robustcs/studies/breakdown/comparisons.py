@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.result import count, flag, number, p_value, text
+from robustcs.result import count, number, p_value, text
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.correction import holm
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.sign_flip import paired_tests
@@ -23,10 +24,10 @@ COMPARED = (
     number("difference", "share of the first − share of the second, of all turns"),
     number("ci_low", "of the difference: 95 %, from the test that gives p; null where none can be given: note says why"),
     number("ci_high"),
-    number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
-    number("effect", "standardised mean difference over units"), number("effect_low"), number("effect_high"),
-    number("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
+    P_FLOOR,
+    EXACT,
+    *EFFECT,
+    DETECTABLE,
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
-from robustcs.result import count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import count, difference, number, p_value, score, share, table, text
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
@@ -54,10 +55,10 @@ REWRITER_SCORES = table(
     difference("difference", "first − second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "by Holm over the pairs of the measure", "p Holm"),
-    number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
-    number("effect", "standardised mean difference over units"), number("effect_low"), number("effect_high"),
-    number("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
+    P_FLOOR,
+    EXACT,
+    *EFFECT,
+    DETECTABLE,
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 REPAIRS = table(

@@ -10,6 +10,7 @@ import numpy as np
 from robustcs.inputs.preferences import TIE, Preference
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, p_value, share, table, text
+from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.preference import preferred_share
@@ -25,7 +26,7 @@ PREFERENCE = table(
     p_value("p", "of the share against one half, two-sided, ties left out"),
     p_value("p_corrected", "Holm, over the criteria of the two systems", "Holm"), count("judgments"),
     count("units", "independent pairs of conversations, or judgments, that decide"),
-    number("p_floor", "the smallest p that this design could have shown"),
+    P_FLOOR,
     text("method", "exact binomial test; Wilson with the effective sample size of the pairs where one was judged repeatedly"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip

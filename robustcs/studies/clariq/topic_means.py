@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Field, count, difference, flag, number, p_value, table, text
+from robustcs.result import Field, count, difference, number, p_value, table, text
+from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import holm_family
@@ -28,8 +29,8 @@ COMPARISONS = table(
     difference("ci_low", "of this comparison alone, from the test that gives p; null where none can be given"),
     difference("ci_high"), p_value("p", "sign-flip test of whole topics, two-sided"),
     p_value("p_corrected", "Holm, over the pairs of runs of a task and measure", "Holm"), count("topics"),
-    number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+    P_FLOOR,
+    EXACT,
     number("effect", "standardised mean difference over topics"),
     difference("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
     text("note", "what must be known beside the numbers"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
 from robustcs.statistics.families import Family, holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
@@ -42,10 +43,10 @@ PAIRS = table(
     difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
     p_value("p_corrected", "by Holm over all comparisons of the measure", "p Holm"),
-    number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
-    number("effect", "standardised mean difference over units", "effect"), number("effect_low"), number("effect_high"),
-    number("detectable", "the smallest true difference that such a design finds with 80 % power at .05", "detectable"),
+    P_FLOOR,
+    EXACT,
+    *EFFECT,
+    DETECTABLE,
     number("detectable_low", "95 %: how roughly that is known, as it rests on the same units"), number("detectable_high"),
     count("units_needed", "units that find a true difference as large as this one with 80 % power at .05; null: none would",
           "needed"),

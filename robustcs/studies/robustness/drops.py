@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.result import Field, difference, flag, number, p_value, text
+from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.means import cluster_t_test
@@ -29,8 +30,8 @@ def tests_of(of: str) -> tuple[Field, ...]:
         p_value("t_p_corrected", "", "Holm", "t test"),
         difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
         difference("ci_high"),
-        number("p_floor", "the smallest p that this design could have shown"),
-        flag("exact", "were all sign patterns tried? else a p at its floor is a bound"),
+        P_FLOOR,
+        EXACT,
         number("effect", "standardised mean drop over units"),
         difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
         flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
