@@ -12,16 +12,13 @@ MEASURES = ("ndcg_cut_3", "map", "recall_1000")
 
 def with_robustcs(run: str, qrels: str) -> list[float]:
     """Means by robustcs."""
-    from robustcs.evaluation.matrix import grade_matrix
+    from robustcs.evaluation.matrix import graded_run
     from robustcs.evaluation.measures import parse_measure, score_columns
-    from robustcs.evaluation.ranking import rank_run
     from robustcs.inputs.qrels import read_qrels
-    from robustcs.inputs.runs import read_run
     from robustcs.policy import EvaluationPolicy
 
     policy = EvaluationPolicy()
-    judgments = read_qrels(qrels)
-    matrix = grade_matrix(rank_run(read_run(run), policy), judgments)
+    matrix, _ = graded_run(run, "run", policy, read_qrels(qrels))
     scores = score_columns(matrix, [parse_measure(name) for name in MEASURES], policy)
     return [float(scores[name].mean()) for name in MEASURES]
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 
@@ -109,8 +110,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
         name="merged judgments",
         turns=tuple(turns),
         turn_codes=turn_codes.astype(np.int32),
-        documents=documents,
-        document_codes=document_codes.astype(np.int32),
+        ids=Ids.from_arrow(documents).take(document_codes),
         grades=standing,
         notes=tuple(note for file in files for note in file.notes),
     )

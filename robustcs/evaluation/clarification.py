@@ -189,8 +189,7 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
         name=qrels.name,
         turns=tuple(turn for turn, _, _ in asked),
         turn_codes=np.repeat(np.arange(len(asked), dtype=np.int32), [len(part) for part in rows]),
-        documents=qrels.documents,
-        document_codes=qrels.document_codes[chosen],
+        ids=qrels.ids.take(chosen),
         grades=qrels.grades[chosen],
     )
     by_turn = facet_scores(ranking, expanded, policy)

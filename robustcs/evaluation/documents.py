@@ -9,6 +9,7 @@ import numpy as np
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.arrays import as_arrow, as_numpy
 from robustcs.inputs.documents import document_ids
+from robustcs.inputs.ids import Ids
 
 
 def as_documents(ranking: Ranking, depth: int | None = None) -> Ranking:
@@ -33,6 +34,6 @@ def as_documents(ranking: Ranking, depth: int | None = None) -> Ranking:
     tied[1:] = level[1:] == level[:-1]
     note = f"{ranking.name}: passages DOC-N count as documents DOC; {further:,} further passages of a document left out"
     return replace(
-        ranking, starts=starts, documents=documents, document_codes=rows.astype(np.int32), tied=tied,
+        ranking, starts=starts, ids=Ids.from_arrow(documents), document_codes=rows.astype(np.int32), tied=tied,
         notes=(*ranking.notes, note),
     )  # fmt: skip

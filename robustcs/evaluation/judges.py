@@ -75,6 +75,6 @@ def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
         qrels,
         turns=tuple(qrels.turns[code] for code in codes),
         turn_codes=turn_codes.astype(np.int32),
-        document_codes=qrels.document_codes[kept],
+        ids=qrels.ids.take(kept),
         grades=qrels.grades[kept],
     )

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
-from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_arrow, as_numpy
-from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.turns import turn_sort_key
+from robustcs.evaluation.ranking import Ranking, notes_on_repeated, rank_run
+from robustcs.inputs.ids import Ids, pair_keys
+from robustcs.inputs.qrels import JudgedPairs, Qrels
+from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
+from robustcs.policy import EvaluationPolicy
 
 #: Nothing was retrieved at this rank, or the turn has no more judged passages.
 ABSENT = -32768
 #: A passage stands here that nobody judged for this turn.
 UNJUDGED = -32767
-#: Place of a document that nobody judged. pa.scalar would import pandas.
-_NOT_JUDGED = as_arrow(np.array([-1], dtype=np.int32))[0]
+#: Rows of a run that are joined at a time.
+_ROWS = 16_384
+
+Grades = npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,51 +69,113 @@ class GradeMatrix:
 
 def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
     """Join a ranking with qrels. Turns without a judgment are left out and counted; judged turns all stay."""
-    order = sorted(range(len(qrels.turns)), key=lambda code: turn_sort_key(qrels.turns[code]))
-    turns = tuple(qrels.turns[code] for code in order)
-    row_of_qrels_turn = np.empty(len(order), dtype=np.int64)
-    row_of_qrels_turn[order] = np.arange(len(order))
-    qrels_rows = row_of_qrels_turn[qrels.turn_codes]
+    builder = MatrixBuilder(qrels)
+    builder.add(ranking)
+    return builder.build(ranking.name, ranking.notes)
 
-    by_row = np.argsort(qrels_rows, kind="stable")
-    judged_documents = qrels.documents.take(as_arrow(qrels.document_codes[by_row]))
-    judged_grades = qrels.grades[by_row]
-    judged_counts = np.bincount(qrels_rows, minlength=len(turns)).tolist()
-    judged_starts = [0, *accumulate(judged_counts)]
 
-    row_of = {turn: row for row, turn in enumerate(turns)}
-    row_of_turn = [row_of.get(turn, -1) for turn in ranking.turns]
-    lengths = np.diff(ranking.starts).tolist()
-    retrieved = np.zeros(len(turns), dtype=np.int64)
-    for row, length in zip(row_of_turn, lengths, strict=True):
-        if row >= 0:
-            retrieved[row] = length
-    grades = np.full((len(turns), int(retrieved.max(initial=0))), ABSENT, dtype=np.int16)
-    ranked = as_arrow(ranking.document_codes)
-    for row, start, length in zip(row_of_turn, ranking.starts.tolist(), lengths, strict=False):
-        if row >= 0:
-            first, count = judged_starts[row], judged_counts[row]
-            documents = ranking.documents.take(ranked.slice(start, length))
-            place = pc.index_in(documents, value_set=judged_documents.slice(first, count)).fill_null(_NOT_JUDGED)
-            # _NOT_JUDGED takes the last
-            grades[row, :length] = np.append(judged_grades[first : first + count], np.int16(UNJUDGED))[as_numpy(place)]
+def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels) -> tuple[GradeMatrix, int]:
+    """The grade matrix of a run's file, and the rows of the file.
 
-    return GradeMatrix(
-        name=ranking.name,
-        turns=turns,
-        grades=grades,
-        judged=_judged_grades(qrels_rows, qrels.grades, len(turns)),
-        retrieved=retrieved,
-        missing=retrieved == 0,
-        extra_turns=row_of_turn.count(-1),
-        notes=ranking.notes,
-        first=first_ids(ranking),
-    )
+    The same as joining what was read and ranked whole, but turn by turn where the file has the rows of every turn together, so
+    that its text is never in memory. Raises :class:`InputError` as :func:`robustcs.inputs.runs.read_run` does.
+    """
+    ranks = policy.order == "rank"
+    builder, rows, repeated = MatrixBuilder(qrels), 0, 0
+    notes: tuple[str, ...] = ()
+    try:
+        for run in run_pieces(path, name, ranks):
+            run.ids.keep_hashes()
+            ranking = rank_run(run, policy)
+            builder.add(ranking)
+            rows, repeated, notes = rows + len(run), repeated + ranking.repeated, run.notes
+    except ScatteredError:
+        run = read_run(path, name, ranks)
+        return grade_matrix(rank_run(run, policy), qrels), len(run)
+    return builder.build(name, (*notes, *notes_on_repeated(name, repeated))), rows
+
+
+class MatrixBuilder:
+    """Joins the turns of a run with judgments, some of them at a time."""
+
+    def __init__(self, qrels: Qrels):
+        self._known = qrels.by_turn
+        self._row_of = {turn: row for row, turn in enumerate(self._known.turns)}
+        self._parts: list[tuple[list[int], npt.NDArray[np.int64], Grades]] = []
+        self._extra = 0
+        self._first: tuple[str, str] = ("", "")
+
+    def add(self, ranking: Ranking) -> None:
+        """Take further turns."""
+        if not self._first[0]:
+            self._first = first_ids(ranking)
+        row_of_turn = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
+        self._extra += int((row_of_turn < 0).sum())
+        chosen = np.flatnonzero(row_of_turn >= 0)
+        ends = np.cumsum(np.diff(ranking.starts)[chosen])
+        # some turns at a time: their ids fit the processor's cache
+        for part in np.split(chosen, np.searchsorted(ends, np.arange(_ROWS, ends[-1] if len(ends) else 0, _ROWS))):
+            if len(part):
+                starts, lengths = ranking.starts[part], np.diff(ranking.starts)[part]
+                places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+                ids = ranking.ids.take(ranking.document_codes[np.repeat(starts, lengths) + places])
+                grades = np.full((len(part), int(lengths.max(initial=0))), ABSENT, dtype=np.int16)
+                found = _grades_of(row_of_turn[part], lengths, ids, self._known)
+                grades[np.repeat(np.arange(len(part)), lengths), places] = found
+                self._parts.append((row_of_turn[part].tolist(), lengths, grades))
+
+    def build(self, name: str, notes: tuple[str, ...]) -> GradeMatrix:
+        """The matrix of all turns; what was taken is let go."""
+        turns = self._known.turns
+        retrieved = np.zeros(len(turns), dtype=np.int64)
+        grades = np.full((len(turns), max((part.shape[1] for _, _, part in self._parts), default=0)), ABSENT, dtype=np.int16)
+        while self._parts:
+            rows, lengths, part = self._parts.pop()
+            retrieved[rows] = lengths
+            grades[rows, : part.shape[1]] = part
+        return GradeMatrix(
+            name=name,
+            turns=turns,
+            grades=grades,
+            judged=_judged_grades(self._known.rows, self._known.grades, len(turns)),
+            retrieved=retrieved,
+            missing=retrieved == 0,
+            extra_turns=self._extra,
+            notes=notes,
+            first=self._first,
+        )
+
+
+def _grades_of(turns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs) -> Grades:
+    """int16[n]: the grade of every id, :data:`UNJUDGED` where nobody judged it. Ids follow each other, ``lengths`` a turn."""
+    rows = np.repeat(turns, lengths)
+    grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
+    counts = known.starts[turns + 1] - known.starts[turns]
+    judged = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    order = np.argsort(known.keys[judged])
+    judged_keys, keys = known.keys[judged][order], pair_keys(rows, ids)
+    # most passages are not judged: a table of the keys' first bits tells that sooner than a search
+    shift = np.uint64(64 - max(10, (16 * len(judged)).bit_length()))
+    some = np.zeros(1 << (64 - int(shift)), dtype=bool)
+    some[judged_keys >> shift] = True
+    maybe = np.flatnonzero(some[keys >> shift])
+    place = np.minimum(np.searchsorted(judged_keys, keys[maybe]), len(judged) - 1)
+    alike = judged_keys[place] == keys[maybe]
+    maybe, pair = maybe[alike], judged[order[place[alike]]]
+    same = ids.take(maybe).equal(known.ids.take(pair)) & (rows[maybe] == known.rows[pair])
+    grades[maybe[same]] = known.grades[pair[same]]
+    for row in maybe[~same].tolist():
+        # two pairs with one key
+        start, end = known.starts[rows[row]], known.starts[rows[row] + 1]
+        own = known.ids.take(slice(start, end)).texts()
+        if ids[row] in own:
+            grades[row] = known.grades[start + own.index(ids[row])]
+    return grades
 
 
 def first_ids(ranking: Ranking) -> tuple[str, str]:
     """The turn and the passage that stand first in the run."""
-    return (ranking.turns[0], ranking.documents[0].as_py()) if len(ranking.documents) else ("", "")
+    return (ranking.turns[0], ranking.ids[0]) if len(ranking.ids) else ("", "")
 
 
 def _judged_grades(rows: npt.NDArray[np.int64], grades: npt.NDArray[np.int16], turns: int) -> npt.NDArray[np.int16]:

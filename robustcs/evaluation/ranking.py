@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import Ids, first_of_pairs
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.
 _ROWS = 16_384
@@ -27,11 +28,10 @@ class Ranking:
 
     starts
         int64[turns + 1]; turn i has the rows ``starts[i]:starts[i + 1]``, best first.
-    documents
-        Arrow strings, the document ids of the run in the order of its file: a document of several turns stands there
-        several times.
+    ids
+        The document ids of the run in the order of its file: a document of several turns stands there several times.
     document_codes
-        int32[n], index into ``documents``.
+        int32[n], index into ``ids`` and ``documents``, which has them as Arrow strings.
     tied
         bool[n]: the document shares its score (or rank) with the one before it in the turn.
     repeated
@@ -41,11 +41,16 @@ class Ranking:
     name: str
     turns: tuple[str, ...]
     starts: npt.NDArray[np.int64]
-    documents: pa.StringArray
+    ids: Ids
     document_codes: npt.NDArray[np.int32]
     tied: npt.NDArray[np.bool_]
     repeated: int
     notes: tuple[str, ...]
+
+    @property
+    def documents(self) -> pa.StringArray:
+        """Arrow strings."""
+        return self.ids.arrow
 
 
 def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
@@ -62,7 +67,7 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     else:
         rows = _order_ties(run, _sorted_rows(turns, -run.scores, len(run.turns)))
         keys = run.scores
-    rows = rows[_first_occurrences(run.documents, rows, turns[rows], _starts(turns, len(run.turns)))]
+    rows = rows[_first_occurrences(run.ids, rows, turns[rows], _starts(turns, len(run.turns)))]
     repeated = len(run) - len(rows)
     starts = _starts(turns[rows], len(run.turns))
     if policy.depth is not None:
@@ -71,10 +76,13 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     turns, keys = turns[rows], keys[rows]
     tied = np.zeros(len(turns), dtype=bool)
     tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
-    notes = list(run.notes)
-    if repeated:
-        notes.append(f"{run.name}: {repeated} repeated documents were left out, the best ranked of each counts")
-    return Ranking(run.name, run.turns, starts, run.documents, rows, tied, repeated, tuple(notes))
+    notes = (*run.notes, *notes_on_repeated(run.name, repeated))
+    return Ranking(run.name, run.turns, starts, run.ids, rows, tied, repeated, notes)
+
+
+def notes_on_repeated(name: str, repeated: int) -> tuple[str, ...]:
+    """What is said of documents that stand twice in a turn."""
+    return (f"{name}: {repeated} repeated documents were left out, the best ranked of each counts",) if repeated else ()
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
@@ -99,28 +107,20 @@ def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     tied[1:] |= equal
     tied[:-1] |= equal
     group = np.concatenate(([0], np.cumsum(~equal)))[tied]
-    # Arrow compares strings by bytes, as strcmp in trec_eval does
-    names = run.documents.take(as_arrow(rows[tied]))
-    place = np.empty(len(names), dtype=np.int64)
-    place[as_numpy(pc.sort_indices(names))] = np.arange(len(names))
+    place = run.ids.take(rows[tied]).places()
     rows = rows.copy()
     rows[tied] = rows[tied][np.lexsort((-place, group))]
     return rows
 
 
 def _first_occurrences(
-    documents: pa.StringArray, rows: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]
+    ids: Ids, rows: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """Mask of the rows whose document has not stood in the turn before."""
     keep = np.ones(len(rows), dtype=bool)
-    ranked = as_arrow(rows)
     bounds = starts[np.searchsorted(starts, range(0, len(rows), _ROWS))]
-    for start, end in pairwise([*np.unique(bounds).tolist(), len(rows)]):
-        names = documents.take(ranked.slice(start, end - start)).dictionary_encode()
-        keys = turns[start:end].astype(np.int64) * len(names.dictionary) + as_numpy(names.indices)
-        ordered = np.sort(keys)
-        if np.any(ordered[1:] == ordered[:-1]):
-            _, first = np.unique(keys, return_index=True)
-            keep[start:end] = False
-            keep[start + first] = True
+    for start, end in pairwise([*dict.fromkeys(bounds.tolist()), len(rows)]):
+        first = first_of_pairs(turns[start:end], ids.take(rows[start:end]))
+        if first is not None:
+            keep[start:end] = first == np.arange(end - start)
     return keep

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.records import decimal_number, filled_lines
 from robustcs.inputs.runs import Run, read_run
@@ -227,14 +227,14 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         turns.append(match[1])
         questions.append(exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"')
     problems.raise_if_any()
-    codes = pa.array(turns, pa.string()).dictionary_encode()
+    codes = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     with np.errstate(over="ignore"):
         scores = np.array([score for _, score in numbers]).astype(np.float32)
     run = Run(
         name=name,
-        turns=tuple(codes.dictionary.to_pylist()),
-        turn_codes=codes.indices.to_numpy(),
-        documents=pa.array(questions, pa.string()),
+        turns=tuple(codes),
+        turn_codes=np.array([codes[turn] for turn in turns], dtype=np.int32),
+        ids=Ids.of(questions),
         scores=scores,
         ranks=np.array([rank for rank, _ in numbers], dtype=np.int64) if ranks else None,
     )

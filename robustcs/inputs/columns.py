@@ -1,7 +1,8 @@
-"""Files of white-space separated columns (runs, qrels, per-turn scores) as Arrow tables.
+"""Files of white-space separated columns (runs, qrels, per-turn scores) as numpy columns.
 
-Arrow's CSV reader does the work where a file is regular; any line that is not sends its piece of the file through
-:func:`_read_lines`, which is slower and says exactly what is wrong. Both give the same table.
+:mod:`robustcs.inputs.cells` does the work where a piece of a file is regular; any line that is not sends its piece through
+:func:`_read_lines`, which is slower and says exactly what is wrong. Both give the same columns. Pieces are small, so that what
+is kept of a file is what its reader keeps.
 """
 
 from __future__ import annotations
@@ -9,34 +10,29 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pacsv
+import numpy.typing as npt
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of
 from robustcs.inputs.files import line_chunks
-
-# Arrow's own allocator keeps what pieces of a file took: a fifth of the peak memory of reading and evaluating 500 turns
-pa.set_memory_pool(pa.system_memory_pool())
+from robustcs.inputs.ids import Ids
 
 Kind = Literal["label", "text", "real", "integer"]
+#: A column: int32 codes of labels, ids, float64 or int64.
+Column = npt.NDArray[Any] | Ids
 
-_ARROW_TYPES: dict[Kind, pa.DataType] = {
-    "label": pa.dictionary(pa.int32(), pa.string()),
-    "text": pa.string(),
-    "real": pa.float64(),
-    "integer": pa.int64(),
-}
-#: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for Arrow.
+#: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for numpy.
 _PIECE = 1 << 20
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
 _SPACES = re.compile(rb" {2,}")
+_LINES = re.compile(rb"\n{2,}")
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 #: The first cell of a line that is neither blank nor a comment.
 _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
@@ -46,8 +42,8 @@ _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
 class Field:
     """One column that is wanted.
 
-    A ``label`` is text that repeats: it comes as a dictionary of its distinct values, in order of first appearance, and
-    codes. For a ``text`` that seldom repeats a dictionary would take longer to build than the file to read.
+    A ``label`` is text that repeats in lines next to each other: it comes as codes of its distinct values, which are numbered
+    in order of first appearance.
     """
 
     name: str
@@ -72,11 +68,38 @@ class Layout:
 
 @dataclass(frozen=True)
 class Columns:
-    """What was read: one Arrow column per wanted field, and what was passed over."""
+    """Rows that were read, in file order, and what was passed over.
 
-    table: pa.Table
+    values
+        Name of a wanted field → its column.
+    labels
+        The distinct values of the ``label`` field: codes index it.
+    """
+
+    values: dict[str, Column]
+    labels: Sequence[str]
     comments: int
     header: bool
+
+    def __len__(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    def ids(self, name: str) -> Ids:
+        """The column of a ``text`` field."""
+        column = self.values[name]
+        assert isinstance(column, Ids)
+        return column
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """The column of any other field."""
+        column = self.values[name]
+        assert isinstance(column, np.ndarray)
+        return column
+
+    def rows(self, part: slice) -> Columns:
+        """Some of the rows."""
+        some = {name: column.take(part) if isinstance(column, Ids) else column[part] for name, column in self.values.items()}
+        return Columns(some, self.labels, self.comments, self.header)
 
 
 def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
@@ -84,30 +107,56 @@ def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
 
     Raises :class:`InputError` with every malformed line (bounded), or when no row is left.
     """
-    schema = pa.schema([(field.name, _ARROW_TYPES[field.kind]) for field in layout.fields])
+    return joined(list(column_pieces(path, layout)))
+
+
+def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Columns]:
+    """The same piece by piece, every line whole; ``labels``, ``comments`` and ``header`` are those of the file up to there.
+
+    Raises :class:`InputError` as :func:`read_columns` does, at the end of the file.
+    """
     problems = ProblemList(path)
-    tables: list[pa.Table] = []
-    comments, header = 0, False
+    codes: dict[bytes, int] = {}
+    labels: list[str] = []
+    comments, header, empty, rows = 0, False, True, 0
     for chunk, line, skip in _pieces(path):
         header = header or skip
-        if tables and chunk.isspace():
+        if not empty and chunk.isspace():
             continue
+        empty = False
         found = len(_COMMENT.findall(chunk)) if b"#" in chunk else 0
         comments += found
-        table = _read_regular(chunk, layout, schema, skip, bool(found)) if not problems.total else None
-        if table is None:
-            table = _read_lines(chunk, layout, schema, skip, line, problems)
-        tables.append(table)
+        values = _read_regular(chunk, layout, skip, bool(found), codes) if not problems.total else None
+        if values is None:
+            values = _read_lines(chunk, layout, skip, line, problems, codes)
+        new = [*islice(reversed(codes), len(codes) - len(labels))]
+        labels.extend(code.decode("utf-8") for code in reversed(new))
+        columns = Columns(values, labels, comments, header)
+        rows += len(columns)
+        if len(columns):
+            yield columns
     problems.raise_if_any()
-    whole = (pa.concat_tables(tables) if tables else schema.empty_table()).unify_dictionaries()
-    if not whole.num_rows:
-        found_text = "the file is empty" if not tables else "the file has no rows"
-        raise input_error(path, None, found_text, f"a {layout.what} has lines of: {' '.join(layout.columns)}", "empty")
-    if whole[0][0].as_py().startswith(("{", "[")):
+    if labels and labels[0].startswith(("{", "[")):
         # words and numbers of a text can stand where columns would
         raise input_error(path, 1, f"JSON, not a {layout.what}", f"write lines of: {' '.join(layout.columns)}", "not-columns")
-    tables.clear()
-    return Columns(whole.combine_chunks(), comments, header)
+    if not rows:
+        found_text = "the file is empty" if empty else "the file has no rows"
+        raise input_error(path, None, found_text, f"a {layout.what} has lines of: {' '.join(layout.columns)}", "empty")
+
+
+def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
+    """Pieces of one file, one after the other; ``compact``: without the bytes of other columns."""
+    if len(parts) == 1 and not compact:
+        return parts[0]
+    values: dict[str, Column] = {}
+    for name, first in parts[0].values.items():
+        columns = [part.values[name] for part in parts]
+        if isinstance(first, Ids):
+            values[name] = Ids.joined(columns, compact)  # type: ignore[arg-type]
+        else:
+            values[name] = np.concatenate(columns)  # type: ignore[arg-type]
+    last = parts[-1]
+    return Columns(values, last.labels, last.comments, last.header)
 
 
 def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
@@ -121,54 +170,52 @@ def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
         line += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")))
 
 
-def _read_regular(chunk: bytes, layout: Layout, schema: pa.Schema, header: bool, comments: bool) -> pa.Table | None:
-    """The rows of a piece in which every line has the same columns; None where Arrow cannot vouch for that."""
+def _read_regular(
+    chunk: bytes, layout: Layout, header: bool, comments: bool, codes: dict[bytes, int]
+) -> dict[str, Column] | None:
+    """The rows of a piece in which every line has the same columns; None where numpy cannot vouch for that."""
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
-    if any(control in chunk for control in (b"\r", b"\v", b"\f", b"\0")):
-        return None
+        if b"\r" in chunk:
+            return None
     if b"\t" in chunk:
         chunk = chunk.replace(b"\t", b" ")
-    blank = np.frombuffer(chunk, dtype=np.uint8) <= ord(" ")
-    if comments or bool((blank[1:] & blank[:-1]).any()) or blank[0]:
-        # two separators side by side, indented or blank lines, comments
-        chunk = _SPACES.sub(b" ", _COMMENT.sub(b"", chunk))
-        chunk = chunk.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    del blank
-    if header:
-        chunk = chunk.lstrip().partition(b"\n")[2]
-    first = chunk.lstrip().split(b"\n", 1)[0].split()
-    width = len(first)
-    if width < len(layout.columns) or (width > len(layout.columns) and not layout.more):
+    if not chunk.isascii():
+        try:
+            chunk.decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+    if comments:
+        chunk = _COMMENT.sub(b"", chunk)
+    cells = None if header else cells_of(chunk)
+    if cells is None:
+        # two separators side by side, indented or blank lines, the end of a line
+        chunk = _SPACES.sub(b" ", chunk).replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" \n")
+        chunk = _LINES.sub(b"\n", chunk)
+        if header:
+            chunk = chunk.partition(b"\n")[2]
+        cells = cells_of(chunk) if chunk else None
+    if cells is None or cells.width < len(layout.columns) or (cells.width > len(layout.columns) and not layout.more):
         return None
-    names = [f"c{i}" for i in range(width)]
-    wanted = {f"c{field.position}": field for field in layout.fields}
-    try:
-        table = pacsv.read_csv(
-            pa.BufferReader(chunk),
-            read_options=pacsv.ReadOptions(column_names=names, block_size=2 * _PIECE, use_threads=False),
-            # a row of another width is an error of Arrow's too; its handler for such rows cannot take one that is not UTF-8
-            parse_options=pacsv.ParseOptions(delimiter=" ", quote_char=False, escape_char=False),
-            convert_options=pacsv.ConvertOptions(
-                # Arrow would read 0x1 as a whole number
-                column_types={
-                    name: pa.string() if field.kind == "integer" else _ARROW_TYPES[field.kind] for name, field in wanted.items()
-                },
-                include_columns=list(wanted),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    table = table.rename_columns([field.name for field in layout.fields])
+    values: dict[str, Column] = {}
+    label = None
     for field in layout.fields:
-        column = table[field.name]
-        if field.kind == "real" and pc.any(pc.is_nan(column)).as_py():
+        column: Column | None = cells.column(field.position)
+        assert isinstance(column, Ids)
+        if field.kind == "label":
+            label, column = column, None
+        elif field.kind == "real":
+            column = reals_of(column)
+        elif field.kind == "integer":
+            column = integers_of(column)
+        if column is None and field.kind != "label":
             return None
-        if field.kind == "integer" and not pc.all(pc.match_substring_regex(column, "^-?[0-9]{1,18}$")).as_py():
-            return None
-    return table.cast(schema)
+        values[field.name] = column  # type: ignore[assignment]
+    for field in layout.fields:
+        if field.kind == "label" and label is not None:
+            # last, because codes must not take what a piece that is refused holds
+            values[field.name] = labels_of(label, codes)
+    return values
 
 
 def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, bytes]]:
@@ -183,8 +230,8 @@ def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, by
 
 
 def _read_lines(
-    chunk: bytes, layout: Layout, schema: pa.Schema, header: bool, first_line: int, problems: ProblemList
-) -> pa.Table:
+    chunk: bytes, layout: Layout, header: bool, first_line: int, problems: ProblemList, codes: dict[bytes, int]
+) -> dict[str, Column]:
     """The reference reader: line by line, every malformed line into ``problems``."""
     values: list[list[Any]] = [[] for _ in layout.fields]
     expected = len(layout.columns)
@@ -215,7 +262,15 @@ def _read_lines(
         else:
             for column, value in zip(values, row, strict=True):
                 column.append(value)
-    return pa.table([pa.array(column, type=kind) for column, kind in zip(values, schema.types, strict=True)], schema=schema)
+    columns: dict[str, Column] = {}
+    for field, column in zip(layout.fields, values, strict=True):
+        if field.kind == "label":
+            columns[field.name] = np.array([codes.setdefault(cell, len(codes)) for cell in column], dtype=np.int32)
+        elif field.kind == "text":
+            columns[field.name] = Ids.packed(column)
+        else:
+            columns[field.name] = np.array(column, dtype=np.float64 if field.kind == "real" else np.int64)
+    return columns
 
 
 class _CellError(ValueError):
@@ -245,7 +300,7 @@ def _convert(cell: bytes, kind: Kind) -> Any:
         raise _CellError(cell, "UTF-8", "save the file as UTF-8", "not-utf8") from None
     if "\0" in text:
         raise _CellError(cell, "text", "the file seems to be binary", "binary-file")
-    return text
+    return cell
 
 
 def line_of_row(path: str | os.PathLike[str], row: int) -> int:

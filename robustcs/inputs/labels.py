@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.collection import read_passage_ids
 from robustcs.inputs.files import read_json, text_lines
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import MAX_GRADE, Qrels, read_qrels
 from robustcs.inputs.records import StrPath, filled_lines, json_lines, shape_of
 from robustcs.inputs.rows import csv_rows, find_column
@@ -257,12 +256,11 @@ def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback
     if not known:
         raise input_error(path, None, "no row has a grade", _FORMS, "empty")
     name = Path(path).name
-    pairs = pa.table({"turn": [turn for turn, _ in known], "document": [document for _, document in known]})
-    turns, documents = (pairs[column].combine_chunks().dictionary_encode() for column in ("turn", "document"))
+    turns = {turn: place for place, turn in enumerate(dict.fromkeys(turn for turn, _ in known))}
     notes = (f"{name}: {counted(repeated, 'repeated label')} counted once",) if repeated else ()
     qrels = Qrels(
-        name, tuple(turns.dictionary.to_pylist()), as_numpy(turns.indices), documents.dictionary, as_numpy(documents.indices),
-        np.array([grade for grade, _ in known.values()], dtype=np.int16), notes,
+        name, tuple(turns), np.array([turns[turn] for turn, _ in known], dtype=np.int32),
+        Ids.of(document for _, document in known), np.array([grade for grade, _ in known.values()], dtype=np.int16), notes,
     )  # fmt: skip
     lines = np.array([line for _, line in known.values()], dtype=np.int64)
     return Labels(qrels, unlabelled, fallback, unknown, lines)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.crowd import plain_text
 from robustcs.inputs.files import read_json
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.records import StrPath, is_turn_id, shape_of
 from robustcs.inputs.runs import Run
@@ -158,8 +158,8 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     with np.errstate(over="ignore"):
         scores = np.array([question.score for question, _ in found]).astype(np.float32)
     codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
-    documents = pa.array([item for _, item in found], pa.string())
+    ids = Ids.of(item for _, item in found)
     told = f"{name}: not in the bank: {len(unmapped)} of {len(asked)} questions, which keep their places in the run"
     notes = (told,) if unmapped else ()
-    run = Run(name, turns, codes, documents, scores, np.arange(1, len(found) + 1), notes)
+    run = Run(name, turns, codes, ids, scores, np.arange(1, len(found) + 1), notes)
     return Mapped(run, how, tuple(unmapped))

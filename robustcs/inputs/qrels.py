@@ -8,20 +8,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robustcs.errors import MAX_PROBLEMS, ProblemList, at_line, input_error
-from robustcs.inputs.arrays import as_numpy
-from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
+from robustcs.inputs.columns import Column, Columns, Field, Layout, line_of_row, read_columns
+from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
 from robustcs.inputs.irds import is_irds, judgments
 from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import is_turn_id
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.turns import turn_sort_key
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
@@ -38,14 +43,14 @@ def _advise(columns: int) -> str:
 _LAYOUT = Layout(
     what="qrels file",
     columns=("turn", "iteration", "document", "grade"),
-    fields=(Field("turn", 0, "label"), Field("document", 2, "label"), Field("grade", 3, "integer")),
+    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("grade", 3, "integer")),
     more=False,
     advise=_advise,
 )
 _THREE_COLUMNS = Layout(
     what="qrels file",
     columns=("turn", "document", "grade"),
-    fields=(Field("turn", 0, "label"), Field("document", 1, "label"), Field("grade", 2, "integer")),
+    fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("grade", 2, "integer")),
     more=False,
     advise=_advise,
 )
@@ -59,24 +64,72 @@ class Qrels:
 
     turns
         The turn ids, each once, in order of first appearance.
-    turn_codes, document_codes
-        int32[n], indices into ``turns`` and ``documents``.
-    documents
-        Arrow strings, the document ids, each once.
+    turn_codes
+        int32[n], index into ``turns``.
+    ids
+        The document id of every pair.
     grades
         int16[n]; negative grades are judged and not relevant.
+
+    ``documents`` (Arrow strings) has the document ids, each once, in order of first appearance, and ``document_codes``
+    (int32[n]) indexes them.
     """
 
     name: str
     turns: tuple[str, ...]
     turn_codes: npt.NDArray[np.int32]
-    documents: pa.StringArray
-    document_codes: npt.NDArray[np.int32]
+    ids: Ids
     grades: npt.NDArray[np.int16]
     notes: tuple[str, ...] = field(default=())
 
+    @cached_property
+    def _encoded(self) -> pa.DictionaryArray:
+        return self.ids.arrow.dictionary_encode()
+
+    @property
+    def documents(self) -> pa.StringArray:
+        """Arrow strings: the document ids, each once."""
+        return self._encoded.dictionary
+
+    @property
+    def document_codes(self) -> npt.NDArray[np.int32]:
+        """int32[n], index into ``documents``."""
+        return np.asarray(np.from_dlpack(self._encoded.indices), dtype=np.int32)
+
     def __len__(self) -> int:
         return len(self.turn_codes)
+
+    @cached_property
+    def by_turn(self) -> JudgedPairs:
+        """The pairs in the order of their turns, for joining them with runs."""
+        order = sorted(range(len(self.turns)), key=lambda code: turn_sort_key(self.turns[code]))
+        row_of = np.empty(len(order), dtype=np.int64)
+        row_of[order] = np.arange(len(order))
+        rows = row_of[self.turn_codes]
+        places = np.argsort(rows, kind="stable")
+        rows, ids = rows[places], self.ids.take(places)
+        starts = np.searchsorted(rows, np.arange(len(order) + 1))
+        return JudgedPairs(
+            tuple(self.turns[code] for code in order), rows, starts, ids, self.grades[places], pair_keys(rows, ids)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """The judgments turn by turn, in natural order.
+
+    rows
+        int64[n], ascending: the turn of every pair; turn ``t`` has the pairs ``starts[t]:starts[t + 1]``.
+    keys
+        uint64[n]: :func:`robustcs.inputs.ids.pair_keys` of turn and document.
+    """
+
+    turns: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    ids: Ids
+    grades: npt.NDArray[np.int16]
+    keys: npt.NDArray[np.uint64]
 
 
 def read_qrels(source: str | os.PathLike[str]) -> Qrels:
@@ -97,7 +150,7 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
         return _from_columns(name, columns, source, lines.__getitem__)
     three = found is not None and found.family in (MS_MARCO_QRELS, MS_MARCO_RUN)
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)
-    if three and as_numpy(columns.table["grade"].chunk(0)).max() > _MOST_IN_THREE:
+    if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         raise input_error(
             source, None, "three columns, and the numbers are no grades",
             "it looks like a run, which --run, --original, --qr or --human takes", "other-kind",
@@ -135,7 +188,7 @@ def _read_table(path: str | os.PathLike[str]) -> tuple[Columns, list[int]]:
     if not rows:
         advice = f"a qrels file has lines of: {' '.join(_LAYOUT.columns)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
-    return Columns(_arrow(rows), 0, False), lines
+    return _columns(rows), lines
 
 
 def _whole(cell: object) -> int | None:
@@ -148,23 +201,17 @@ def _whole(cell: object) -> int | None:
     return int(number) if number is not None and number == int(number) else None
 
 
-def _arrow(rows: list[tuple[str, str, int]]) -> pa.Table:
-    turns, documents, grades = zip(*rows, strict=True)
-    return pa.table(
-        {
-            "turn": pa.array(turns, pa.string()).dictionary_encode(),
-            "document": pa.array(documents, pa.string()).dictionary_encode(),
-            "grade": pa.array(grades, pa.int64()),
-        }
-    )
+def _columns(rows: list[tuple[str, str, int]]) -> Columns:
+    codes: dict[str, int] = {}
+    turns = np.array([codes.setdefault(turn, len(codes)) for turn, _, _ in rows], dtype=np.int32)
+    grades = np.array([grade for _, _, grade in rows], dtype=np.int64)
+    values: dict[str, Column] = {"turn": turns, "document": Ids.of([document for _, document, _ in rows]), "grade": grades}
+    return Columns(values, tuple(codes), 0, False)
 
 
 def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], line: Callable[[int], int | None]) -> Qrels:
     """The judgments of columns; ``line`` gives the line of a row, for messages."""
-    table = columns.table
-    turns, documents = (table[column].chunk(0) for column in ("turn", "document"))
-    turn_codes, document_codes = as_numpy(turns.indices), as_numpy(documents.indices)
-    grades = as_numpy(table["grade"].chunk(0))
+    turn_codes, ids, grades = columns.numbers("turn"), columns.ids("document"), columns.numbers("grade")
     problems = ProblemList(path)
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
     for row in extreme[:MAX_PROBLEMS]:
@@ -178,38 +225,29 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
     if columns.header:
         notes.append(f"{name}: the first line is a header and was left out")
 
-    keys = turn_codes.astype(np.int64) * len(documents.dictionary) + document_codes
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) < len(keys):
-        contradicting = np.flatnonzero(grades != grades[first[inverse]])
+    first = first_of_pairs(turn_codes, ids)
+    if first is not None:
+        contradicting = np.flatnonzero(grades != grades[first])
         for row in contradicting[:MAX_PROBLEMS]:
-            other = int(first[inverse[row]])
+            other = int(first[row])
             earlier = line(other)
             problems.add(
                 line(row),
-                f"turn {turns[int(row)]} document {documents[int(row)]} has grade {grades[row]}"
+                f"turn {columns.labels[turn_codes[row]]} document {ids[int(row)]} has grade {grades[row]}"
                 f" but grade {grades[other]} " + ("before" if earlier is None else f"in {at_line(path, earlier)}"),
                 "keep one of the two",
                 "contradicting-grades",
             )
         problems.total = len(contradicting)
         problems.raise_if_any()
-        notes.append(f"{name}: {len(keys) - len(first)} repeated judgments were counted once")
-        keep = np.sort(first)
-        turn_codes, document_codes, grades = turn_codes[keep], document_codes[keep], grades[keep]
-    return Qrels(
-        name=name,
-        turns=tuple(turns.dictionary.to_pylist()),
-        turn_codes=turn_codes,
-        documents=documents.dictionary,
-        document_codes=document_codes,
-        grades=grades.astype(np.int16),
-        notes=tuple(notes),
-    )
+        keep = np.flatnonzero(first == np.arange(len(first)))
+        notes.append(f"{name}: {len(first) - len(keep)} repeated judgments were counted once")
+        turn_codes, ids, grades = turn_codes[keep], ids.take(keep), grades[keep]
+    return Qrels(name, tuple(columns.labels), turn_codes, ids, grades.astype(np.int16), tuple(notes))
 
 
 def _read_ir_datasets(name: str) -> Qrels:
     rows = judgments(name)
     if not rows:
         raise input_error(name, None, "no judgments", "name another subset", "empty")
-    return _from_columns(name, Columns(_arrow(rows), 0, False), name, lambda row: None)
+    return _from_columns(name, _columns(rows), name, lambda row: None)

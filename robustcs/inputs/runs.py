@@ -9,21 +9,23 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.arrays import as_numpy
-from robustcs.inputs.columns import Columns, Field, Layout, read_columns
+from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, read_columns
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import decimal_number, is_turn_id
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LARGEST_RANK = 10**9
 
@@ -60,8 +62,8 @@ class Run:
         The turn ids, each once, in order of first appearance.
     turn_codes
         int32[n], index into ``turns``.
-    documents
-        Arrow strings[n], the document id of every row.
+    ids
+        The document id of every row; ``documents`` has them as Arrow strings[n].
     scores
         float32[n]; trec_eval keeps scores as 32-bit floats.
     ranks
@@ -73,13 +75,18 @@ class Run:
     name: str
     turns: tuple[str, ...]
     turn_codes: npt.NDArray[np.int32]
-    documents: pa.StringArray
+    ids: Ids
     scores: npt.NDArray[np.float32]
     ranks: npt.NDArray[np.int64] | None = None
     notes: tuple[str, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.turn_codes)
+
+    @property
+    def documents(self) -> pa.StringArray:
+        """Arrow strings[n]."""
+        return self.ids.arrow
 
 
 def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Run:
@@ -100,32 +107,75 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
             return _built(path, name, _from_table, ranks)
     if found is not None and found.family in (MS_MARCO_RUN, MS_MARCO_QRELS):
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
-    columns = read_columns(path, _LAYOUT_WITH_RANK if ranks else _LAYOUT)
-    table = columns.table
+    return _from_trec(name, read_columns(path, _layout(ranks)), ranks)
+
+
+class ScatteredError(Exception):
+    """The rows of a turn stand apart in the file of a run, so that it cannot be evaluated piece by piece."""
+
+
+def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Iterator[Run]:
+    """A run as :func:`read_run` reads it, in pieces of whole turns, so that no more than one of them is in memory.
+
+    The notes of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
+    :class:`ScatteredError` where a turn goes on after another one has begun.
+    """
+    name = Path(path).name if name is None else name
+    found = refuse_other_kinds(path, "run")
+    if found is not None and (found.shape != "lines" or found.family in (MS_MARCO_RUN, MS_MARCO_QRELS)):
+        yield read_run(path, name, ranks)
+        return
+    done = -1
+    open_: list[Columns] = []
+    for columns in column_pieces(path, _layout(ranks)):
+        codes = columns.numbers("turn")
+        begins = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        if bool((codes[1:] < codes[:-1]).any()) or codes[0] < done:
+            raise ScatteredError
+        done = int(codes[-1])
+        if not len(begins) and open_ and _last_turn(open_[-1]) == done:
+            open_.append(columns)
+            continue
+        cut = int(begins[-1]) if len(begins) else 0
+        if open_ or cut:
+            yield _from_trec(name, joined([*open_, columns.rows(slice(0, cut))], compact=False), ranks)
+        open_ = [columns.rows(slice(cut, None))]
+    yield _from_trec(name, joined(open_, compact=False), ranks)
+
+
+def _last_turn(columns: Columns) -> int:
+    return int(columns.numbers("turn")[-1])
+
+
+def _layout(ranks: bool) -> Layout:
+    return _LAYOUT_WITH_RANK if ranks else _LAYOUT
+
+
+def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
+    """Of a piece, only the turns that stand in it."""
     with np.errstate(over="ignore"):
-        scores = as_numpy(table["score"].chunk(0)).astype(np.float32)
-    return _run(name, columns, scores, as_numpy(table["rank"].chunk(0)) if ranks else None)
+        scores = columns.numbers("score").astype(np.float32)
+    return _run(name, columns, scores, columns.numbers("rank") if ranks else None)
 
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
-    turns = columns.table["turn"].chunk(0)
+    codes, ids = columns.numbers("turn"), columns.ids("document")
     told = [f"{name}: the first line is a header and was left out"] if columns.header else []
     told += [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []
-    return Run(
-        name, tuple(turns.dictionary.to_pylist()), as_numpy(turns.indices), columns.table["document"].chunk(0), scores, ranks,
-        (*told, *notes),
-    )  # fmt: skip
+    first, last = int(codes.min()), int(codes.max())
+    turns = tuple(columns.labels[first : last + 1])
+    return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*told, *notes))
 
 
 def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks: bool) -> Run:
     """``turn document rank``; numbers that are not whole are scores."""
-    turns, numbers = columns.table["turn"].chunk(0), as_numpy(columns.table["score"].chunk(0))
+    codes, numbers = columns.numbers("turn"), columns.numbers("score")
     if not bool((numbers == np.floor(numbers)).all()):
         with np.errstate(over="ignore"):
             scores = numbers.astype(np.float32)
-        return _run(name, columns, scores, _places(as_numpy(turns.indices)) if ranks else None,
+        return _run(name, columns, scores, _places(codes) if ranks else None,
                     f"{name}: three columns, read as turn, document and score")  # fmt: skip
-    pairs = np.stack([as_numpy(turns.indices).astype(np.float64), numbers])
+    pairs = np.stack([codes.astype(np.float64), numbers])
     if np.unique(pairs, axis=1).shape[1] < len(numbers):
         raise input_error(
             path, None, "three columns, and numbers that repeat within a turn are no ranks",
@@ -194,7 +244,7 @@ def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> R
     with np.errstate(over="ignore"):
         as_singles = np.array(scores).astype(np.float32)
     return Run(
-        name, tuple(codes), np.array(turn_codes, np.int32), pa.array(documents, pa.string()), as_singles,
+        name, tuple(codes), np.array(turn_codes, np.int32), Ids.of(documents), as_singles,
         np.array(places, np.int64) if ranks else None,
     )  # fmt: skip
 

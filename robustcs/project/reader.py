@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
-from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.matrix import GradeMatrix, graded_run
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -138,20 +138,24 @@ class Inputs:
         """
         policy = policy or self.project.policy
 
-        def one(file: tuple[str, Path]) -> tuple[T, int]:
-            run = read_run(file[1], file[0], ranks=policy.order == "rank")
+        def one(role: str, path: Path) -> tuple[T, int]:
+            run = read_run(path, role, ranks=policy.order == "rank")
             return build(rank_run(run, policy)), len(run)
 
+        return self._each(files, one)
+
+    def _each(self, files: Sequence[tuple[str, Path]], one: Callable[[str, Path], tuple[T, int]]) -> list[T]:
+        """``one`` of every (role, run file), which gives the rows of the file as well; ``jobs`` of them at a time."""
         with ThreadPoolExecutor(self.jobs) as pool:
-            built = list(self.track(pool.map(one, files), "reading runs", len(files)))
+            built = list(self.track(pool.map(one, *zip(*files, strict=True)) if files else [], "reading runs", len(files)))
         for (role, path), (_, rows) in zip(files, built, strict=True):
             self.remember(role, path, rows)
         return [result for result, _ in built]
 
     def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
         """The grade matrix of every (role, run file)."""
-        qrels = self.qrels
-        return self.per_run(files, lambda ranking: grade_matrix(ranking, qrels))
+        policy, qrels = self.project.policy, self.qrels
+        return self._each(files, lambda role, path: graded_run(path, role, policy, qrels))
 
     def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
         """The best ``depth`` passages of every run (name → file), with their grades where there are qrels."""

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.evaluation.augmentation import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 
 Pairs = dict[tuple[str, str], int]
@@ -21,12 +21,10 @@ pairs = st.dictionaries(
 
 
 def as_qrels(judged: Pairs, name: str = "qrels") -> Qrels:
-    turns, documents = ({pair[part]: 0 for pair in judged} for part in (0, 1))
-    for codes in (turns, documents):
-        codes.update({text: number for number, text in enumerate(codes)})
+    turns = {turn: number for number, turn in enumerate(dict.fromkeys(turn for turn, _ in judged))}
     return Qrels(
         name, tuple(turns), np.array([turns[turn] for turn, _ in judged], np.int32),
-        pa.array(documents, pa.string()), np.array([documents[document] for _, document in judged], np.int32),
+        Ids.of(document for _, document in judged),
         np.array(list(judged.values()), np.int16),
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from robustcs.evaluation.clarification import (
 )
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.policy import EvaluationPolicy
@@ -32,7 +33,7 @@ from robustcs.policy import EvaluationPolicy
 def run_of(rows: list[tuple[str, str, float]]) -> Run:
     turns = pa.array([row[0] for row in rows]).dictionary_encode()
     return Run(
-        "r", tuple(turns.dictionary.to_pylist()), turns.indices.to_numpy(), pa.array([row[1] for row in rows]),
+        "r", tuple(turns.dictionary.to_pylist()), turns.indices.to_numpy(), Ids.of(row[1] for row in rows),
         np.array([row[2] for row in rows], dtype=np.float32), np.arange(len(rows)),
     )  # fmt: skip
 

@@ -170,7 +170,7 @@ def test_grade_in_another_turn() -> None:
 def test_many_runs_share_slopes_by_overlap() -> None:
     runs, judged = made_runs(runs=3, turns=6)
     copies = [
-        Ranking(f"{run.name}-{copy}", run.turns, run.starts, run.documents, run.document_codes, run.tied, 0, ())
+        Ranking(f"{run.name}-{copy}", run.turns, run.starts, run.ids, run.document_codes, run.tied, 0, ())
         for run in runs for copy in range(4)
     ]  # fmt: skip
     pool, _, left = made_pool(copies, judged)

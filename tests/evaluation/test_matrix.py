@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tracemalloc
+from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
+from typing import Literal
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix, graded_run
 from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs import columns
+from robustcs.inputs.files import line_chunks
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -65,6 +75,68 @@ def test_blocks_add_up_to_the_matrix(
     assert tuple(turn for block in blocks for turn in block.turns) == matrix.turns
     for part in ("grades", "judged", "retrieved", "missing"):
         assert np.array_equal(np.concatenate([getattr(block, part) for block in blocks]), getattr(matrix, part))
+
+
+rows_ = st.lists(st.tuples(turns_, documents_, st.sampled_from(["1", "2", "2.5", "1e1", "-3"])), min_size=1, max_size=30)
+
+
+@settings(deadline=None)
+@given(rows=rows_, qrels=qrels_, size=st.integers(1, 300), order=st.sampled_from(["score", "rank"]), grouped=st.booleans(),
+       head=st.sampled_from(["", "# made\n", "query_id Q0 document rank score tag\n"]), alike=st.booleans())  # fmt: skip
+def test_turn_by_turn_is_the_same_as_whole(
+    scratch: Path, rows: list[tuple[str, str, str]], qrels: dict[str, dict[str, int]], size: int,
+    order: Literal["score", "rank"], grouped: bool, head: str, alike: bool,
+) -> None:  # fmt: skip
+    """Ties, repeated documents, turns in one place or several, pieces of any size; also where all keys are equal by chance."""
+    matrix_of(scratch, {"9": ["d0"]}, qrels)
+    if grouped:
+        rows = sorted(rows, key=lambda row: row[0])
+    lines = [f"{turn} Q0 {document} {place % 3} {score} t\n" for place, (turn, document, score) in enumerate(rows)]
+    (scratch / "run").write_text(head + "".join(lines))
+    judged, policy = read_qrels(scratch / "qrels"), EvaluationPolicy(order=order)
+    run = read_run(scratch / "run", ranks=order == "rank")
+    whole = grade_matrix(rank_run(run, policy), judged)
+    hashes = mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64)) if alike else nullcontext()
+    pieces = mock.patch.object(columns, "line_chunks", lambda path, _, longest: line_chunks(path, size, longest))
+    with pieces, hashes:
+        found, count = graded_run(scratch / "run", "run", policy, read_qrels(scratch / "qrels"))
+    assert count == len(rows)
+    for field in fields(GradeMatrix):
+        np.testing.assert_equal(getattr(found, field.name), getattr(whole, field.name))
+
+
+def test_memory_is_that_of_a_few_turns(tmp_path: Path) -> None:
+    """Counted allocations: ten times the turns may not take ten times the memory beside the matrix."""
+    (tmp_path / "qrels").write_text("".join(f"t{turn} 0 d1 1\n" for turn in range(400)))
+    qrels = read_qrels(tmp_path / "qrels")
+    most = []
+    for turns in (40, 400):
+        lines = (f"t{turn} Q0 passage-{rank:0100} {rank} {1000 - rank} tag\n" for turn in range(turns) for rank in range(100))
+        (tmp_path / "run").write_text("".join(lines))
+        with mock.patch.object(columns, "_PIECE", 1 << 17):
+            tracemalloc.start()
+            graded_run(tmp_path / "run", "run", EvaluationPolicy(), qrels)
+            most.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert most[1] < 1.5 * most[0]
+
+
+def test_a_run_is_evaluated_without_arrow_and_frames(tmp_path: Path) -> None:
+    """Counted imports: half of what a single turn takes would be theirs."""
+    (tmp_path / "qrels").write_text("1_1 0 a 1\n")
+    (tmp_path / "run").write_text("1_1 Q0 b 1 9.5 t\n1_1 Q0 a 2 9.5 t\n")
+    program = """if True:
+        import sys
+        from robustcs.evaluation.matrix import graded_run
+        from robustcs.evaluation.measures import parse_measure, score_columns
+        from robustcs.inputs.qrels import read_qrels
+        from robustcs.policy import EvaluationPolicy
+        matrix, _ = graded_run("run", "run", EvaluationPolicy(), read_qrels("qrels"))
+        print(score_columns(matrix, [parse_measure("map")], EvaluationPolicy())["map"])
+        print({"pyarrow", "pandas", "scipy", "pytrec_eval", "numpy.ma"} & set(sys.modules))
+    """
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "[0.5]\nset()\n"
 
 
 def test_a_passage_judged_for_another_turn_is_unjudged_here(scratch: Path) -> None:

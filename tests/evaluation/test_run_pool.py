@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measures import parse_measure, score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -35,7 +35,7 @@ def as_ranking(name: str, turns: dict[str, list[str]]) -> Ranking:
     documents = [document for ranked in turns.values() for document in ranked]
     codes = np.arange(len(documents), dtype=np.int32)
     untied = np.zeros(len(documents), dtype=bool)
-    return Ranking(name, tuple(turns), starts, pa.array(documents, pa.string()), codes, untied, 0, ())
+    return Ranking(name, tuple(turns), starts, Ids.of(documents), codes, untied, 0, ())
 
 
 def pool_of(runs: Sequence[Ranking], qrels: Qrels) -> RunPool:

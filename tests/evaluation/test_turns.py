@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +24,7 @@ from robustcs.evaluation.turns import (
     strangers,
     union_of_turns,
 )
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
@@ -34,10 +34,10 @@ EXPECTED = Expected(("1_1", "1_2", "1_10"), passage="d1")
 
 
 def judgments(*pairs: tuple[str, str]) -> Qrels:
-    turns, documents = (tuple(dict.fromkeys(column)) for column in zip(*pairs, strict=True))
+    turns = tuple(dict.fromkeys(turn for turn, _ in pairs))
     return Qrels(
-        "qrels", turns, np.array([turns.index(turn) for turn, _ in pairs], np.int32), pa.array(documents, pa.string()),
-        np.array([documents.index(document) for _, document in pairs], np.int32), np.ones(len(pairs), np.int16),
+        "qrels", turns, np.array([turns.index(turn) for turn, _ in pairs], np.int32),
+        Ids.of(document for _, document in pairs), np.ones(len(pairs), np.int16),
     )  # fmt: skip
 
 

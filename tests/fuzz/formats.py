@@ -10,7 +10,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
@@ -21,6 +20,7 @@ from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Field, Layout, read_columns
 from robustcs.inputs.crowd import read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.files import read_json, read_text
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.kinds import first_cells, kind_of
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
@@ -42,7 +42,7 @@ from tests.fuzz import examples as make
 from tests.fuzz import oracle
 
 _ONE = np.zeros(1, dtype=np.int32)
-_SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, pa.array(["judged"]), _ONE, np.ones(1, dtype=np.int16)), 3)
+_SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dtype=np.int16)), 3)
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}

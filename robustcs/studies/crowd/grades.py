@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import UsageError
 from robustcs.inputs.crowd import GoldCheck, Grade
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.result import count, table, text
@@ -132,13 +132,12 @@ def aggregate(grades: Iterable[Grade]) -> list[FinalGrade]:
 def as_qrels(name: str, judgments: Iterable[tuple[str, str, int]]) -> Qrels:
     """(turn, item, grade) as qrels; every pair must stand once."""
     turns, items, grades = zip(*judgments, strict=True)
-    turn_code, item_code = ({value: place for place, value in enumerate(dict.fromkeys(column))} for column in (turns, items))
+    turn_code = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     return Qrels(
         name=name,
         turns=tuple(turn_code),
         turn_codes=np.array([turn_code[turn] for turn in turns], dtype=np.int32),
-        documents=pa.array(list(item_code), pa.string()),
-        document_codes=np.array([item_code[item] for item in items], dtype=np.int32),
+        ids=Ids.of(items),
         grades=np.array(grades, dtype=np.int16),
     )
 

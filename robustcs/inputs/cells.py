@@ -1,0 +1,184 @@
+"""The cells of a piece of a file in which every line has the same columns, and the numbers in them, by numpy alone."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.inputs.ids import MARGIN, Ids, eight_bytes
+
+#: No cell of a regular number has more bytes; longer ones are read one by one.
+_LONGEST = 16
+_WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
+
+_ZEROS = np.uint64(0x3030303030303030)
+_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+_ONES = np.uint64(0x0101010101010101)
+_TOPS = np.uint64(0x8080808080808080)
+#: The last k bytes of a word.
+_LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
+_POWERS = 10 ** np.arange(18, dtype=np.uint64)
+#: The largest whole number up to which all are 64-bit floats.
+_EXACT = np.uint64(2**53)
+
+
+class Cells:
+    """The cells of a piece: n rows, each of the same number of columns."""
+
+    def __init__(self, data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]):
+        self.data = data
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return int(self._ends.shape[1])
+
+    def column(self, number: int) -> Ids:
+        """The cells of a column, as ids."""
+        ends = self._ends[:, number]
+        starts = np.empty(len(ends), dtype=np.int64)
+        if number:
+            np.add(self._ends[:, number - 1], 1, out=starts)
+        else:
+            starts[:1] = MARGIN
+            np.add(self._ends[:-1, -1], 1, out=starts[1:])
+        return Ids(self.data, starts, ends - starts)
+
+
+def cells_of(chunk: bytes) -> Cells | None:
+    """The cells between single spaces; None where lines differ in their columns, or where other blanks stand."""
+    margin = bytes(MARGIN)
+    end = b"" if chunk.endswith(b"\n") else b"\n"
+    data = np.frombuffer(b"".join([margin, chunk, end, margin]), dtype=np.uint8)
+    inside = data[MARGIN:-MARGIN]
+    places = np.flatnonzero(inside <= ord(" "))
+    found = inside[places]
+    breaks = found == ord("\n")
+    lines = int(np.count_nonzero(breaks))
+    width = int(breaks.argmax()) + 1
+    # nothing below a space but line feeds, as many cells in every line, and none of them empty
+    if int(np.count_nonzero(found < ord(" "))) != lines or lines * width != len(places) or not breaks[width - 1 :: width].all():
+        return None
+    if places[0] == 0 or bool((places[1:] - places[:-1] == 1).any()):
+        return None
+    return Cells(data, (places + MARGIN).reshape(-1, width))
+
+
+def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
+    """int32[n]: the code of every cell; ``codes`` takes new ones in order of first appearance."""
+    changed = np.zeros(len(cells), dtype=bool)
+    changed[:1] = True
+    changed[1:] = cells.lengths[1:] != cells.lengths[:-1]
+    for number in range(-(-int(cells.lengths.max(initial=0)) // 8)):
+        words = cells.words(number)
+        changed[1:] |= words[1:] != words[:-1]
+    first = np.flatnonzero(changed)
+    raw = cells.data.tobytes()
+    starts = cells.starts[first]
+    spans = zip(starts.tolist(), (starts + cells.lengths[first]).tolist(), strict=True)
+    found = np.array([codes.setdefault(raw[start:end], len(codes)) for start, end in spans], dtype=np.int32)
+    return np.repeat(found, np.diff(first, append=len(cells)))
+
+
+def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
+    """float64[n]: the numbers, to the last bit those of ``float``; None where one is none."""
+    digits, shift, negative, regular = _decimals(cells)
+    with np.errstate(over="ignore"):
+        values = digits.astype(np.float64)
+    # a whole number and a power of ten that are floats: their quotient is rounded once
+    values /= _POWERS[shift].astype(np.float64)
+    np.negative(values, out=values, where=negative)
+    for row, cell in _others(cells, regular & (digits < _EXACT)):
+        try:
+            values[row] = float(cell)
+        except ValueError:
+            return None
+        if b"_" in cell or np.isnan(values[row]):
+            return None
+    return values
+
+
+def integers_of(cells: Ids) -> npt.NDArray[np.int64] | None:
+    """int64[n]: the whole numbers; None where a cell is none of at most 18 digits."""
+    digits, shift, negative, regular = _decimals(cells)
+    values = digits.astype(np.int64)
+    np.negative(values, out=values, where=negative)
+    for row, cell in _others(cells, regular & (shift == 0) & ~_with_point(cells)):
+        if not _WHOLE.fullmatch(cell):
+            return None
+        values[row] = int(cell)
+    return values
+
+
+def _others(cells: Ids, regular: npt.NDArray[np.bool_]) -> list[tuple[int, bytes]]:
+    """(row, cell) of the cells that are not regular."""
+    if regular.all():
+        return []
+    raw = cells.data.tobytes()
+    rows = np.flatnonzero(~regular)
+    starts = cells.starts[rows]
+    spans = zip(rows.tolist(), starts.tolist(), (starts + cells.lengths[rows]).tolist(), strict=True)
+    return [(row, raw[start:end]) for row, start, end in spans]
+
+
+def _with_point(cells: Ids) -> npt.NDArray[np.bool_]:
+    """bool[n]: the cell ends in a point, which :func:`_decimals` reads as no digit."""
+    return np.asarray(cells.data[cells.starts + cells.lengths - 1] == ord("."))
+
+
+def _decimals(
+    cells: Ids,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Of cells such as ``-12.345``: digits (12345), places after the point (3), sign, and which cells are such numbers.
+
+    Eight characters are worked on at a time, as the bytes of one whole number. The point is read as a digit 0 first and taken
+    out by a division.
+    """
+    negative = cells.data[cells.starts] == ord("-")
+    size = cells.lengths - negative
+    regular = (size > 0) & (size <= _LONGEST)
+    size = np.where(regular, size, 1)
+    ends = cells.starts + cells.lengths
+    low, places, points, fine = _eight(cells.data, ends, np.minimum(size, 8))
+    regular &= fine
+    if int(size.max(initial=0)) > 8:
+        high, above, more, fine = _eight(cells.data, ends - 8, np.maximum(size - 8, 0))
+        regular &= fine
+        low = low + high * _POWERS[8]
+        places = np.where(more > 0, above + 8, places)
+        points = points + more
+    regular &= (points <= 1) & (size > points)
+    whole = low // _POWERS[np.where(points > 0, places + 1, 17)]
+    # whole · 10^(places + 1) + rest → whole · 10^places + rest
+    return low - whole * (np.uint64(9) * _POWERS[places]), places, negative, regular
+
+
+def _eight(
+    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Of the ``size`` ≤ 8 bytes before ``ends``: the number with its point as a 0, digits after the point, points (0, 1 or 2
+    for more), and whether nothing else stands there.
+    """
+    inside = _LAST[size]
+    word = (eight_bytes(data)[ends - 8] & inside) | (_ZEROS & ~inside)
+    # the lowest top bit that is left marks the first point
+    differ = word ^ _POINTS
+    marks = (differ - _ONES) & ~differ & _TOPS
+    mark = (marks & (~marks + np.uint64(1))) >> np.uint64(7)
+    # bytes 0 to 7 say how many digits follow a point there
+    places = ((mark * np.uint64(0x0706050403020100)) >> np.uint64(56)).astype(np.int64)
+    points = (mark > 0).astype(np.int64)
+    word ^= mark * np.uint64(ord(".") ^ ord("0"))
+    fine = ((word + np.uint64(0x4646464646464646)) | (word - _ZEROS)) & _TOPS == 0
+    word = word - _ZEROS
+    word = word * np.uint64(10) + (word >> np.uint64(8))
+    pairs = np.uint64(0x000000FF000000FF)
+    first = (word & pairs) * np.uint64(100 + (1000000 << 32))
+    second = ((word >> np.uint64(16)) & pairs) * np.uint64(1 + (10000 << 32))
+    return (first + second) >> np.uint64(32), places, points, fine
