@@ -60,14 +60,17 @@ class StudyCall:
 
         return Workspace(project or self.project, self.given.get("jobs", 1), track)
 
-    def answered(self, project: Project | None = None) -> Workspace:
-        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index."""
+    def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
+        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.
+
+        ``samples``: also for further samples of rewriters.
+        """
         workspace = self.workspace(project)
         if workspace.project.retrieval is None:
             return workspace
         from robustcs.project.retrieved import with_runs
 
-        return workspace.of(with_runs(workspace, self.tell))
+        return workspace.of(with_runs(workspace, self.tell, samples))
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to every ``--output``, or to the terminal."""

@@ -27,7 +27,7 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "original": ("Inputs", ["--original"], {"multiple": True, "metavar": "[NAME=]FILE",
         "help": "Run of the raw turns; repeat with NAME= for others, such as whole conversations."}),
     "qr": ("Inputs", ["--qr"], {"multiple": True, "metavar": "[NAME=]FILE",
-        "help": "Run of a rewriter; repeat with NAME= for several."}),
+        "help": "Run of a rewriter; repeat with NAME= for several, with the same NAME for samples of one."}),
     "human": ("Inputs", ["--human"], {"metavar": "FILE", "help": "Run of the manual rewrites."}),
     "metric": ("Scores", ["--metric"], {"multiple": True, "metavar": "NAME",
         "help": "Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."}),
@@ -105,7 +105,9 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
         if source:
             inputs[source.key] = _parsed(source, value)
         elif name in ("original", "qr"):
-            inputs[name] = {name or "": path for name, path in map(named, value)}
+            runs = inputs[name] = {}
+            for system, path in map(named, value):
+                runs.setdefault(system or "", []).append(path)
         elif name not in (*RESULT, *ALWAYS, "jobs"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)

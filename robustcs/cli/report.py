@@ -56,7 +56,7 @@ def _run(output: str | None, fresh: bool, **given: Any) -> None:
     project = load_project(_USES, given)
     if project.retrieval is not None:
         project = _with_testsets(Workspace(project, given["jobs"], track))
-        project = with_runs(Workspace(project, given["jobs"], track), tell)
+        project = with_runs(Workspace(project, given["jobs"], track), tell, samples=True)
     folder = Path(output) if output is not None else report_folder(project)
     config = given["config"]
     make(project, folder, Path(config).parent if config else Path(), _command(given), given["jobs"], fresh)

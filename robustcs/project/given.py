@@ -59,8 +59,10 @@ def _with(project: Project, key: str, value: Any) -> Project:
     if key == "human":
         return project.with_formulation(key, run=file_of(readers.run, key, value))
     if key in ("original", "qr"):
-        for role, path in _several_runs(key, value).items():
-            project = project.with_formulation(role, run=path)
+        for role, (first, *others) in _several_runs(key, value).items():
+            if others and key != "qr":
+                raise UsageError("repeated-run", f"several runs of {role}", "give each a NAME of its own: only rewriters vary")
+            project = project.with_formulation(role, run=first, sample_runs=tuple(others))
         return project
     if key in _POLICY:
         policy: dict[str, Any] = {key: _whole(key, value) if key in ("relevance_level", "depth") else value}
@@ -72,6 +74,8 @@ def _with(project: Project, key: str, value: Any) -> Project:
     if source.table != "formulations":
         return replace(project, **{key: placed})
     for role, one in placed.items():
+        if key == "samples" and parse_role(role)[0] != "qr":
+            raise UsageError("bad-role", f"samples of {role}", "only a rewriter has some: write qr or qr:NAME")
         if (key, role) == ("scores", "answers"):
             project = replace(project, answer_similarity=one)
             continue
@@ -79,14 +83,21 @@ def _with(project: Project, key: str, value: Any) -> Project:
     return project
 
 
-def _several_runs(role: str, value: Any) -> dict[str, Path]:
-    """Key of the formulation → run, of one or of several by name."""
+def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
+    """Key of the formulation → runs, one for each sample, of one formulation or of several by name."""
     from robustcs.inputs.objects import is_nested
+
+    def runs(keyword: str, value: Any) -> list[Path]:
+        parts = _parts(value)
+        if not parts:
+            raise UsageError("no-run", f"no run of {keyword}", "give one, or several in a list: its samples")
+        return [file_of(readers.run, _at(keyword, place, parts), part) for place, part in enumerate(parts)]
 
     if isinstance(value, Mapping) and not is_nested(value):
         # without a name there is only one
-        return {f"{role}:{name}" if name else role: file for name, file in named_files(readers.run, role, value).items()}
-    return {role: file_of(readers.run, role, value)}
+        named = _by_name(role, value).items()
+        return {f"{role}:{name}" if name else role: runs(_item(role, name), one) for name, one in named}
+    return {role: runs(role, value)}
 
 
 def _placed(table: str, key: str, value: Any) -> Any:

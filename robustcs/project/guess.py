@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,11 +21,15 @@ from robustcs.project.found import Folder, Found, look_through, role_of, short_n
 from robustcs.project.guess_judgments import choose_judgments, judged_by
 from robustcs.project.guess_studies import guess_studies
 from robustcs.project.model import Role
-from robustcs.project.text_choice import Chooser, Texts, best_family, in_words, texts_in
+from robustcs.project.text_choice import Chooser, Chosen, Texts, best_family, in_words, texts_in
 from robustcs.wording import counted
 
 #: Measures of the project file, where scores do not say which there are.
 _METRICS = ("P_1", "ndcg_cut_3")
+
+
+#: How the name of a sample ends: ``llm_sample_2``, ``llm_seed2``.
+_SAMPLE = re.compile(r"_?(?:sample|seed|draw)_?([0-9]+)$")
 
 
 @dataclass
@@ -35,6 +40,8 @@ class Part:
     scores: str | None = None
     answers: str | None = None
     rewrites: str | None = None
+    samples: list[str] = field(default_factory=list)
+    sample_runs: list[str] = field(default_factory=list)
     why: str = ""
     texts_why: str = ""
 
@@ -84,6 +91,20 @@ def guess(path: Path) -> Guess:
         if file.path not in made.folder.taken:
             made.folder.leave(file.path, f"{file.what.says if file.what else 'unknown'}, and nothing here goes with them")
     return made
+
+
+def by_rewriter(names: Iterable[str]) -> list[list[str]]:
+    """Names of rewriters' runs, those of samples of one rewriter together in the order of their numbers, the others alone."""
+    groups: dict[tuple[str, bool], list[str]] = {}
+    for name in names:
+        sampled = _SAMPLE.search(name)
+        groups.setdefault((name[: sampled.start()] if sampled else name, sampled is not None), []).append(name)
+
+    def number(name: str) -> int:
+        found = _SAMPLE.search(name)
+        return int(found[1]) if found else 0
+
+    return [sorted(some, key=number) for some in groups.values()]
 
 
 def _one_file(made: Guess, key: str, kind: str) -> None:
@@ -197,11 +218,15 @@ class _Systems:
             if system or texts:
                 self._part(role, system, by_scores)
                 self._texts(role, texts, self._fits(chooser, texts, system, other, beside))
-        for name, system in rewriters.items():
-            key = "qr" if len(rewriters) == 1 else f"qr:{name}"
-            self._part(key, system, by_scores)
-            if name in chosen:
-                self._texts(key, chosen[name].texts, chosen[name].why)
+        grouped = [[name] for name in rewriters] if by_scores else by_rewriter(rewriters)
+        for first, *further in grouped:
+            called = _SAMPLE.sub("", first) if further else first
+            key = "qr" if len(grouped) == 1 or not called else f"qr:{called}"
+            self._part(key, rewriters[first], by_scores)
+            if first in chosen:
+                self._texts(key, chosen[first].texts, chosen[first].why)
+            for name in further:
+                self._sample(key, rewriters[name], chosen.get(name))
         if not family.members:
             self._texts_alone(chooser, used)
         self._leave_texts(chooser, rewriters)
@@ -217,12 +242,14 @@ class _Systems:
             self.made.metrics = tuple(there or sorted(set.intersection(*known))[:2])
 
     def _believed(self, family: Family, with_texts: set[str], chooser: Chooser) -> dict[str, System]:
-        """Rewriters by name or by texts; where neither says so, a run beside a nameless family is a further system."""
+        """Rewriters by name, also that of a sample, or by texts; where neither says so, a run beside a nameless family is a
+        further system.
+        """
         texts = any(one.role == "qr" for one in chooser.texts)
         return {
             name: system
             for name, system in family.rewriters.items()
-            if name in family.sure or name in with_texts or (family.words and not texts)
+            if name in family.sure or name in with_texts or _SAMPLE.search(name) or (family.words and not texts)
         }
 
     def _part(self, key: str, system: System | None, by_scores: bool) -> None:
@@ -236,11 +263,20 @@ class _Systems:
             part.why = f"{counted(len(system.turns), 'turn')}, up to {system.depth} deep"
         self.folder.take(system.file.path, f"{'scores' if by_scores else 'run'} of {key}, by its name")
 
+    def _sample(self, key: str, system: System, texts: Chosen | None) -> None:
+        part = self.made.formulations[key]
+        part.sample_runs.append(system.file.path)
+        self.folder.take(system.file.path, f"run of a further sample of {key}, by its name")
+        if texts is not None:
+            part.samples.append(texts.texts.named)
+            self.folder.take(texts.texts.file.path, f"texts of a further sample of {key}, {texts.why}")
+
     def _texts(self, key: str, texts: Texts | None, why: str) -> None:
         if texts is None:
             return
         part = self.made.formulations.setdefault(key, Part())
-        part.rewrites, part.texts_why = texts.named, why
+        sampled = f"up to {texts.samples} texts of a turn: its samples" if texts.samples > 1 else ""
+        part.rewrites, part.texts_why = texts.named, "; ".join(filter(None, (why, sampled)))
         how = "by its fields" if texts.fields > 1 else why or "by its name"
         self.folder.take(texts.file.path, f"texts of {key}, {how}")
 

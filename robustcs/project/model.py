@@ -21,7 +21,7 @@ from robustcs.retrieval.settings import RetrievalSettings
 Role = Literal["original", "qr", "human"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
 #: What a formulation can have.
-FORMULATION_FILES = ("run", "scores", "answers", "rewrites")
+FORMULATION_FILES = ("run", "scores", "answers", "rewrites", "samples")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,12 @@ class TextSource:
 
 @dataclass(frozen=True)
 class Formulation:
-    """One formulation of the turns and what answers it. ``name`` is ``original``, ``human`` or the rewriter's name."""
+    """One formulation of the turns and what answers it. ``name`` is ``original``, ``human`` or the rewriter's name.
+
+    samples, sample_runs
+        Of a rewriter that varies: the texts of its second and further samples, a file each, and their runs. Where one is
+        needed, ``rewrites`` and ``run`` stand, which are its first sample. A file of texts may hold several samples itself.
+    """
 
     role: Role
     name: str
@@ -42,6 +47,8 @@ class Formulation:
     scores: Path | None = None
     answers: Path | None = None
     rewrites: tuple[TextSource, ...] = ()
+    samples: tuple[TextSource, ...] = ()
+    sample_runs: tuple[Path, ...] = ()
 
 
 #: Settings of these tables that are whole numbers, and the least that each can be.
@@ -228,12 +235,22 @@ class Project:
             raise UsageError("repeated-run", f"a further run is named {name!r}, as a formulation is", "choose another name")
         return {**own, **self.runs}
 
+    @property
+    def sample_runs(self) -> dict[str, Path]:
+        """The runs of rewriters' second and further samples, as ``NAME.2`` and so on → file."""
+        return {
+            f"{part.name}.{place}": run for part in self.formulations.values() for place, run in enumerate(part.sample_runs, 2)
+        }
+
     def with_formulation(self, key: str, **changes: Any) -> Project:
-        """The project with some parts of one formulation replaced; a run takes the place of scores and the reverse."""
+        """The project with some parts of one formulation replaced; a run takes the place of scores and the reverse.
+
+        A run without ``sample_runs`` is the only one of its rewriter.
+        """
         role, name = parse_role(key)
         known = self.formulations.get(key, Formulation(role, name))
         if changes.get("run"):
-            changes["scores"] = None
+            changes = {"scores": None, "sample_runs": (), **changes}
         elif changes.get("scores"):
             changes["run"] = None
         return replace(self, formulations={**self.formulations, key: replace(known, **changes)})

@@ -16,7 +16,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
     parts = {}
     for key, part in project.formulations.items():
         kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
-        if any(getattr(kept, name) for name in FORMULATION_FILES):
+        if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
             parts[key] = kept
     known = {field.name for field in fields(Project)}
     assert known.issuperset(keys)

@@ -28,7 +28,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
-from robustcs.inputs.texts import Role, TextFile
+from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import url_of
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
@@ -45,8 +45,13 @@ Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 class Inputs:
     """The inputs of one command, each read when it is needed and once; none of them is written to from now on.
 
-    ``notes``: what was passed over while reading texts.
+    notes
+        What was passed over while reading texts and runs.
+    takes_samples
+        Do all samples of a rewriter count? Else the first stands for it, and a note says so.
     """
+
+    takes_samples = False
 
     def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
         self.project = project
@@ -137,6 +142,11 @@ class Inputs:
         They are ranked by ``policy``, or by that of the project.
         """
         policy = policy or self.project.policy
+        read = {path for _, path in files}
+        for part in self.project.formulations.values():
+            if part.run in read and part.sample_runs and not self.takes_samples:
+                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one for each sample: the first stands for it"
+                self.notes += [note] if note not in self.notes else []
 
         def one(role: str, path: Path) -> tuple[T, int]:
             run = read_run(path, role, ranks=policy.order == "rank")
@@ -172,13 +182,40 @@ class Inputs:
 
     def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
         """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
-        if source.path not in self._opened:
-            self._opened[source.path] = TextFile(source.path)
-        file = self._opened[source.path]
+        file = self._open(source)
         texts = file.texts(role, source.column)
         self.notes += [note for note in file.notes(role, source.column) if note not in self.notes]
         self.remember(f"{who} texts", source.path, len(texts))
         return texts
+
+    @cached_property
+    def samples(self) -> dict[str, dict[str, Samples]]:
+        """Rewriter → turn → its texts, one for each sample: those of the file that has the turn, then one of every further
+        file of samples.
+        """
+        found: dict[str, dict[str, Samples]] = {}
+        for key, part in self.project.formulations.items():
+            if part.role != "qr":
+                continue
+            known: dict[str, Samples] = {}
+            for source in part.rewrites:
+                for turn, texts in self._text_samples(source, key).items():
+                    known.setdefault(turn, texts)
+            for source in part.samples:
+                for turn, texts in self._text_samples(source, key).items():
+                    known[turn] = (*known.get(turn, ()), *texts)
+            found[part.name] = known
+        return found
+
+    def _text_samples(self, source: TextSource, key: str) -> dict[str, Samples]:
+        samples = self._open(source).samples("qr", source.column)
+        self.remember(f"{key} texts", source.path, len(samples))
+        return samples
+
+    def _open(self, source: TextSource) -> TextFile:
+        if source.path not in self._opened:
+            self._opened[source.path] = TextFile(source.path)
+        return self._opened[source.path]
 
     @cached_property
     def texts(self) -> dict[str, dict[str, str]]:

@@ -32,7 +32,7 @@ from robustcs.project.model import (
     parse_role,
     parse_text_source,
 )
-from robustcs.project.sources import SOURCES, Source
+from robustcs.project.sources import BY_NAME, SOURCES, Source
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
 from robustcs.protected import CONFIG_NAME, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
@@ -131,7 +131,11 @@ class _Reader:
     def _files(self, table: _Table, of: str = "") -> dict[str, Any]:
         """What the table says of its sources; a key that it does not have is left out."""
         return {
-            source.key: self._value(table, source) for source in SOURCES if source.table == of and source.key in table.values
+            source.key: self._value(table, source)
+            for source in SOURCES
+            if source.table == of
+            and source.key in table.values
+            and not (source.key == "run" and isinstance(table.values["run"], list))  # samples
         }
 
     def _value(self, table: _Table, source: Source) -> Any:
@@ -167,7 +171,14 @@ class _Reader:
 
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
         self._known(table, FORMULATION_FILES)
-        return Formulation(role, name, **self._files(table, "formulations"))
+        files, runs = self._files(table, "formulations"), table.values.get("run")
+        if isinstance(runs, list):
+            first, *others = self._paths(table, BY_NAME["run"]) or (None,)
+            files |= {"run": first, "sample_runs": tuple(others)}
+        if role != "qr" and (files.get("samples") or files.get("sample_runs")):
+            key = "run" if files.get("sample_runs") else "samples"
+            self._problem(table, key, f"several {key}s of {name}", "only a rewriter, qr or qr:NAME, has samples")
+        return Formulation(role, name, **files)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
         groups = {}

@@ -70,6 +70,21 @@ def question_pairs(workspace: Workspace) -> tuple[Formulation, list[Formulation]
     return human, rewriters
 
 
+def sampled(workspace: Workspace) -> list[Formulation]:
+    """At least one rewriter with several texts or several runs of the same turns: these rewriters."""
+    parts = [part for part in workspace.project.formulations.values() if part.role == "qr"]
+    found = [
+        part for part in parts
+        if part.sample_runs or any(len(texts) > 1 for texts in workspace.samples[part.name].values())
+    ]  # fmt: skip
+    if not found:
+        raise UsageError(
+            "no-samples", "no rewriter has several samples",
+            "give --qr NAME=FILE several times with the same NAME, or texts with several samples (--rewrites, --samples)",
+        )  # fmt: skip
+    return found
+
+
 def new_judgments(workspace: Workspace) -> None:
     """Judgments that could join the qrels, or those of judges to correct."""
     if not (workspace.project.new_judgments or workspace.project.judges):
@@ -136,7 +151,7 @@ def questions(workspace: Workspace) -> None:
 
 def systems_with_texts(workspace: Workspace) -> list[System]:
     """The project's systems with texts, and what answers them. Raises :class:`UsageError` where there are none."""
-    systems = systems_of(workspace)
+    systems = systems_of(workspace, samples=True)
     if not systems:
         raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
     return systems
@@ -192,6 +207,6 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, judges, groups,
         compared_runs, paraphrases,
         collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
-        texts_of_turns,
+        texts_of_turns, sampled,
     )
 }  # fmt: skip

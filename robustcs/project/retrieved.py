@@ -106,9 +106,11 @@ class Retrieval:
             if not system.open:
                 continue
             path = self._write(system)
-            key = next((key for key, part in project.formulations.items() if part.name == system.name), None)
+            key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
             if key is not None:
-                project = project.with_formulation(key, run=path)
+                runs = [project.formulations[key].run, *project.formulations[key].sample_runs]
+                runs[system.sample - 1 : system.sample] = [path]
+                project = project.with_formulation(key, run=runs[0], sample_runs=tuple(runs[1:]))
             else:
                 project = replace(project, runs={**project.runs, system.name: path})
         return project
@@ -269,16 +271,17 @@ def _lines(turn: str, ranking: Ranking) -> str:
     )
 
 
-def with_runs(workspace: Workspace, tell: Callable[[str], None]) -> Project:
+def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False) -> Project:
     """The project of ``workspace`` with a run for every text that waits for one, where an index is configured.
 
-    A formulation with scores or answers instead of a run waits for none. Without an index the project is returned as it is.
+    A formulation with scores or answers instead of a run waits for none. ``samples``: also for further samples of rewriters.
+    Without an index the project is returned as it is.
     """
     project = workspace.project
     if project.retrieval is None:
         return project
     scored = {part.name for part in project.formulations.values() if not part.run and (part.scores or part.answers)}
-    waiting = [system for system in systems_of(workspace) if system.open and system.name not in scored]
+    waiting = [system for system in systems_of(workspace, samples) if system.open and system.base not in scored]
     return Retrieval(workspace, tell, waiting).complete() if waiting else project
 
 

@@ -82,11 +82,15 @@ def _formulation(key: str, part: Part) -> list[str]:
     for what in ("run", "scores"):
         path = getattr(part, what)
         if path:
-            lines.append(f"{what} = {_quoted(path)}" + (f"  # {part.why}" if part.why else ""))
+            value = _list([path, *part.sample_runs]) if what == "run" and part.sample_runs else _quoted(path)
+            why = [part.why, "a run for each sample" if part.sample_runs else ""]
+            lines.append(f"{what} = {value}" + (f"  # {'; '.join(filter(None, why))}" if any(why) else ""))
     if part.answers:
         lines.append(f"answers = {_quoted(part.answers)}")
     if part.rewrites:
         lines.append(f"rewrites = {_quoted(part.rewrites)}" + (f"  # {part.texts_why}" if part.texts_why else ""))
+        if part.samples:
+            lines.append(f"samples = {_list(part.samples)}  # texts of further samples")
     elif role == "qr" and part.run:
         lines.append("# rewrites = …  # no texts are known that this run answered")
     return lines

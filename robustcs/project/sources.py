@@ -77,6 +77,9 @@ SOURCES: tuple[Source, ...] = (
            metavar="ROLE=FILE[:COLUMN]", irds=True,
            help="Question texts; of several files for a ROLE the earlier wins, turn by turn. COLUMN may be original, qr or"
            " human where a file has several formulations."),
+    Source("samples", "formulations", "role texts", "{name} texts", readers.texts, option="--samples",
+           metavar="ROLE=FILE[:COLUMN]",
+           help="Question texts of a further sample of a rewriter, beside those of --rewrites; repeat for several."),
     Source("answers", "formulations", "roles", "{name} answers", readers.predicted_answers, option="--answers",
            metavar="ROLE=FILE", help="Predicted answers (reading comprehension)."),
     Source("gold", "", "one", "gold answers", readers.gold_answers, option="--gold",

@@ -38,6 +38,8 @@ class Texts:
         How many formulations the file has fields for.
     topics
         Is it a collection's own file of topics?
+    samples
+        The most texts of a turn.
     """
 
     file: Found
@@ -47,6 +49,7 @@ class Texts:
     texts: Mapping[str, str]
     fields: int
     topics: bool
+    samples: int
 
 
 def texts_in(folder: Folder, file: Found) -> list[Texts]:
@@ -68,14 +71,16 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
         tries.append((plain, None))
     for role, column in tries:
         try:
-            texts = opened.texts(role or "qr", column)
+            samples = opened.samples(role or "qr", column)
         except InputError as error:
             reason = error
             continue
         words = (*telling_words(file.path), *words_of(fields.get(role, "") if role and column else ""))
         named = f"{file.path}:{column}" if column and (len(tries) > 1 or len(fields) > 1) else file.path
-        if texts:
-            found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics")))
+        if samples:
+            texts = {turn: some[0] for turn, some in samples.items()}
+            most = max(map(len, samples.values()))
+            found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics"), most))
     if not found and reason is not None:
         folder.refuse(file.path, reason)
     return found

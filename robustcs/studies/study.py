@@ -83,8 +83,11 @@ class Call(Protocol):
     def workspace(self, project: Project | None = None) -> Workspace:
         """What ``project`` (default: that of the call) names, ready to be read."""
 
-    def answered(self, project: Project | None = None) -> Workspace:
-        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index."""
+    def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
+        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.
+
+        ``samples``: also for further samples of rewriters.
+        """
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to every ``--output``, or to the terminal."""

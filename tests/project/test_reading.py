@@ -288,8 +288,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, metrics,"
         " thresholds,"
         " policy, seed",
-        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites",
-        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites",
+        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites, samples",
+        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites, samples",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
         ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, unit",
     ]

@@ -21,9 +21,11 @@ from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
 #: What a command line needs beside its name, so that it shows tables and writes nothing.
-ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml"}
+ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml",
+         "samples": " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))}  # fmt: skip
 #: What a function needs for the same.
-KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"}}
+KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"},
+            "samples": {"qr": {"people": [f"runs/stem_manual_{number}.trec" for number in (1, 2, 3)]}}}  # fmt: skip
 #: Columns that name files.
 FILES = {"path", "old_file"}
 
@@ -127,7 +129,10 @@ def test_objects_give_what_files_give(
     if answered == "compare":
         pytest.skip("its sides are projects, which hold their objects themselves")
     expected = result_of(answered, demo, monkeypatch)
-    result = getattr(robustcs, answered)(**own_objects.get(answered, objects))
+    held = own_objects.get(answered, objects)
+    if answered == "samples":
+        held = held | {"qr": {"people": [held["runs"][f"manual_{number}"] for number in (1, 2, 3)]}}
+    result = getattr(robustcs, answered)(**held)
     for name, frame in expected.tables.items():
         ours, theirs = (table.drop(columns=list(FILES & {*table})) for table in (result.tables[name], frame))
         pd.testing.assert_frame_equal(ours, theirs)

@@ -11,6 +11,7 @@ import numpy as np
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.result import count, difference, number, p_value, score, share, table, text
+from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.families import holm_family
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 #: The level at which two rewriters are told apart.
 ALPHA = 0.05
-#: Random exchanges of the rewriters behind the chance level of a choice.
-EXCHANGES = 500
 
 _CUT = (text("metric"), text("threshold", "what makes an answer correct"))
 _OF = "95 %: Wilson's interval with whole units"
@@ -206,14 +205,8 @@ def _repairs(
 
 def _choice(metric: str, names: Sequence[str], table: np.ndarray, units: Units, seed: int) -> tuple[Any, ...]:
     """What choosing the best rewriter in every turn would gain over the best one, and what it would gain by chance."""
-    highest = table.max(axis=0)
-    best = int(table.mean(axis=1).argmax())
-    gain = highest - table[best]
-    (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bool((gain <= 1).all()) else None)
-    generator = np.random.default_rng(seed)
-    exchanged = [generator.permuted(table, axis=0).mean(axis=1).max() for _ in range(EXCHANGES)]
-    by_chance = float(highest.mean() - np.mean(exchanged))
+    found = best_choice(table, units, seed)
+    gain = found.gain
     return (
-        metric, names[best], float(table[best].mean()), float(highest.mean()), found.value, found.low, found.high, by_chance,
-        found.note,
+        metric, names[found.best], found.best_mean, found.chosen, gain.value, gain.low, gain.high, found.by_chance, gain.note,
     )  # fmt: skip

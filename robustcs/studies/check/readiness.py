@@ -86,6 +86,9 @@ class Readiness:
             return _survey_names(self.workspace.formulation_files().values())
         if name == "systems":
             return _survey_names(self.workspace.scored_systems())
+        if name == "sampled":
+            sampled = [part for part in project.formulations.values() if part.sample_runs]
+            return {name, *(f"{one} run" for one in (*(part.name for part in sampled), *project.sample_runs))}
         if name == "question_pairs":
             return {"qrels", "answer_similarity", *(f"{part} run" for part in self._paired)} if self._pairs_have_runs else set()
         if name in ("runs", "groups", "compared_runs"):

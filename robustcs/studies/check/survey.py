@@ -20,7 +20,7 @@ from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.texts import Role, read_texts
+from robustcs.inputs.texts import Role, read_samples, read_texts
 from robustcs.project.fit import numbered
 from robustcs.project.given import several
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
@@ -80,7 +80,8 @@ class Survey:
         self.qrels: Qrels | None = self._read("qrels", "qrels", project.qrels, read_qrels) if project.qrels else None
         if self.qrels and project.qrels:
             workspace.remember("qrels", project.qrels, len(self.qrels))
-        for name, run in workspace.track(project.systems.items(), "reading runs", len(project.systems)):
+        runs = {**project.sample_runs, **project.systems}
+        for name, run in workspace.track(runs.items(), "reading runs", len(runs)):
             self._run(workspace, name, run)
         for key, part in project.formulations.items():
             for source in part.rewrites:
@@ -93,6 +94,9 @@ class Survey:
                 if self.qrels and read:
                     texts = answered_by_turns("", source.path, read, expected_of(self.qrels))
                     self._refuse_stranger("rewrites", texts, self.qrels)
+            for source in part.samples:
+                read_sample = partial(read_samples, role=part.role, column=source.column)
+                self._read("sampled", f"{key} texts", source.path, read_sample)
             if part.scores:
                 self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
         self._further_texts(project)

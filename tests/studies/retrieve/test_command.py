@@ -540,3 +540,35 @@ def test_cast_2020(
     }  # fmt: skip
     for name, values in expected.items():
         assert [found[name, measure] for measure in measures] == pytest.approx(values, abs=5e-5)
+
+
+@needs_pyserini
+def test_each_text_of_several_samples_is_retrieved_once(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    texts = dict(line.split("\t") for line in (project / "qr.tsv").read_text().splitlines())
+    some = list(texts)[:12]
+    drawn = {turn: [texts[turn], texts[turn], f"{texts[turn]} please" if place < 4 else texts[turn]]
+             for place, turn in enumerate(some)}  # fmt: skip
+    (project / "llm.jsonl").write_text(
+        "".join(f"{json.dumps({'sample_id': turn, 'predicted_rewrite': words})}\n" for turn, words in drawn.items())
+    )
+    config = (project / "robustcs.toml").read_text()
+    (project / "robustcs.toml").write_text(
+        config.replace("[formulations.qr]", '[formulations."qr:llm"]').replace("qr.tsv", "llm.jsonl")
+    )
+    plan = counts(capfd, "--dry-run")
+    assert [plan[name] for name in ("llm", "llm.2", "llm.3")] == [(12, 12, 0), (12, 12, 0), (12, 8, 4)]
+    # a breakdown needs the first sample alone
+    code, out, _ = call(capfd, "breakdown", "--metric", "ndcg_cut_3", "--format", "json")
+    assert code == 0 and "llm.jsonl has up to 3 texts for a turn: the first stands for it" in json.loads(out)["notes"]
+    assert not (project / "retrieved" / "llm.2.trec").exists()
+    code, out, err = call(capfd, "samples", "--metric", "ndcg_cut_3", "--format", "json")
+    assert code == 0 and "retrieved 4 questions" in err
+    found = json.loads(out)["tables"]
+    assert (found["samples"][0]["runs"], found["samples"][0]["differing"]) == (3, 4)
+    turns = {row["turn"]: row for row in found["sample_turns"]}
+    assert all(turns[turn]["ranking"] == pytest.approx(1) and turns[turn]["range"] == 0 for turn in some[4:])
+    assert call(capfd, "samples")[2] == ""
+    # further questions, which stand in no formulation
+    (project / "robustcs.toml").write_text(f'{config}\n[texts]\nmine = "llm.jsonl"\n')
+    assert counts(capfd)["mine.3"] == (12, 12, 0)
+    assert (project / "retrieved" / "mine.3.trec").is_file()

@@ -1,0 +1,1 @@
+"""How much does a rewriter vary from draw to draw?"""

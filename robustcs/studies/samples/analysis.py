@@ -1,0 +1,242 @@
+"""A rewriter that gives another text each time it is asked: how far do its samples differ, in words, rankings and scores?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
+from robustcs.similarity.rouge import rouge
+from robustcs.statistics.choice import best_choice, expected_best
+from robustcs.statistics.draws import draws_needed, sampling_error
+from robustcs.statistics.estimate import Estimate, joined
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.variance import variance_components
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What the mean of the samples may move by, where nobody says.
+WITHIN = 0.01
+#: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
+COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}
+
+_MEAN = "95 %, cluster-robust t over whole units"
+_NOTE = text("note", "what must be known beside the numbers")
+_CUT = (text("rewriter", header="Rewriter"), text("metric", header="Measure"))
+
+SAMPLES = table(
+    "samples", "A rewriter that varies: how alike are its samples, in words and in what they find?",
+    text("rewriter", header="Rewriter"), count("texts", "samples with texts: the most of a turn; 0 where one is known"),
+    count("turns", "turns with two texts or more"), count("differing", "of them, those whose texts differ"),
+    share("differ", "differing of turns"), share("differ_low", "95 %: Wilson's interval with whole units"),
+    share("differ_high"),
+    number("wording", "ROUGE-1 F, stemmed: mean over every two texts of a turn, then over turns", "ROUGE-1 F"),
+    number("wording_low", _MEAN), number("wording_high"),
+    count("runs", "samples with runs; 0 where one is known"), count("answered", "turns that all of them answer"),
+    number("ranking", "rank-biased overlap (p = 0.9): mean over every two runs, then over turns", "RBO"),
+    number("ranking_low", _MEAN), number("ranking_high"), _NOTE,
+)  # fmt: skip
+SCORES = table(
+    "sample_scores", "The scores of a rewriter's samples, and what a choice among them would give.",
+    *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which stands where one is needed"),
+    score("mean", "over all samples"), number("mean_low", f"for other units: {_MEAN}"), number("mean_high"),
+    score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
+    score("worst", "mean of the lowest score of every turn: worst of all samples"),
+    score("best", "mean of the highest score of every turn: best of all samples"),
+    difference("gain", "best − highest: what one could gain by choosing in every turn", "headroom"),
+    number("gain_low", _MEAN), number("gain_high"),
+    score("by_chance", "gain expected if the samples were exchanged at random in every turn", "chance"),
+    number("half", "half the 95 % interval of the mean of one sample for other draws on the same turns"),
+    number("half_low", "95 %: how roughly that is known"), number("half_high"),
+    number("within", "what the average of several samples may move by"),
+    count("needed", "samples whose average moves by no more than within"), count("needed_low"), count("needed_high"),
+    _NOTE,
+)  # fmt: skip
+VARIANCE = table(
+    "sample_variance", "Where scores vary: from turn to turn, or from sample to sample?",
+    *_CUT,
+    text("component", "turn; sample: whole samples differ; interaction: a draw helps one turn and hurts another; drawing:"
+         " sample and interaction together"),
+    number("variance", "score units squared; negative estimates are 0"), share("share", "of the total"),
+    share("ci_low", "95 %, nested bootstrap-t over units: other turns with these samples"), share("ci_high"), _NOTE,
+)  # fmt: skip
+BEST_OF_N = table(
+    "best_of_n", "The best and the worst of n samples, expected where they are drawn from all of a turn.",
+    *_CUT, count("n"), score("best", "mean over turns of the highest of n"), number("best_low", _MEAN), number("best_high"),
+    score("worst", "mean over turns of the lowest of n"), number("worst_low", _MEAN), number("worst_high"), _NOTE,
+)  # fmt: skip
+TURNS = table(
+    "sample_turns", "A turn.",
+    text("rewriter", header="Rewriter"), text("turn", header="Turn"), text("metric", "null where nothing is scored"),
+    count("texts", "different ones; null without texts"), number("wording", "mean ROUGE-1 F of every two texts"),
+    number("ranking", "mean rank-biased overlap of every two runs"), score("first", "score of the first sample"),
+    score("mean"), score("low"), score("high"), score("range", "high − low"), text("wordings", "the different texts, by |"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The samples of one rewriter.
+
+    texts
+        Turn → its texts, one for each sample.
+    scores
+        Measure → float[turns, samples] in the order of ``turns``; empty where nothing is scored.
+    turns
+        The scored turns.
+    rankings
+        Turn → mean overlap of every two rankings; empty where there are no runs.
+    runs
+        Their number.
+    """
+
+    rewriter: str
+    texts: Mapping[str, Sequence[str]]
+    scores: Mapping[str, np.ndarray]
+    turns: Sequence[str]
+    rankings: Mapping[str, float]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Samples(Result):
+    """Rewriters that vary; ``bounded``: measures that lie between 0 and 1."""
+
+    study = "samples"
+    declared = (SAMPLES, SCORES, VARIANCE, BEST_OF_N, TURNS)
+
+    samples: pd.DataFrame
+    sample_scores: pd.DataFrame
+    sample_variance: pd.DataFrame
+    best_of_n: pd.DataFrame
+    sample_turns: pd.DataFrame
+
+
+def compare_samples(
+    sampled: Sequence[Sampled], evaluated: Evaluated, within: float = WITHIN, seed: int = 0, stem: bool = True
+) -> Samples:
+    """How far the samples of every rewriter differ. Intervals take the units of ``evaluated.policy`` as independent.
+
+    ``within``: how far the average of several samples may move. Raises :class:`UsageError` unless it is above 0.
+    """
+    if not within > 0:
+        raise UsageError("bad-setting", f"within {within}", "write a number above 0, such as 0.01")
+    unit = evaluated.policy.unit
+    consistency: list[tuple[Any, ...]] = []
+    scores: list[tuple[Any, ...]] = []
+    variance: list[tuple[Any, ...]] = []
+    best: list[tuple[Any, ...]] = []
+    turns: list[tuple[Any, ...]] = []
+    for one in sampled:
+        wording = wording_of(one.texts, stem)
+        consistency.append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
+        units = units_of(list(one.turns), unit)
+        for metric, values in one.scores.items():
+            bounds = (0.0, 1.0) if bool(((values >= 0) & (values <= 1)).all()) else None
+            scores.append((one.rewriter, metric, *_scores(values, units, bounds, within, seed)))
+            best += [(one.rewriter, metric, *row) for row in _best_of_n(values, units, bounds)]
+            if len(values) > 1:
+                variance += [
+                    (one.rewriter, metric, COMPONENTS[part.name], part.variance, part.share.value, part.share.low,
+                     part.share.high, part.share.note)
+                    for part in variance_components(values, units, seed)
+                ]  # fmt: skip
+        turns += _turns(one, wording)
+    every = list(dict.fromkeys(turn for one in sampled for turn in (one.turns or one.texts or one.rankings)))
+    return Samples(
+        units_of(every, unit).stated(evaluated),
+        SAMPLES.frame(consistency),
+        SCORES.frame(scores).astype(dict.fromkeys(("needed", "needed_low", "needed_high"), "Int64")),
+        VARIANCE.frame(variance),
+        BEST_OF_N.frame(best),
+        TURNS.frame(turns).astype({"texts": "Int64"}),
+    )
+
+
+def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[str, float]:
+    """Turn → mean ROUGE-1 F of every two of its texts, of the turns that have two or more; each pair is compared once."""
+    pairs = {turn: list(combinations(some, 2)) for turn, some in texts.items() if len(some) > 1}
+    different = list(dict.fromkeys(tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]))
+    known = {}
+    if different:
+        found = rouge([first for first, _ in different], [second for _, second in different], stem)["rouge1_f"]
+        known = dict(zip(different, found.tolist(), strict=True))
+
+    def alike(first: str, second: str) -> float:
+        return 1.0 if first == second else float(known[min(first, second), max(first, second)])
+
+    return {turn: sum(alike(*pair) for pair in some) / len(some) for turn, some in pairs.items()}
+
+
+def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, ranked: Units) -> tuple[Any, ...]:
+    """The row of a rewriter; ``texted``, ``ranked``: the units of the turns with texts and of those that all runs answer."""
+    nothing = Estimate(math.nan, math.nan, math.nan, 0, "")
+    differ = words = ranking = nothing
+    apart = np.array([len(set(one.texts[turn])) > 1 for turn in wording])
+    if wording:
+        (differ,) = share_estimates(texted.sums(apart), texted.sizes, texted.kind)
+        (words,) = mean_estimates(texted.sums(list(wording.values())), texted.sizes, texted.kind, (0.0, 1.0))
+    if one.rankings:
+        (ranking,) = mean_estimates(ranked.sums(list(one.rankings.values())), ranked.sizes, ranked.kind, (0.0, 1.0))
+    return (
+        one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(apart.sum()),
+        differ.value, differ.low, differ.high, words.value, words.low, words.high,
+        one.runs, len(one.rankings), ranking.value, ranking.low, ranking.high,
+        _told(wording=words, ranking=ranking),
+    )  # fmt: skip
+
+
+def _told(**estimates: Estimate) -> str:
+    """What must be known of the estimates, by what they are of."""
+    return joined(*(f"{name}: {one.note}" if one.note else "" for name, one in estimates.items()))
+
+
+def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None, within: float, seed: int) -> tuple[Any, ...]:
+    (mean,) = mean_estimates(units.sums(values.mean(axis=1)), units.sizes, units.kind, bounds)
+    of_samples = values.mean(axis=0)
+    choice = best_choice(values.T, units, seed)
+    half = sampling_error(values, units)
+    needed = [draws_needed(limit, within) for limit in (half.value, half.low, half.high)]
+    return (
+        values.shape[1], len(values), float(of_samples[0]), mean.value, mean.low, mean.high, float(of_samples.min()),
+        float(of_samples.max()), float(values.min(axis=1).mean()), choice.chosen, choice.gain.value, choice.gain.low,
+        choice.gain.high, choice.by_chance, half.value, half.low, half.high, within, *needed,
+        _told(mean=mean, headroom=choice.gain, draw=half),
+    )  # fmt: skip
+
+
+def _best_of_n(values: np.ndarray, units: Units, bounds: tuple[float, float] | None) -> list[tuple[Any, ...]]:
+    best = mean_estimates(units.sums(expected_best(values).T), units.sizes, units.kind, bounds)
+    worst = mean_estimates(units.sums(-expected_best(-values).T), units.sizes, units.kind, bounds)
+    return [
+        (n, high.value, high.low, high.high, low.value, low.low, low.high, _told(best=high, worst=low))
+        for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)
+    ]
+
+
+def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:
+    """A row for every scored turn and measure; without scores for every turn with texts or rankings."""
+    rows: list[tuple[Any, ...]] = []
+
+    def head(turn: str, metric: str | None) -> tuple[Any, ...]:
+        different = len(dict.fromkeys(one.texts[turn])) if turn in one.texts else None
+        return one.rewriter, turn, metric, different, wording.get(turn, math.nan), one.rankings.get(turn, math.nan)
+
+    def words(turn: str) -> str:
+        return " | ".join(dict.fromkeys(one.texts.get(turn, ())))
+
+    for metric, values in one.scores.items():
+        for turn, row in zip(one.turns, values, strict=True):
+            low, high = float(row.min()), float(row.max())
+            rows.append((*head(turn, metric), float(row[0]), float(row.mean()), low, high, high - low, words(turn)))
+    if not one.scores:
+        rows += [(*head(turn, None), *[math.nan] * 5, words(turn)) for turn in (*wording, *(one.rankings.keys() - wording))]
+    return rows

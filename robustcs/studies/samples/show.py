@@ -1,0 +1,258 @@
+"""Rewriters that vary: how alike their samples are, what a choice among them gives, and which turns move most."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.headline import headline_measure
+from robustcs.documents.tables import Shown, group_columns, result_table
+from robustcs.documents.words import (
+    interval,
+    measure_label,
+    noted,
+    number_interval,
+    percent,
+    percent_interval,
+    signed,
+)
+from robustcs.documents.words import number as written
+from robustcs.result import count, number, text
+from robustcs.studies.samples.analysis import Samples
+from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+#: Turns that are shown of a rewriter; JSON and CSV have all.
+SHOWN = 5
+_PARTS = {"turn": "turn", "sample": "sample", "interaction": "interaction"}
+
+
+def show(result: Samples) -> tuple[Block, ...]:
+    """The figure, how alike the samples are, their scores and what a choice gives, the variance, and the turns that move."""
+    blocks: list[Block] = [_consistency(result)]
+    if len(result.sample_scores):
+        blocks = [_figure(result), *blocks, _scores(result), _choice(result), _variance(result)]
+    rewriters = dict.fromkeys(result.samples["rewriter"])
+    return (*blocks, *(cards for name in rewriters if (cards := _moving(result, name)).cards))
+
+
+def _kind(result: Samples) -> str:
+    return result.evaluated.unit
+
+
+def _consistency(result: Samples) -> Table:
+    frame = result.samples
+    columns: list[Shown] = ["rewriter"]
+    if frame["texts"].any():
+        columns += [
+            (count("texts", group="texts differ"), lambda row: str(row.texts)),
+            (count("turns", group="texts differ"), lambda row: f"{row.differing} of {row.turns}"),
+            (number("share", group="texts differ"), lambda row: percent(row.differ)),
+            (number("95 %", group="texts differ"), lambda row: percent_interval(row.differ_low, row.differ_high)),
+            (number("mean", group="ROUGE-1 F"), lambda row: written(row.wording, 3)),
+            (number("95 %", group="ROUGE-1 F"), lambda row: number_interval(row.wording_low, row.wording_high, 2)),
+        ]
+    if frame["runs"].any():
+        columns += [
+            (count("runs", group="rankings"), lambda row: str(row.runs)),
+            (number("RBO", group="rankings"), lambda row: written(row.ranking, 3)),
+            (number("95 %", group="rankings"), lambda row: number_interval(row.ranking_low, row.ranking_high, 2)),
+        ]
+    note = "Texts, runs: how many samples have them."
+    if frame["texts"].any():
+        note += (
+            " Texts differ: of the turns with two texts or more, those whose texts are not all the same. ROUGE-1 F: of every"
+            " two texts of a turn (1: the same words)."
+        )
+    if frame["runs"].any():
+        note += " RBO: rank-biased overlap of every two rankings of a turn (p = 0.9; 1: the same ranking)."
+    note += f" 95 %: for other {_kind(result)}s of this kind."
+    said = noted((row.rewriter, row.note) for row in frame.itertuples())
+    return result_table(result, "samples", "How alike are the samples of a rewriter?", columns, note + said)
+
+
+_NAMES: list[Shown] = [(text("metric", header="Measure"), lambda row: measure_label(row.metric)), "rewriter"]
+
+
+def _rule(result: Samples) -> str | None:
+    """What a thin rule separates: measures, where each has several lines."""
+    return "metric" if result.samples["rewriter"].nunique() > 1 else None
+
+
+def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
+    order = list(dict.fromkeys(frame["metric"]))
+    return frame.sort_values("metric", key=lambda column: column.map(order.index), kind="stable")
+
+
+def _scores(result: Samples) -> Table:
+    within = float(result.sample_scores["within"].iloc[0])
+    columns: list[Shown] = [
+        *_NAMES,
+        (number("mean", group="all samples"), lambda row: written(row.mean, 3)),
+        (number("95 %", group="all samples"), lambda row: number_interval(row.mean_low, row.mean_high, 2)),
+        (number("±", group="one sample"), lambda row: written(row.half, 3)),
+        (number("95 %", group="one sample"), lambda row: interval(row.half_low, row.half_high)),
+        (count("needed", header="samples"), _needed),
+    ]
+    note = (
+        f"All samples: their mean and its interval for other {_kind(result)}s. ±: how far the mean of one sample moves with the"
+        " draw alone (95 %, on the same turns), and how roughly that is known. Samples: how many an average needs to move"
+        f" by no more than ±{within:g} (--within); more of them do not narrow the interval for other {_kind(result)}s."
+    )
+    said = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
+    caption = "How far does a score depend on the draw?"
+    return result_table(
+        result, "sample_scores", caption, columns, note + said, rows=_by_measure(result.sample_scores), by=_rule(result)
+    )
+
+
+def _needed(row: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(row.needed):
+        return "–"
+    return (
+        str(row.needed)
+        if pd.isna(row.needed_low) or row.needed_low == row.needed_high
+        else (f"{row.needed} ({row.needed_low}–{row.needed_high})")
+    )
+
+
+def _choice(result: Samples) -> Table:
+    columns: list[Shown] = [
+        *_NAMES,
+        (number("worst of all"), lambda row: written(row.worst, 3)),
+        (number("a sample"), lambda row: f"{written(row.lowest, 3)} to {written(row.highest, 3)}"),
+        (number("best of all"), lambda row: written(row.best, 3)),
+        (number("gain"), lambda row: signed(row.gain, 3)),
+        (number("95 %"), lambda row: number_interval(row.gain_low, row.gain_high, 2)),
+        (number("chance"), lambda row: signed(row.by_chance, 3)),
+    ]
+    note = (
+        "Worst, best of all: mean of the lowest and of the highest score of every turn. A sample: lowest and highest mean of a"
+        " whole sample. Gain: best of all minus the highest mean, for whoever could choose in every turn. The highest of"
+        " several scores is a maximum over noise, so chance: the gain if the samples were exchanged at random in every turn,"
+        " and no sample were better than another. --table best_of_n has fewer samples to choose from."
+    )
+    return result_table(
+        result, "sample_scores", "What would choosing the best sample give?", columns, note,
+        rows=_by_measure(result.sample_scores), by=_rule(result), slug="sample_choice",
+    )  # fmt: skip
+
+
+def _variance(result: Samples) -> Table:
+    frame = result.sample_variance
+    keys = list(dict.fromkeys(zip(frame["metric"], frame["rewriter"], strict=True)))
+    measures = list(dict.fromkeys(metric for metric, _ in keys))
+    keys.sort(key=lambda key: measures.index(key[0]))
+    columns: list[Shown] = [
+        (text("metric", header="Measure"), lambda key: measure_label(key[0])),
+        (text("rewriter", header="Rewriter"), lambda key: key[1]),
+    ]
+    for component, head in _PARTS.items():
+        part = {(row.metric, row.rewriter): row for row in frame[frame["component"] == component].itertuples()}
+        between: Shown = (number("95 %"), lambda row: percent_interval(row.ci_low, row.ci_high))
+        columns += group_columns(result, "sample_variance", head, part, "share", between)
+    note = (
+        "Shares of the variance of scores: turn, some turns are harder; sample, whole samples differ; interaction, a draw helps"
+        f" one turn and hurts another. 95 %: in per cent, for other {_kind(result)}s with these samples."
+    )
+    said = noted(
+        (f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.component in _PARTS
+    )
+    rules = [place for place in range(1, len(keys)) if _rule(result) and keys[place][0] != keys[place - 1][0]]
+    caption = "Where do scores vary: from turn to turn, or from draw to draw?"
+    return result_table(result, "sample_variance", caption, columns, note + said, rows=keys, rules=rules)
+
+
+def _moving(result: Samples, rewriter: str) -> Cards:
+    """The turns whose samples differ most: in score, else in ranking, else in words."""
+    import pandas as pd
+
+    part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
+    scored = part["metric"].notna().any()
+    if scored:
+        metric = headline_measure(part["metric"])
+        part = part[part["metric"] == metric]
+        part = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
+        what = measure_label(metric)
+    else:
+        by = "ranking" if part["ranking"].notna().any() else "wording"
+        part = part[part[by] < 1].sort_values(by, kind="stable")
+        what = "ranking" if by == "ranking" else "wording"
+    cards = []
+    for row in part.head(SHOWN).itertuples():
+        title = str(row.turn)
+        if scored:
+            title += f" · {written(row.low, 3)} to {written(row.high, 3)}"
+        fields = [("Texts", row.wordings)] if row.wordings else []
+        alike = [("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
+        told = ", ".join(f"{name} {written(value, 3)}" for name, value in alike if not pd.isna(value))
+        cards.append(Card(title, (*fields, *([("Alike", told)] if told else []))))
+    many = (
+        f"{len(part)} of {counted(result.sample_turns[result.sample_turns['rewriter'] == rewriter]['turn'].nunique(), 'turn')}"
+    )
+    shown = f"; the first {SHOWN} are shown" if len(part) > SHOWN else ""
+    return Cards(f"moving-{rewriter}", f"Turns of {rewriter} whose samples differ in {what} ({many}{shown})", tuple(cards))
+
+
+def _figure(result: Samples) -> Figure:
+    said = [
+        f"{row.rewriter}, {measure_label(row.metric)}: {written(row.worst, 3)} to {written(row.best, 3)} with"
+        f" {counted(row.samples, 'sample')}, mean {written(row.mean, 3)}"
+        for row in _by_measure(result.sample_scores).itertuples()
+    ]
+    return Figure(
+        "best_of_n",
+        f"Mean over {counted(result.evaluated.turns, 'turn')} of the best and of the worst of n samples, with 95 % intervals"
+        f" for other {_kind(result)}s of this kind: what a perfect choice would gain, and what an unlucky one would lose.",
+        f"Worst and best of n samples. {'; '.join(said)}.",
+        lambda: draw(result),
+    )
+
+
+def draw(result: Samples) -> matplotlib.figure.Figure:
+    """The best and the worst of n samples, one panel per measure and rewriter."""
+    from robustcs.studies.samples.figure import BestPanel, best_of_n_figure
+
+    several = result.samples["rewriter"].nunique() > 1
+    panels = []
+    for row in _by_measure(result.sample_scores).itertuples():
+        frame = result.best_of_n
+        part = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
+        title = measure_label(row.metric) + (f", {row.rewriter}" if several else "")
+        curves = (part[name].to_numpy() for name in ("best", "best_low", "best_high", "worst", "worst_low", "worst_high"))
+        panels.append(BestPanel(title, row.mean, *curves))
+    return best_of_n_figure(panels)
+
+
+def finding(result: Samples) -> tuple[str, ...]:
+    """What the samples of every rewriter say, a sentence or two each."""
+    sentences = []
+    for row in result.samples.itertuples():
+        said = []
+        if row.turns:
+            between = (
+                "" if math.isnan(row.differ_low) else f", 95 % interval {percent_interval(row.differ_low, row.differ_high)}"
+            )
+            said.append(f"its texts differ on {percent(row.differ)} of {counted(row.turns, 'turn')}{between}")
+        frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]
+        if len(frame):
+            metric = headline_measure(frame["metric"])
+            one = next(frame[frame["metric"] == metric].itertuples())
+            label = measure_label(metric)
+            said.append(
+                f"with the draw alone the {label} of one sample moves by ±{written(one.half, 3)} around {written(one.mean, 3)}"
+            )
+            said.append(
+                f"choosing the best of {one.samples} in every turn would gain {written(one.gain, 3)} over the best sample"
+                f" ({written(one.by_chance, 3)} by chance)"
+            )
+        elif row.answered:
+            said.append(f"the rankings of two samples overlap by {written(row.ranking, 3)} (RBO)")
+        sentences.append(f"{row.rewriter} varies: {'; '.join(said)}.")
+    return tuple(sentences)
