@@ -24,7 +24,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
-    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["audit", "compare"]
+    assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "audit", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"
     assert [entry["path"] for entry in result["inputs"]] == [
@@ -87,7 +87,7 @@ PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
     "clariq": ("clariq report", {}),
     "snippets": ("agreement report", {}),
     "formats/ikat": ("paraphrase diversity", {}),
-    "formats/llm4cs": ("paraphrase diversity", {}),
+    "formats/llm4cs": ("samples paraphrase diversity report", {}),
     "dl2021": ("evaluate unjudged judge report", {}),
 }  # fmt: skip
 
