@@ -1,7 +1,14 @@
-"""A full report on CAsT 2019 with three runs: ``python bench/report.py [DATA]``; DATA is the folder of the public data."""
+"""Reports: ``python bench/report.py [DATA]``; DATA is the folder of the public data.
+
+A full report on CAsT 2019 with three runs; and a made test set of 10,000 turns, whose page is opened in headless Chromium
+(playwright and a Chromium are needed for that part).
+"""
 
 from __future__ import annotations
 
+import random
+import shutil
+import statistics
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,22 +24,90 @@ original = {{ run = "{0}/runs/bert_base_raw.trec.gz", rewrites = "{0}/topics.jso
 qr = {{ run = "{0}/runs/bert_base_cv.trec.gz", rewrites = "{0}/runs/rewrites_cv.jsonl" }}
 human = {{ run = "{0}/runs/bert_base_oracle.trec.gz", rewrites = "{0}/topics_resolved.tsv" }}
 """
+MADE = """
+name = "Ten thousand turns"
+qrels = "qrels.txt"
+metrics = ["ndcg_cut_3", "P_1"]
+[formulations]
+original = { run = "original.trec", rewrites = "original.tsv" }
+qr = { run = "qr.trec", rewrites = "qr.tsv" }
+human = { run = "human.trec", rewrites = "human.tsv" }
+"""
+CONVERSATIONS, TURNS, DEPTH, OPENINGS = 1000, 10, 10, 5
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def main() -> None:
-    """Print what the report takes the first time and again, and the sizes of page and PDF."""
+    """Print what the reports take, their sizes, and when the page of the large one is painted."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared" / "data"
-    print(f"{machine()} · CAsT 2019, three runs, with texts\n")
-    print("| | wall s | CPU s | peak MB |\n|---|--:|--:|--:|")
+    print(f"{machine()}\n")
+    print("| | wall s | CPU s | peak MB | page MB | PDF MB |\n|---|--:|--:|--:|--:|--:|")
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "robustcs.toml").write_text(CONFIG.format(data.resolve() / "cast2019"), encoding="utf-8")
-        command = [sys.executable, str(ROOT / "cli.py"), "report", "--config", str(folder / "robustcs.toml"), "--output", name]
-        for label in ("first time", "again, nothing changed"):
-            cost, _ = run_once(command)
-            print(f"| {label} | {cost.wall:.1f} | {cost.cpu:.1f} | {cost.memory:.0f} |")
-        sizes = {path.name: path.stat().st_size / 1e6 for path in folder.glob("report.*")}
-        print("\n" + " · ".join(f"{name} {size:.2f} MB" for name, size in sorted(sizes.items())))
+        for label in ("CAsT 2019, first time", "again, nothing changed"):
+            _report(folder, label)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        _make(folder)
+        _report(folder, f"{CONVERSATIONS * TURNS:,} turns")
+        _open(folder / "report.html")
+
+
+def _report(folder: Path, label: str) -> None:
+    command = [
+        sys.executable,
+        str(ROOT / "cli.py"),
+        "report",
+        "--config",
+        str(folder / "robustcs.toml"),
+        "--output",
+        str(folder),
+    ]
+    cost, _ = run_once(command)
+    page, pdf = (folder.joinpath(f"report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
+    print(f"| {label} | {cost.wall:.1f} | {cost.cpu:.1f} | {cost.memory:.0f} | {page:.2f} | {pdf:.2f} |")
+
+
+def _make(folder: Path) -> None:
+    """Texts of ten words out of 20,000, runs of ten passages out of two million, half of which are judged."""
+    chance = random.Random(16)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(20_000)]
+    turns = [f"{topic}_{depth}" for topic in range(1, CONVERSATIONS + 1) for depth in range(1, TURNS + 1)]
+    judged = []
+    files = {name: (folder / f"{name}.trec").open("w") for name in ("original", "qr", "human")}
+    texts = {name: (folder / f"{name}.tsv").open("w") for name in files}
+    for turn in turns:
+        pool = [f"MARCO_{number}" for number in chance.sample(range(2_000_000), 3 * DEPTH)]
+        judged += [f"{turn} 0 {passage} {chance.choice((0, 0, 1, 2, 3))}\n" for passage in pool if chance.random() < 0.5]
+        for name, file in files.items():
+            passages = chance.sample(pool, DEPTH)
+            file.writelines(f"{turn} Q0 {one} {rank + 1} {DEPTH - rank} {name}\n" for rank, one in enumerate(passages))
+            texts[name].write(f"{turn}\t{' '.join(chance.choices(words, k=10))}\n")
+    for one in (*files.values(), *texts.values()):
+        one.close()
+    (folder / "qrels.txt").write_text("".join(judged))
+    (folder / "robustcs.toml").write_text(MADE)
+
+
+def _open(page: Path) -> None:
+    """Print when the page is painted and when its turns can be opened, medians of several openings."""
+    from playwright.sync_api import sync_playwright
+
+    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    paints, ready = [], []
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for _ in range(OPENINGS):
+            tab = started.new_page(viewport={"width": 1280, "height": 800})
+            tab.goto(page.as_uri(), wait_until="commit")
+            tab.wait_for_selector("html[data-ready]", state="attached")
+            ready.append(tab.evaluate("performance.now()"))
+            paints.append(tab.evaluate(PAINT))
+            tab.close()
+        started.close()
+    first, whole = statistics.median(paints) / 1000, statistics.median(ready) / 1000
+    print(f"\nfirst contentful paint {first:.2f} s, turns ready {whole:.2f} s (medians of {OPENINGS}, headless Chromium)")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +21,18 @@ import pytest
 
 from robustcs.cli.demo import demo as demo_command
 from robustcs.cli.main import run
-from robustcs.documents.document import Cards, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.document import (
+    Cards,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Layers,
+    Paragraph,
+    Picture,
+    Table,
+    every_block,
+)
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
 from robustcs.project.model import Project
@@ -29,6 +45,9 @@ from robustcs.studies.registry import questions
 from tests.documents.conftest import HOSTILE, hostile_document, pdf_words, plain_document
 from tests.documents.hostile_project import write_hostile_project
 
+#: The measure and threshold of the findings.
+CUT = ("ndcg_cut_3", ">=0.5")
+
 
 @pytest.fixture(scope="module")
 def report(demo: Path) -> Iterator[Report]:
@@ -40,53 +59,120 @@ def report(demo: Path) -> Iterator[Report]:
         os.environ["SOURCE_DATE_EPOCH"] = epoch
 
 
-def test_the_questions_stand_in_order_and_findings_come_first(report: Report) -> None:
+def texts(document: Document) -> list[str]:
+    """All sentences of the document, folded or not."""
+    return [block.text for block in every_block(document) if isinstance(block, Paragraph)]
+
+
+def tables(report: Report, result: str, table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(report.files[f"results/{result}.json"])["tables"][table]
+    return rows
+
+
+def openings(document: Document) -> dict[str, str]:
+    """Question → the sentence that opens its section."""
+    found = {}
+    for block, after in pairwise(document.blocks):
+        if isinstance(block, Heading):
+            assert isinstance(after, Paragraph), block
+            found[block.text] = after.text
+    return found
+
+
+def told_of(document: Document) -> dict[str, str]:
+    """Question → all that is said of it."""
+    told: dict[str, str] = {}
+    question = ""
+    for block in every_block(document):
+        if isinstance(block, Heading) and block.level == 1:
+            question = block.text
+        elif isinstance(block, Paragraph):
+            told[question] = f"{told.get(question, '')} {block.text}"
+    return told
+
+
+def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report: Report) -> None:
     blocks = report.document.blocks
-    asked = [block.text for block in blocks if isinstance(block, Heading) and block.level == 1]
-    assert asked == ["Findings", *(section[0].title for section in questions())]
-    first = blocks[1]
-    assert isinstance(first, Paragraph) and first.about == "Wrong answer or wrong question?"
-    assert first.text.startswith(
-        "Of 70 turns, correct if NDCG@3 ≥ 0.5: 43 (61.4 %, 95 % interval 51–71) are answered by QR and Human."
-        " The rewriter is to blame for 18 (25.7 %, 95 % interval 17–37),"
-        " the QA component for 9 (12.9 %, 95 % interval 6–24); if QR and Human were swapped at random, 10.5 turns would still"
-        " count as errors of the rewriter. Which of the two fails more often is open"
-    )
+    asked = [block.text for block in blocks if isinstance(block, Heading)]
+    assert asked == [section[0].title for section in questions()]
+    starts = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
+    for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+        kinds = [type(block) for block in blocks[start + 1 : end] if not isinstance(block, Fold)]
+        assert kinds in ([Paragraph, Picture, Table], [Paragraph, Table], [Paragraph, Picture]), blocks[start]
+        assert isinstance(blocks[end - 1], Fold)
+    opening = openings(report.document)["Wrong answer or wrong question?"]
+    assert opening.startswith("26 % (95 % interval 17–37) of the turns fail because of the rewriter; whether it or the ranker")
+    assert opening.endswith(" (18 of 70 turns; correct: NDCG@3 ≥ 0.5).")
 
 
-def test_the_findings_lead_with_what_is_expected_and_keep_the_proof(report: Report) -> None:
+def test_the_first_screen_has_the_worst_news_with_its_numbers(report: Report) -> None:
+    opening = report.document.opening
+    assert opening is not None
+    assert opening.what == "1 rewriter, 9 further runs, 1 judge · 70 turns in 10 conversations"
+    weights = [verdict.weight for verdict in opening.verdicts]
+    assert len(weights) == 3 and weights == sorted(weights, reverse=True)
+    assert max(Counter(verdict.about for verdict in opening.verdicts).values()) <= 2
+    assert {verdict.about for verdict in opening.verdicts} <= set(openings(report.document))
+    rows = [row for row in tables(report, "breakdown", "attribution") if (row["metric"], row["threshold"]) == CUT]
+    shares = {row["cause"]: row for row in rows}
+    [rewriter] = [verdict for verdict in opening.verdicts if verdict.tone == "qr"]
+    row = shares["qr"]
+    assert rewriter.number == f"{100 * row['share']:.0f} %" == "26 %" and rewriter.basis.startswith("18 of 70 turns; ")
+    assert rewriter.interval == f"{100 * row['ci_low']:.0f}–{100 * row['ci_high']:.0f}"
+    table, figure = opening.blocks
+    assert isinstance(table, Table) and [line[0] for line in table.rows] == ["Human", "QR", "Original"]
+    assert "Demo collection, 70 turns in 10 conversations." in table.caption
+    assert isinstance(figure, Picture) and figure.column and figure.svg.count("<a ") == 70
+
+
+def test_the_table_of_the_first_screen_agrees_with_the_results(report: Report) -> None:
+    assert report.document.opening is not None
+    table = report.document.opening.blocks[0]
+    assert isinstance(table, Table)
+    human, qr, original = table.rows
+    rows = [row for row in tables(report, "breakdown", "bins") if (row["metric"], row["threshold"]) == CUT]
+    for line, role in ((human, "human"), (qr, "qr"), (original, "original")):
+        answered = sum(row["count"] for row in rows if row[role])
+        assert line[1].startswith(f"{100 * answered / 70:.1f} % (")
+    [means] = [row for row in tables(report, "breakdown", "headroom") if (row["metric"], row["threshold"]) == CUT]
+    assert [line[3].split()[0] for line in table.rows] == [f"{means[role]:.3f}" for role in ("human", "qr", "original")]
+    assert qr[2].startswith("25.7 % (") and human[2] == "–"
+    assert qr[4] == f"{means['qr'] - means['human']:+.3f}".replace("-", "−")
+
+
+def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report: Report) -> None:
     """A test's p and bounds that leave the order open never stand side by side without what probably is."""
-    first = next(place for place, block in enumerate(report.document.blocks) if place and isinstance(block, Heading))
-    findings = [block.text for block in report.document.blocks[1:first] if isinstance(block, Paragraph)]
-    tables = json.loads(report.files["results/unjudged.json"])["tables"]
-    pairs = [row for row in tables["pairs"] if row["metric"] == "ndcg_cut_3"]
-    assert {row["scope"] for row in tables["bounds"]} == {"pool"}
-    drop = next(row for row in tables["drops"] if (row["group"], row["metric"]) == ("manual", "ndcg_cut_3"))
+    said = texts(report.document)
+    pairs = [row for row in tables(report, "unjudged", "pairs") if row["metric"] == "ndcg_cut_3"]
+    assert {row["scope"] for row in tables(report, "unjudged", "bounds")} == {"pool"}
+    drops = [row for row in tables(report, "unjudged", "drops") if row["metric"] == "ndcg_cut_3"]
+    lost = next(row for row in drops if row["group"] == "qr")
+    opening = openings(report.document)["How much of the drop is only holes in the judgments?"]
+    ends = f"95 % interval {lost['expected_low']:.3f} to {lost['expected_high']:.3f}"
+    assert opening.startswith(f"{lost['expected']:.3f} ({ends}) of NDCG@3 is what QR loses against Human".replace("-", "−"))
+    assert f"measured are {lost['drop']:.3f}" in opening
+    drop = next(row for row in drops if row["group"] == "manual")
     ends = f"95 % interval {drop['expected_low']:.3f} to {drop['expected_high']:.3f}, sampling and holes together"
     expected = f"a drop of {drop['expected']:.3f} is expected on other conversations ({ends})".replace("-", "−")
     part = f"{100 * drop['hole_share']:.0f} % of the measured drop is holes"
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
-    [sentence] = [text[text.index("From human to the sets") :] for text in findings if "From human to the sets" in text]
+    [sentence] = [text for text in said if text.startswith("From human to the sets of manual")]
     bounds = f"however improbable: {least:.3f} to ".replace("-", "−")
     assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(bounds)
-    [tested] = [text for text in findings if "In other words (manual" in text]
+    [tested] = [text for text in said if text.startswith("In other words (manual")]
     assert tested.index("by Holm") < tested.index(expected)
     apart = sum(row["expected_low"] > 0 or row["expected_high"] < 0 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
-    [orders] = [text[text.index(f"By NDCG@3 {apart} of 66 pairs") :] for text in findings if f"By NDCG@3 {apart} of 66" in text]
+    [orders] = [text for text in said if text.startswith(f"By NDCG@3 {apart} of 66 pairs")]
     assert f"of {open_} of 66 pairs of runs the judgments do not prove the order by NDCG@3 on these turns" in orders
-    [doubt] = [text for text in findings if "What is expected may be off." in text]
+    [doubt] = [text for text in said if text.startswith("What is expected may be off.")]
     assert "only the sets of manual found at these ranks, 0 of" in doubt
 
 
 def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:
-    told = {block.about: block.text for block in report.document.blocks if isinstance(block, Paragraph) and block.about}
-
-    def table(result: str, name: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = json.loads(report.files[f"results/{result}.json"])["tables"][name]
-        return rows
-
+    told = told_of(report.document)
+    table = partial(tables, report)
     values = {row["run"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
     text = told["Do clarifying questions help?"]
     assert f"NDCG3 of the documents is {values['no']:.3f}, and {values['best']:.3f} with each facet's best" in text
@@ -100,7 +186,7 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     crowd = told["What do the crowd's judgments say?"]
     alphas = {(row["criterion"], row["stage"]): row["alpha_ordinal"] for row in table("crowd", "agreement")}
     before, after = (alphas["relevance", stage] for stage in ("before", "after"))
-    assert crowd.startswith(
+    assert crowd.lstrip().startswith(
         "1 worker contradicted gold checks; 32 grades of theirs are left out."
         f" Ordinal alpha of the workers goes: relevance from {before:.2f} to {after:.2f}; "
     )
@@ -110,16 +196,15 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
 
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:
-    tables = {block.slug: block for block in report.document.blocks if isinstance(block, Table)}
-    [pearson] = [table for slug, table in tables.items() if slug.startswith("correlate-pearson-overlap")]
+    shown = {block.slug: block for block in every_block(report.document) if isinstance(block, Table)}
+    [pearson] = [table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")]
     assert pearson.note.endswith(" Human ✓: NDCG@3 ≥ 0.5.")
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["bins"]
     human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
     groups = {column.group for column in pearson.columns}
     assert f"Human ✓ ({human})" in groups and human == 61
     # the findings and the squares say the same, and the list of turns opens with it
-    texts = [block.text for block in report.document.blocks if isinstance(block, Paragraph)]
-    [finding] = [text for text in texts if "to blame for 18" in text]
+    [finding] = [text for text in texts(report.document) if "to blame for 18" in text]
     assert "correct if NDCG@3 ≥ 0.5: 43 " in finding
     assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == ["NDCG@3 ≥ 0.5", "F1 ≥ 0.5"]
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
@@ -127,24 +212,21 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
 
 
 def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
-    texts = [block.text for block in report.document.blocks if isinstance(block, Paragraph)]
     lines = [
         text.removeprefix("Evaluated: ").removesuffix(".")
-        for text in texts if text.startswith("Evaluated: ") and "nothing is scored" not in text
+        for text in texts(report.document) if text.startswith("Evaluated: ") and "nothing is scored" not in text
     ]  # fmt: skip
     line = max(dict.fromkeys(lines), key=lines.count)
     assert line.startswith("70 turns in 10 conversations · missing turns score 0 (")
     number = lines.count(line)
     assert 1 < number < len(lines)
-    assert (
-        report.document.lead[0]
-        == report.document.policy
-        == (f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over")
+    assert report.document.policy == (
+        f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
     )
 
 
 def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
-    [layers] = [block for block in report.document.blocks if isinstance(block, Layers)]
+    [layers] = [block for block in every_block(report.document) if isinstance(block, Layers)]
     assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)
     assert layers.texts[0].text.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
@@ -153,17 +235,20 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
 
 def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:
     kinds = Table | Figure | Picture | Cards
-    slugs = [block.slug for block in report.document.blocks if isinstance(block, kinds)]
+    slugs = [block.slug for block in every_block(report.document) if isinstance(block, kinds)]
     assert len(slugs) == len(set(slugs))
     assert {"breakdown-bins", "answers-bins", "breakdown-sweep", "correlate-scatter", "unjudged-bounds"} <= set(slugs)
     assert all(re.fullmatch("[a-z0-9-]+", slug) for slug in slugs)
 
 
 def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
-    blocks = report.document.blocks
+    blocks = every_block(report.document)
     [cards] = [block for block in blocks if isinstance(block, Cards) and block.slug == "breakdown-turns-001"]
-    assert cards.caption.startswith(f"{len(cards.cards)} of 70 turns in bin 001")
-    assert any(card.title.startswith("3_7 · ") for card in cards.cards)
+    rows = tables(report, "breakdown", "turns")
+    rows = [row for row in rows if (row["metric"], row["threshold"], row["bin"]) == (*CUT, "001")]
+    rows.sort(key=lambda row: row["qr"] - row["human"])
+    assert cards.caption.startswith(f"{len(rows)} of 70 turns in bin 001")
+    assert [card.title.split(" · ")[0] for card in cards.cards] == [row["turn"] for row in rows[:5]]
     assert all([label for label, _ in card.fields][:3] == ["Original", "QR", "Human"] for card in cards.cards)
 
 
@@ -199,13 +284,15 @@ def test_nothing_names_a_place_on_this_machine(report: Report, demo: Path) -> No
 
 
 def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
-    for block in report.document.blocks:
+    for block in every_block(report.document):
         if isinstance(block, Picture):
+            assert block.column, "every figure is drawn for one column of a paper as well"
+            assert report.files[f"figures/{block.slug}-column.pdf"].startswith(b"%PDF-")
             assert report.files[f"figures/{block.slug}.pdf"].startswith(b"%PDF-")
             assert report.files[f"figures/{block.slug}.svg"].startswith(b"<svg ")
             assert b"<a " not in report.files[f"figures/{block.slug}.svg"]
         elif isinstance(block, Table):
-            assert rb"\begin{table}" in report.files[f"tables/{block.slug}.tex"]
+            assert rb"\begin{table" in report.files[f"tables/{block.slug}.tex"]
     for name in ("breakdown", "sweep", "answers-breakdown", "correlate", "unjudged", "augment", "robustness", "diversity"):
         for table in json.loads(report.files[f"results/{name}.json"])["tables"]:
             assert f"tables/{name}-{table}.csv" in report.files
@@ -217,21 +304,33 @@ def test_all_tables_compile(report: Report, tmp_path: Path, kind: str) -> None:
     if kind == "hostile":
         report = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
     tables = [data.decode() for name, data in report.files.items() if name.endswith(".tex")]
-    head = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,array,booktabs}\\begin{document}\n"
+    head = "\\documentclass[twocolumn]{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,array,booktabs}"
+    head += "\\usepackage[margin=0.75in,columnsep=0.33in]{geometry}\\begin{document}\n"
     (tmp_path / "all.tex").write_text(head + "\\clearpage\n".join(tables) + "\\end{document}\n", encoding="utf-8")
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, text=True
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    if kind == "demo":  # in a paper of two columns no table stands out of its place, and none tells what to type
+        assert [float(width) for width in re.findall(r"Overfull .hbox .([\d.]+)pt", done.stdout) if float(width) > 1] == []
+        assert not [table for table in tables if " --table" in table]
+        assert sum(r"\begin{table}[tb]" in table for table in tables) > len(tables) / 2
 
 
-def test_what_could_not_be_asked_is_named_with_what_it_needs(demo: Path) -> None:
-    project = replace(Project(), formulations={"human": read_project(demo / "robustcs.toml").formulations["human"]},
-                      paraphrases=demo / "paraphrases.csv")  # fmt: skip
-    notes = make_report(project).document.notes
-    assert "Left out: And in reading comprehension? (no gold answers; name them with gold = … or --gold)" in notes
-    assert "Left out: Do raters agree? (no ratings; name them with [agreement] ratings = …)" in notes
-    assert sum(note.startswith("Left out: ") for note in notes) == 11
+def test_what_lacks_is_named_only_where_something_was_given(demo: Path) -> None:
+    human = replace(read_project(demo / "robustcs.toml").formulations["human"], run=None, answers=None)
+    project = replace(Project(), formulations={"human": human}, paraphrases=demo / "paraphrases.csv")
+    assert not [note for note in make_report(project).document.notes if note.startswith("Not answered: ")]
+    project = replace(project, clariq=None, gold=demo / "answers/gold.json", new_judgments=(demo / "new_judgments.txt",))
+    notes = [note for note in make_report(project).document.notes if note.startswith("Not answered: ")]
+    assert notes == [
+        "Not answered: And in reading comprehension? (no predicted answers; name them with --answers qr=FILE and human=FILE)",
+        "Not answered: What do new judgments change? (no qrels; name them with qrels = … or --qrels)",
+    ]
 
 
 def test_without_inputs_there_is_no_report() -> None:
@@ -267,7 +366,7 @@ def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest
     assert run(["report", "--output", "first/part"]) == 0
     out, err = capfd.readouterr()
     assert out.splitlines() == ["wrote first/part/report.html", "wrote first/part/report.pdf"]
-    assert "Left out: And in reading comprehension? (no gold answers" in err
+    assert "Not answered: " not in err
     written = contents(small / "first/part")
     assert b"2001-09-09" in written["report.html"] and written["report.pdf"].startswith(b"%PDF-")
     assert run(["report", "--output", "second"]) == 0
@@ -280,8 +379,9 @@ def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and pages take most of the time and are the same whether an answer was kept."""
-    for name, value in (("svg_text", "<svg></desc></svg>"), ("figure_bytes", b""), ("render_html", ""), ("render_pdf", b"")):
-        monkeypatch.setattr(f"robustcs.reporting.build.{name}", lambda *some, value=value: value)
+    monkeypatch.setattr("robustcs.reporting.answers._draw", lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}))
+    monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")
+    monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: b"")
 
 
 def computed(small: Path) -> list[str]:
@@ -371,13 +471,11 @@ def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str])
 
 def test_hostile_inputs_make_every_output(tmp_path: Path) -> None:
     made = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
-    left_out = [note for note in made.document.notes if note.startswith("Left out: ")]
-    assert len(left_out) == 4, left_out
     html = made.files["report.html"].decode()
     assert html.count("<script") == 2 and "<img" not in html
-    data = re.search(r'<script type="application/json" id="turn-data">(.*?)</script>', html, re.DOTALL)
-    assert data and not set("<>&") & set(data[1])
-    shown = [turn["anchor"] for turn in json.loads(data[1])["turns"]]
+    data = re.search(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', html)
+    assert data
+    shown = [turn["anchor"] for turn in json.loads(gzip.decompress(base64.b64decode(data[1])))["turns"]["turns"]]
     assert shown == [turn_anchor(turn["turn"]) for turn in made.document.turns["turns"]]
     assert made.files["report.pdf"].startswith(b"%PDF-")
     assert all(re.fullmatch(r"(?:(?:figures|results|tables)/)?[a-z0-9._-]+", name) for name in made.files)

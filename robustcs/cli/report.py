@@ -37,7 +37,7 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
       report.html, report.pdf   the report
       tables/                   every table as LaTeX, and all data as CSV
       results/                  every result as JSON
-      figures/                  every figure as SVG and PDF
+      figures/                  every figure as SVG and PDF, as wide as a page and as a column
     Running it again computes only what changed: inputs, settings, program.
 
     \b
@@ -96,7 +96,7 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     )  # fmt: skip
     written = write_report(folder, made.files)
     for note in made.document.notes:
-        if note.startswith("Left out: "):
+        if note.startswith("Not answered: "):
             tell(note)
     tell(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed")
     for name in ("report.html", "report.pdf"):

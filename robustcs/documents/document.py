@@ -6,7 +6,7 @@ same blocks. All strings are plain text, never markup: each renderer escapes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,6 +51,8 @@ class Table:
         Indices of rows that have a thin rule above them.
     of
         The table of the result that it shows; empty for a table of its own.
+    hint
+        How to see more of it at the terminal; no page and no paper has it.
     """
 
     slug: str
@@ -60,6 +62,7 @@ class Table:
     note: str = ""
     rules: frozenset[int] = frozenset()
     of: str = ""
+    hint: str = ""
 
     def continues(self, row: int) -> bool:
         """Whether a row belongs to the one above it."""
@@ -78,13 +81,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that has been drawn: an ``<svg>`` element, whose points may link to turns, and its width in inches."""
+    """A figure that has been drawn: ``<svg>`` elements, whose points may link to turns, and its width in inches.
+
+    ``column``: the same for one column of a paper, and for a phone; empty where ``svg`` is no wider.
+    """
 
     slug: str
     caption: str
     alt: str
     svg: str = field(repr=False)
     width: float
+    column: str = field(repr=False, default="")
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,60 @@ class Layers:
         return Cards(self.slug, self.caption, tuple(cards))
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """One thing to know: a number, and the sentence that it carries.
+
+    number, interval
+        ``40 %`` and its 95 % interval ``31–49``, which is empty where there is none.
+    text
+        A sentence of plain words that goes on from the number: ``of the turns fail …``.
+    basis
+        What the number goes over, with its denominator: ``69 of 173 turns``.
+    weight
+        How much is at stake, 0 to 1: a share of the turns, or of the scale of a score. The worst news stand first.
+    tone
+        The colour that stands for it: ``qa``, ``qr`` or ``correct``, as for the bins; empty for none.
+    about
+        The heading that tells more.
+    """
+
+    number: str
+    interval: str
+    text: str
+    basis: str
+    weight: float
+    tone: str = ""
+    about: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it as one sentence."""
+        between = f" (95 % interval {self.interval})" if self.interval else ""
+        return f"{self.number}{between} {self.text} ({self.basis})."
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks for whoever wants more: folded in a page, in the appendix of a PDF unless they are for the page alone.
+
+    In the appendix they stand under the heading that the fold follows.
+    """
+
+    title: str
+    blocks: tuple[Heading | Paragraph | Table | Figure | Picture | Cards | Layers, ...]
+    page_only: bool = False
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The first screen and the first page: what was compared, at most three verdicts, one table and one figure."""
+
+    what: str
+    verdicts: tuple[Verdict, ...]
+    blocks: tuple[Table | Figure | Picture, ...] = ()
+
+
 Block = Heading | Paragraph | Table | Figure | Cards | Layers
 
 
@@ -155,20 +216,34 @@ Block = Heading | Paragraph | Table | Figure | Cards | Layers
 class Document:
     """A whole report.
 
+    opening
+        What the reader meets first.
     policy
         The line that closes it.
     provenance
         (label, value) pairs: command, versions, inputs.
-    lead
-        What stands below the title: inputs and policy in brief.
+    latex
+        Slug of a table → the table as LaTeX, to be copied from the page.
     turns
         Every turn with its texts, scores and top passages, as :mod:`robustcs.reporting.turns` describes it; empty without.
     """
 
     title: str
-    blocks: tuple[Block | Picture, ...]
+    blocks: tuple[Block | Picture | Fold, ...]
     policy: str
     notes: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
-    lead: tuple[str, ...] = ()
+    opening: Opening | None = None
+    latex: Mapping[str, str] = field(default_factory=dict)
     turns: Mapping[str, Any] = field(default_factory=dict)
+
+
+def every_block(document: Document) -> Iterator[Block | Picture]:
+    """All blocks in the order of the page: those that open it, and those inside folds."""
+    if document.opening:
+        yield from document.opening.blocks
+    for block in document.blocks:
+        if isinstance(block, Fold):
+            yield from block.blocks
+        else:
+            yield block

@@ -6,8 +6,9 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -105,9 +106,43 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def style() -> AbstractContextManager[None]:
+#: Are figures drawn for one column of a paper, and for a phone?
+_IN_COLUMN: ContextVar[bool] = ContextVar("in_column", default=False)
+#: Letters in a column are larger by this: on a phone of 390 pixels they are then 11 pixels high.
+_COLUMN_LETTERS = 1.18
+
+
+@contextmanager
+def style() -> Iterator[None]:
     """The settings under which every figure is drawn, as a context."""
-    return mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "agg"})
+    sized = {key: letters(value) for key, value in _STYLE.items() if key.endswith("size") and "major" not in key}
+    with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, **sized, "backend": "agg"}):
+        yield
+
+
+@contextmanager
+def in_column() -> Iterator[None]:
+    """Figures that are drawn inside fill one column of a paper: :func:`page_width` and :func:`letters` say so."""
+    token = _IN_COLUMN.set(True)
+    try:
+        yield
+    finally:
+        _IN_COLUMN.reset(token)
+
+
+def page_width() -> float:
+    """The width in inches of a figure that takes all there is: the page's, or that of a column."""
+    return COLUMN_WIDTH if _IN_COLUMN.get() else FULL_WIDTH
+
+
+def panels_across(panels: int, most: int) -> int:
+    """How many of ``panels`` stand side by side: at most ``most`` on a page, one in a column."""
+    return 1 if _IN_COLUMN.get() else min(panels, most)
+
+
+def letters(size: float) -> float:
+    """The size of letters in points, or of what must hold them in inches, that is ``size`` on a page."""
+    return size * _COLUMN_LETTERS if _IN_COLUMN.get() else size
 
 
 def figure_bytes(figure: Figure, kind: str) -> bytes:
@@ -217,12 +252,40 @@ def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
         element.set("clip-path", clip.replace("url(#", f"url(#{prefix}."))
 
 
+def drawings(figure: FigureBlock) -> tuple[Figure, Figure | None]:
+    """The figure drawn as wide as it likes to be, and for one column; None where it is not made for one."""
+    wide = figure.draw()
+    with in_column():
+        column = figure.draw()
+    return wide, column if column.get_figwidth() <= COLUMN_WIDTH else None
+
+
+def picture_of(figure: FigureBlock, wide: Figure, column: Figure | None) -> Picture:
+    """What :func:`drawings` gave, to stand inside an HTML page or a typst document."""
+    svg = svg_text(wide, figure.slug, figure.alt)
+    narrow = svg_text(column, f"{figure.slug}-column", figure.alt) if column is not None else ""
+    return Picture(figure.slug, figure.caption, figure.alt, svg, wide.get_figwidth(), narrow)
+
+
 def draw_picture(figure: FigureBlock) -> Picture:
     """The figure drawn, to stand inside an HTML page or a typst document."""
-    drawn = figure.draw()
-    svg = svg_text(drawn, figure.slug, figure.alt)
-    return Picture(figure.slug, figure.caption, figure.alt, svg, drawn.get_figwidth())
+    return picture_of(figure, *drawings(figure))
 
+
+#: Colour on white → the same on a dark page, as light as it must be to be told from the ground.
+DARK_COLOURS: Mapping[str, str] = {
+    "#0b3a66": "#3f7cba",
+    "#2f74b0": "#62a0dc",
+    "#7db0da": "#93c2e8",
+    "#cf5c0c": "#e4762a",
+    "#873a73": "#b565a0",
+    "#147a5f": "#35a888",
+    "#b07d12": "#d09c30",
+    "#6f4a1f": "#b58550",
+}
+
+#: More marks than this are drawn as one image and lead nowhere: a page with ten thousand links is slow, and none can be hit.
+MOST_MARKS = 2_000
 
 _LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from collections.abc import Mapping
@@ -14,11 +15,24 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from robustcs.documents.document import Cards, Document, Figure, Heading, LayeredText, Layers, Paragraph, Picture, Table
-from robustcs.documents.figures import FULL_WIDTH, draw_picture, link_turns
+from robustcs.documents.document import (
+    Block,
+    Cards,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    LayeredText,
+    Paragraph,
+    Picture,
+    Table,
+)
+from robustcs.documents.figures import DARK_COLOURS, FULL_WIDTH, MOST_MARKS, draw_picture, link_turns
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
 from robustcs.documents.turn_table import TURNS, turn_table
 
+#: Rows of the table of turns that stand in the page from the start; the script fetches the others out of the data.
+FIRST_TURNS = 100
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -26,8 +40,8 @@ def render_html(document: Document) -> str:
     """The whole page: style, script and figures inside, nothing loaded from anywhere.
 
     Its Content-Security-Policy admits only the style and the script that stand in it, by hash, so that nothing in the
-    texts can run even if it escaped the escaping. With the script tables can be sorted and filtered, and every turn of
-    ``document.turns`` opens as a card; without it the page shows everything but the passages.
+    texts can run even if it escaped the escaping. With the script tables can be sorted, filtered and copied, and every turn of
+    ``document.turns`` opens as a card; without it the page shows everything but the passages, and the first turns alone.
     """
     style, script = (
         (_TEMPLATES / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "report.js")
@@ -43,10 +57,16 @@ def render_html(document: Document) -> str:
     if document.turns:
         table = turn_table(document.turns)
         document = replace(document, blocks=(*document.blocks, Heading("All turns"), table))
+    style += _dark_colours()
+    page = _Page(document)
+    opening = [page.entry(block) for block in document.opening.blocks] if document.opening else []
+    blocks = list(map(page.entry, document.blocks))
     return environment.get_template("report.html.j2").render(
         document=document,
-        blocks=_blocks(document),
-        turn_data=_turn_data(document.turns),
+        opening=opening,
+        blocks=blocks,
+        headings=page.headings,
+        data=_data(document, page.latex),
         # The two files are part of the program and hold no text of a user.
         style=Markup(style),
         script=Markup(script),
@@ -60,13 +80,28 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _turn_data(turns: Mapping[str, Any]) -> Markup:
-    """The turns as JSON that no text can end: as data of the page it is read, never run."""
-    if not turns:
-        return Markup("")
-    data = {**turns, "turns": [{**turn, "anchor": turn_anchor(turn["turn"])} for turn in turns["turns"]]}
-    text = json.dumps(_visible(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+def _dark_colours() -> str:
+    """Rules that give figures their colours on a dark page; a printed page is white."""
+    rules = "".join(
+        f'figure svg [{name}="{colour}"]{{{name}:{dark}}}'
+        for colour, dark in DARK_COLOURS.items() for name in ("fill", "stroke", "stop-color")
+    )  # fmt: skip
+    return f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
+
+
+def _data(document: Document, latex: Mapping[str, str]) -> str:
+    """Turns and tables as LaTeX: JSON, packed so that ten thousand turns stay a small file, and unpacked after the page shows.
+
+    As data of the page it is read, never run; in base64 no text can end it. Empty where there is neither.
+    """
+    turns = dict(document.turns)
+    if not turns and not latex:
+        return ""
+    if turns:
+        turns["turns"] = [{**turn, "anchor": turn_anchor(turn["turn"])} for turn in turns["turns"]]
+        turns["rows"] = turn_table(document.turns).rows
+    text = json.dumps(_visible({"turns": turns, "latex": latex}), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode()
 
 
 def _visible(value: Any) -> Any:
@@ -78,55 +113,81 @@ def _visible(value: Any) -> Any:
     return list(map(_visible, value)) if isinstance(value, list | tuple) else value
 
 
-def _blocks(document: Document) -> list[dict[str, Any]]:
-    """The blocks as the template wants them, each with an id of its own in the page."""
-    ids = _Ids()
-    blocks: list[dict[str, Any]] = []
-    names = [turn["turn"] for turn in document.turns.get("turns", ())]
-    # by the name as it is shown, for cells and titles
-    anchors = {one_line(name): turn_anchor(name) for name in names}
-    titles = {turn_anchor(turn["turn"]): _point_title(turn) for turn in document.turns.get("turns", ())}
-    for block in document.blocks:
+class _Page:
+    """The blocks as the template wants them, each with an id of its own in the page.
+
+    ``headings``: ids by text, of the headings that stand in the contents. ``latex``: id of a table → it as LaTeX.
+    """
+
+    def __init__(self, document: Document):
+        self.ids = _Ids()
+        self.document = document
+        self.headings: dict[str, str] = {}
+        self.latex: dict[str, str] = {}
+        turns = document.turns.get("turns", ())
+        # by the name as it is shown, for cells and titles
+        self.anchors = {one_line(turn["turn"]): turn_anchor(turn["turn"]) for turn in turns}
+        self.titles = {turn_anchor(turn["turn"]): _point_title(turn) for turn in turns}
+        self.rows = [turn_anchor(turn["turn"]) for turn in turns[:FIRST_TURNS]]
+        for block in document.blocks:
+            if isinstance(block, Heading) and block.level == 1:
+                self.headings.setdefault(block.text, self.ids.take(block.text))
+
+    def entry(self, block: Block | Picture | Fold) -> dict[str, Any]:
+        """One block for the template."""
+        if isinstance(block, Fold):
+            return {
+                "kind": "fold",
+                "id": self.ids.take(block.title),
+                "block": block,
+                "blocks": list(map(self.entry, block.blocks)),
+            }
         if isinstance(block, Heading):
-            blocks.append({"kind": "heading", "id": ids.take(block.text), "block": block})
-        elif isinstance(block, Paragraph):
-            blocks.append({"kind": "paragraph", "block": block, "link": ""})
-        elif isinstance(block, Table):
-            groups = head_groups(block.columns)
-            blocks.append(
-                {
-                    "kind": "table",
-                    "id": ids.take(block.slug),
-                    "block": block,
-                    "groups": groups if any(group for group, _ in groups) else [],
-                    "long": [_is_long(block, index) for index in range(len(block.columns))],
-                    "links": _links(block, anchors),
-                    "more": [row for row in range(len(block.rows)) if block.continues(row)],
-                    "rows": list(map(turn_anchor, names)) if block.slug == TURNS else [],
-                }
-            )
-        elif isinstance(block, Figure | Picture):
-            name = ids.take(block.slug)
-            drawn = draw_picture(replace(block, slug=name)) if isinstance(block, Figure) else block
-            svg = Markup(link_turns(drawn.svg, titles))
-            narrow = drawn.width < FULL_WIDTH / 2
-            blocks.append({"kind": "figure", "id": name, "block": block, "svg": svg, "narrow": narrow})
-        elif isinstance(block, Cards):
-            name = ids.take(block.slug)
+            known = self.headings.get(block.text) if block.level == 1 else None
+            return {"kind": "heading", "id": known or self.ids.take(block.text), "block": block}
+        if isinstance(block, Paragraph):
+            return {"kind": "paragraph", "block": block, "link": self.headings.get(block.about, "")}
+        if isinstance(block, Table):
+            return self._table(block)
+        if isinstance(block, Figure | Picture):
+            return self._figure(block)
+        name = self.ids.take(block.slug)
+        if isinstance(block, Cards):
             cards = [
-                {"id": ids.take(f"{name}-{card.title}"), "card": card, "link": anchors.get(card.title.split(" · ")[0])}
+                {
+                    "id": self.ids.take(f"{name}-{card.title}"),
+                    "card": card,
+                    "link": self.anchors.get(card.title.split(" · ")[0]),
+                }
                 for card in block.cards
             ]
-            blocks.append({"kind": "cards", "id": name, "block": block, "cards": cards})
-        elif isinstance(block, Layers):
-            name = ids.take(block.slug)
-            texts = [{"id": ids.take(f"{name}-{text.title}"), "text": text, "pieces": _pieces(text)} for text in block.texts]
-            blocks.append({"kind": "layers", "id": name, "block": block, "texts": texts})
-    headings = {entry["block"].text: entry["id"] for entry in blocks if entry["kind"] == "heading"}
-    for entry in blocks:
-        if entry["kind"] == "paragraph":
-            entry["link"] = headings.get(entry["block"].about, "")
-    return blocks
+            return {"kind": "cards", "id": name, "block": block, "cards": cards}
+        texts = [{"id": self.ids.take(f"{name}-{text.title}"), "text": text, "pieces": _pieces(text)} for text in block.texts]
+        return {"kind": "layers", "id": name, "block": block, "texts": texts}
+
+    def _table(self, block: Table) -> dict[str, Any]:
+        name = self.ids.take(block.slug)
+        if block.slug in self.document.latex:
+            self.latex[name] = self.document.latex[block.slug]
+        groups = head_groups(block.columns)
+        turns = block.slug == TURNS
+        return {
+            "kind": "table", "id": name, "block": block,
+            "groups": groups if any(group for group, _ in groups) else [],
+            "long": [_is_long(block, index) for index in range(len(block.columns))],
+            "links": _links(block, self.anchors),
+            "more": [row for row in range(len(block.rows)) if block.continues(row)],
+            "anchors": self.rows if turns else [],
+            "rows": block.rows[:FIRST_TURNS] if turns else block.rows,
+        }  # fmt: skip
+
+    def _figure(self, block: Figure | Picture) -> dict[str, Any]:
+        name = self.ids.take(block.slug)
+        drawn = draw_picture(replace(block, slug=name)) if isinstance(block, Figure) else block
+        titles = self.titles if drawn.svg.count("<a ") <= MOST_MARKS else {}
+        wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column))
+        small = drawn.width < FULL_WIDTH / 2
+        return {"kind": "figure", "id": name, "block": block, "svg": wide, "column": column, "small": small}
 
 
 def _links(table: Table, anchors: dict[str, str]) -> list[dict[str, str]]:
@@ -163,7 +224,7 @@ class _Ids:
     """Ids that are safe in a page and stand there once."""
 
     def __init__(self) -> None:
-        self.taken = {"content", "contents", "notes", "policy", "provenance"}
+        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data"}
 
     def take(self, text: str) -> str:
         name = anchor(text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from robustcs.documents.document import Block, Cards, Column, Figure, Layers, Table
-from robustcs.documents.text import anchor, breakable, head_groups, one_line
+from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -64,18 +65,34 @@ _OTHER_SCRIPT = (
     r"\providecommand{\otherscript}[1]{\ifdefined\directlua#1\else\ifdefined\XeTeXversion#1\else?\fi\fi}"
     "% pdflatex shows ?\n"
 )
-#: A column with a longer cell than this is set as a paragraph of fixed width.
-_LONG_CELL = 40
-#: Tables with more columns are set closer.
-_MANY_COLUMNS = 7
+#: Width in points of a column and of a page of a two-column article, a little less than the narrowest that is usual.
+_COLUMN, _PAGE = 236.0, 500.0
+#: Sizes of letters, the distance between columns, and how wide ten points of a letter are at that size.
+_SIZES = ((r"\small", 4.0, 0.93), (r"\small", 2.5, 0.93), (r"\footnotesize", 2.5, 0.85), (r"\scriptsize", 2.0, 0.78))
+#: A column with a longer cell than this may be set as a paragraph, of at least this many characters.
+_LONG_CELL = 24
+_LEAST_PARAGRAPH = 14
+#: Widths of Computer Modern's letters in points at ten points, rounded up; 5.6 for the others.
+_LETTERS = {
+    **dict.fromkeys("ijlI.,:;!|'·[]", 2.9), **dict.fromkeys("f -", 3.4), **dict.fromkeys("rst()/", 4.0),
+    **dict.fromkeys("cegzv", 4.6), **dict.fromkeys("0123456789–aoxyk", 5.1), **dict.fromkeys("wABCDEFGHKLNOPQRSTUVXYZ&", 7.4),
+    **dict.fromkeys("mMW%@…✓×−±≥≤=+<>≈→", 8.4),
+}  # fmt: skip
+#: What stands below a table; whoever does not want it takes the command's contents away.
+_NOTE = (
+    r"\providecommand{\tablenote}[1]{\par\smallskip\begin{minipage}{\linewidth}\footnotesize #1\end{minipage}}"
+    "% \\renewcommand{\\tablenote}[1]{} leaves these notes out\n"
+)
 _PACKAGES = r"% needs \usepackage{amssymb,array,booktabs}"
 
 
 def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
-    """One ``table`` environment per :class:`Table`; other blocks are left out, figures and cards with a comment.
+    r"""One ``table`` environment per :class:`Table`; other blocks are left out, figures and cards with a comment.
 
-    The notes and the policy stand below every table, so that each can be pasted alone. Other scripts than Latin are
-    kept for lualatex and xelatex, which need a font that has them; pdflatex shows a question mark in their place.
+    A table is as wide as a column of a two-column article where it fits there with letters of seven points or more, else as
+    wide as the page. The notes and the policy stand below every table, so that each can be pasted alone, in ``\tablenote``,
+    which an author can empty. Other scripts than Latin are kept for lualatex and xelatex, which need a font that has them;
+    pdflatex shows a question mark in their place.
     """
     parts = [_PACKAGES]
     for block in blocks:
@@ -90,43 +107,134 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
     return "\n\n".join(parts) + "\n"
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """How a table fits: ``table`` (a column) or ``table*`` (the page), the letters, and the columns of each of its parts.
+
+    ``paragraphs``: column → its width in points.
+    """
+
+    environment: str
+    size: str
+    gap: float
+    parts: Sequence[Sequence[int]]
+    paragraphs: Mapping[int, float]
+
+
+def _layout(table: Table) -> _Layout:
+    """The largest letters with which the table fits a column; else the page; else it is split into parts."""
+    for environment, available in (("table", _COLUMN), ("table*", _PAGE)):
+        for size, gap, scale in _SIZES:
+            paragraphs = _paragraphs(table, scale, gap, available)
+            if paragraphs is not None:
+                return _Layout(environment, size, gap, [range(len(table.columns))], paragraphs)
+    size, gap, scale = _SIZES[-1]
+    least = {index: _LEAST_PARAGRAPH * 5.3 * scale for index in range(len(table.columns)) if _is_long(table, index)}
+    widths = [least.get(index, _width(table, index, scale)) for index in range(len(table.columns))]
+    parts = column_batches(table.columns, widths, 2 * gap, _PAGE)
+    return _Layout("table*", size, gap, parts, least)
+
+
+def _paragraphs(table: Table, scale: float, gap: float, available: float) -> dict[int, float] | None:
+    """The columns that must be paragraphs so that the table fits, and their widths; None where it does not."""
+    widths = [_width(table, index, scale) for index in range(len(table.columns))]
+    room = available - 2 * gap * (len(widths) - 1) - _groups_excess(table, widths, gap, scale)
+    if sum(widths) <= room:
+        return {}
+    long = [index for index in range(len(widths)) if _is_long(table, index)]
+    rest = room - sum(width for index, width in enumerate(widths) if index not in long)
+    least = _LEAST_PARAGRAPH * 5.3 * scale
+    if not long or rest < least * len(long):
+        return None
+    found = {}
+    for place, index in enumerate(sorted(long, key=lambda index: widths[index])):
+        found[index] = min(widths[index], rest / (len(long) - place))
+        rest -= found[index]
+    return found
+
+
+def _is_long(table: Table, index: int) -> bool:
+    return table.columns[index].align == "left" and any(len(row[index]) > _LONG_CELL for row in table.rows)
+
+
+def _width(table: Table, index: int, scale: float) -> float:
+    """Of a column's cells and of its head, which may stand in two lines."""
+    title = max(map(_letters, _lines(table.columns[index].title, table, index)))
+    return scale * max(title, *(_letters(one_line(row[index])) for row in table.rows), 0.0)
+
+
+def _letters(text: str) -> float:
+    return sum(_LETTERS.get(letter, 5.6) for letter in text)
+
+
+def _lines(title: str, table: Table, index: int) -> list[str]:
+    """A head in one line, or in two where it is wider than the cells."""
+    title = one_line(title)
+    words = title.split()
+    cells = max((_letters(one_line(row[index])) for row in table.rows), default=0.0)
+    if len(words) < 2 or _letters(title) <= cells:
+        return [title]
+    cuts = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
+    return list(min(cuts, key=lambda parts: max(map(_letters, parts))))
+
+
+def _groups_excess(table: Table, widths: Sequence[float], gap: float, scale: float) -> float:
+    """By how much shared heads are wider than their columns."""
+    excess, start = 0.0, 0
+    for group, span in head_groups(table.columns):
+        inside = sum(widths[start : start + span]) + 2 * gap * (span - 1)
+        excess += max(0.0, scale * _letters(one_line(group)) - inside)
+        start += span
+    return excess
+
+
 def _table(table: Table, closing: Sequence[str]) -> str:
-    long = [
-        column.align == "left" and any(len(row[index]) > _LONG_CELL for row in table.rows)
-        for index, column in enumerate(table.columns)
-    ]
+    layout = _layout(table)
     lines = [
-        r"\begin{table}[tb]",
-        r"\centering\small" + (r"\setlength{\tabcolsep}{3pt}" if len(table.columns) > _MANY_COLUMNS else ""),
+        rf"\begin{{{layout.environment}}}[tb]",
+        rf"\centering{layout.size}\setlength{{\tabcolsep}}{{{layout.gap:g}pt}}",
         rf"\caption{{{_text(table.caption)}}}",
         rf"\label{{tab:{anchor(table.slug)}}}",
-        rf"\begin{{tabular}}{{{_preamble(table, long)}}}",
+    ]
+    for number, part in enumerate(layout.parts):
+        lines += [r"\par\medskip"] if number else []
+        lines += _tabular(table, list(part), layout.paragraphs)
+    texts = [text for text in (table.note, *closing) if text]
+    notes = r" \par ".join(_text(text) for text in texts)
+    lines += [rf"\tablenote{{{notes}}}", rf"\end{{{layout.environment}}}"]
+    text = _NOTE + "\n".join(lines)
+    return _OTHER_SCRIPT + text if r"\otherscript{" in text else text
+
+
+def _tabular(table: Table, part: Sequence[int], paragraphs: Mapping[int, float]) -> list[str]:
+    columns = [table.columns[index] for index in part]
+    kinds = [_kind(column, paragraphs.get(index)) for index, column in zip(part, columns, strict=True)]
+    lines = [
+        rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}",
         r"\toprule",
-        *_groups(table.columns),
-        _row([column.title for column in table.columns]),
+        *_groups(columns),
+        " & ".join(_head(table, index, index in paragraphs) for index in part) + r" \\",
         r"\midrule",
     ]
     for number, row in enumerate(table.rows):
         if number and number in table.rules:
             lines.append(r"\midrule")
-        lines.append(_row(row))
-    texts = [text for text in (table.note, *closing) if text]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize"]
-    lines += ["\\par\n".join(_text(text) for text in texts), r"\end{minipage}", r"\end{table}"]
-    text = "\n".join(lines)
-    return _OTHER_SCRIPT + text if r"\otherscript{" in text else text
+        lines.append(" & ".join(_text(row[index]) for index in part) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
-def _preamble(table: Table, long: Sequence[bool]) -> str:
-    """Column types; long texts share what the short columns, at about 0.014 of the line per character, leave of it."""
-    short = 0.0
-    for index, column in enumerate(table.columns):
-        longest = max(len(text) for text in (column.title, *(row[index] for row in table.rows)))
-        short += 0.035 + (0 if long[index] else 0.014 * longest)
-    share = max(0.15, (1 - short) / max(1, sum(long)))
-    paragraph = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
-    kinds = [paragraph if wide else column.align[0] for column, wide in zip(table.columns, long, strict=True)]
-    return "@{}" + "".join(kinds) + "@{}"
+def _kind(column: Column, width: float | None) -> str:
+    if width is None:
+        return column.align[0]
+    return rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
+
+
+def _head(table: Table, index: int, paragraph: bool) -> str:
+    column = table.columns[index]
+    lines = _lines(column.title, table, index)
+    if len(lines) == 1 or paragraph:
+        return _text(column.title)
+    return rf"\shortstack[{column.align[0]}]{{{_text(lines[0])}\\{_text(lines[1])}}}"
 
 
 def _groups(columns: Sequence[Column]) -> Iterable[str]:
@@ -141,10 +249,6 @@ def _groups(columns: Sequence[Column]) -> Iterable[str]:
             rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     yield " ".join(rules)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_text, cells)) + r" \\"
 
 
 def _text(text: str) -> str:

@@ -12,7 +12,19 @@ import matplotlib as mpl
 import typst
 from matplotlib.ft2font import FT2Font
 
-from robustcs.documents.document import Block, Cards, Document, Figure, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.document import (
+    Block,
+    Cards,
+    Document,
+    Figure,
+    Fold,
+    Heading,
+    Layers,
+    Opening,
+    Paragraph,
+    Picture,
+    Table,
+)
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
 
@@ -39,8 +51,9 @@ def render_pdf(document: Document) -> bytes:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     data: dict[str, Any] = {
         "title": _line(document.title),
-        "lead": [_line(text) for text in document.lead],
-        "blocks": list(map(_block, document.blocks)),
+        "opening": _opening(document.opening) if document.opening else None,
+        "blocks": [_block(block) for block in document.blocks if not isinstance(block, Fold)],
+        "appendix": _appendix(document),
         "notes": [_line(note) for note in document.notes],
         "policy": _line(document.policy),
         "provenance": [(_line(label), _text(value)) for label, value in document.provenance],
@@ -56,6 +69,27 @@ def render_pdf(document: Document) -> bytes:
         timestamp=int(epoch) if epoch.isdigit() else None,
         format="pdf",
     )
+
+
+def _opening(opening: Opening) -> dict[str, Any]:
+    names = ("number", "interval", "text", "basis", "tone")
+    return {
+        "what": _line(opening.what),
+        "verdicts": [{name: _line(getattr(verdict, name)) for name in names} for verdict in opening.verdicts],
+        "blocks": list(map(_block, opening.blocks)),
+    }
+
+
+def _appendix(document: Document) -> list[dict[str, Any]]:
+    """What is folded in the page, each part under the heading that it follows."""
+    parts = []
+    title = ""
+    for block in document.blocks:
+        if isinstance(block, Heading):
+            title = block.text
+        elif isinstance(block, Fold) and not block.page_only:
+            parts.append({"title": _line(title or block.title), "blocks": list(map(_block, block.blocks))})
+    return parts
 
 
 @cache

@@ -57,10 +57,11 @@ def rating_figure(rows: Sequence[RatingRow]) -> matplotlib.figure.Figure:
     """One stacked bar per criterion, from the lowest rating on the left to the highest on the right."""
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from robustcs.documents.figures import FULL_WIDTH, INK, style
+    from robustcs.documents.figures import FULL_WIDTH, INK, letters, page_width, style
 
+    wide = page_width() == FULL_WIDTH
     with style():
-        figure = MatplotlibFigure(figsize=(FULL_WIDTH, 0.5 + _ROW * len(rows)), layout="constrained")
+        figure = MatplotlibFigure(figsize=(page_width(), letters(0.5) + _ROW * len(rows)), layout="constrained")
         axes = figure.subplots()
         scale = _scale(rows)
         colours = dict(zip(scale, _colours(len(scale)), strict=True))
@@ -69,15 +70,16 @@ def rating_figure(rows: Sequence[RatingRow]) -> matplotlib.figure.Figure:
             for rating, share in zip(row.ratings, row.shares, strict=True):
                 colour = colours[rating]
                 axes.barh(place, share, left=left, height=0.72, color=colour, edgecolor=INK, linewidth=0.4)
-                if share >= 0.035:
-                    axes.text(left + share / 2, place, one_line(rating), ha="center", va="center", fontsize=6.5,
+                if share >= (0.035 if wide else 0.08):
+                    axes.text(left + share / 2, place, one_line(rating), ha="center", va="center", fontsize=letters(6.5),
                               color="#ffffff" if _dark(colour) else "#000000")  # fmt: skip
                 left += share
-        axes.set_yticks(range(len(rows)), [shortened(row.criterion, _NAME) for row in rows])
+        axes.set_yticks(range(len(rows)), [shortened(row.criterion, _NAME if wide else _NAME // 2) for row in rows])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, 1))
-        axes.set_xticks(np.linspace(0, 1, 6), [f"{per_cent} %" for per_cent in range(0, 101, 20)])
+        ticks = range(0, 101, 20 if wide else 50)
+        axes.set_xticks([per_cent / 100 for per_cent in ticks], [f"{per_cent} %" for per_cent in ticks])
     return figure
 
 

@@ -65,6 +65,7 @@ def result_table(
     by: str | None = None,
     rules: Iterable[int] = (),
     slug: str = "",
+    hint: str = "",
 ) -> Table:
     """A table of ``result`` for people.
 
@@ -77,6 +78,8 @@ def result_table(
         Rows with a thin rule above them, beside those of ``by``.
     slug
         For labels and file names; the table's name where it is empty.
+    hint
+        How to see more of it at the terminal.
     """
     import pandas as pd
 
@@ -87,7 +90,7 @@ def result_table(
     keys = [getattr(line, by) for line in lines] if by else []
     changes = {place for place in range(1, len(keys)) if keys[place] != keys[place - 1]}
     heads = tuple(head(field) for field, _ in shown)
-    return Table(slug or name, caption, heads, cells, note, frozenset(changes.union(rules)), of=name)
+    return Table(slug or name, caption, heads, cells, note, frozenset(changes.union(rules)), of=name, hint=hint)
 
 
 def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[Any], str]]:

@@ -74,8 +74,8 @@ def _table(table: Table, console: Console) -> None:
         widths = _fit([wide[index] for index in batch], [least[index] for index in batch], gutter, console.width)
         rows = [[row[index] for index in batch] for row in cells]
         _grid(table, batch, [titles[index] for index in batch], rows, widths, gutter, console)
-    if table.note:
-        _print(console, Text(one_line(table.note), "dim"))
+    if table.note or table.hint:
+        _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
 
 
 def _batches(table: Table, least: list[int], gutter: int, available: int) -> list[list[int]]:

@@ -49,10 +49,11 @@ from robustcs.studies.breakdown.show import shown_cuts
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Passages of every run, characters of a passage's text, and turns.
+#: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), and turns.
 DEPTH = 5
 PASSAGE_LENGTH = 300
-MOST_TURNS = 1000
+ALL_PASSAGES = 9_000_000
+MOST_TURNS = 10_000
 
 
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
@@ -72,6 +73,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     labels, cuts, scores, bins = _scores(broken, names)
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
+    length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
     turns = []
     for turn in chosen:
         entry: dict[str, Any] = {
@@ -93,7 +95,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "runs": list(tops),
         "depth": DEPTH,
         "relevant": project.policy.relevance_level,
-        "passages": [(passage, _shortened(collection.get(passage, ""))) for passage in passages],
+        "passages": [(passage, _shortened(collection.get(passage, ""), length)) for passage in passages],
         "turns": turns,
         "left_out": len({*scored, *others}) - len(chosen),
     }
@@ -163,8 +165,8 @@ def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= PASSAGE_LENGTH else text[: PASSAGE_LENGTH - 1].rstrip() + "…"
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def _answers(project: Project) -> tuple[dict[str, dict[str, str]], Mapping[str, tuple[str, ...]]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import click
 
-    from robustcs.documents.document import Block
+    from robustcs.documents.document import Block, Figure, Table, Verdict
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
     from robustcs.result import Evaluated, Result
@@ -128,13 +128,17 @@ class Answer:
     """What a question of the report found.
 
     findings
-        Plain sentences with their numbers; they open the report.
+        Plain sentences with their numbers: the first opens the section where there is no verdict, the others stand folded.
+    verdicts
+        What the section opens with; of all of them those with the most at stake open the report.
     reading
         How to read the figures and tables.
     results
         Command → result; its tables are written as CSV and JSON.
     to_read
         Turns worth reading, after all tables.
+    overview
+        The table and the figure that open the report, where no earlier question has any.
     """
 
     findings: tuple[str, ...]
@@ -143,6 +147,8 @@ class Answer:
     evaluated: Evaluated
     results: Mapping[str, Result]
     to_read: tuple[Block, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    overview: tuple[Table | Figure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,10 +161,13 @@ class Question:
         Is it a part of the section that another study's question of the same key opens? Then that question says which part of
         the project is looked at.
     tables
-        The tables that everybody should see, in this order; the others stand further down in the page and not in the PDF.
+        The tables that everybody should see, in this order: the first opens the section, the others stand folded in the page
+        and in the appendix of the PDF. All other tables stand in the page alone, folded.
     part
         The part of a project that the answer may look at. Raises :class:`UsageError` where that does not suffice.
         An answer is computed from this part alone, so it can be kept until something in the part changes.
+    given
+        Was something given that it could be asked of? Then the report says what else it needs.
     answer
         Raises :class:`UsageError` where the files do not have what is needed.
     """
@@ -167,5 +176,6 @@ class Question:
     title: str
     tables: tuple[str, ...]
     part: Callable[[Project], Project] = lambda project: project
+    given: Callable[[Project], bool] = field(kw_only=True, default=lambda project: False)
     answer: Callable[[Workspace], Answer] = field(kw_only=True)
     joins: bool = False

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
 from robustcs.documents.document import Document
-from robustcs.documents.html import render_html
+from robustcs.documents.html import FIRST_TURNS, render_html
 from tests.documents.conftest import HOSTILE
 
 VOID = {"meta", "input", "img", "br", "link"}
@@ -99,10 +101,28 @@ def test_what_a_page_needs(plain: Document) -> None:
         assert tags.count(landmark) == 1
     assert elements[tags.index("html")][1]["lang"] == "en"
     assert elements[tags.index("a")][1] == {"class": "skip", "href": "#content"}
-    assert tags.count("table") == 2 and tags.count("svg") == 2 and tags.count("details") == 5
+    assert tags.count("table") == 2 and tags.count("details") == 5
+    assert tags.count("svg") == 4, "each figure for the page and for a column"
     assert '<th scope="colgroup" colspan="2"><bdi>NDCG@3 ≥ 0.5</bdi></th>' in page
     assert page.count('<tr class="rule">') == 2
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http-equiv', "", page) and "https://" not in page
+
+
+def test_many_turns_stand_packed_in_the_page_and_the_first_as_rows() -> None:
+    names = [f"{topic}_{depth}" for topic in range(1, 61) for depth in range(1, 6)]
+    turns = [
+        {"turn": name, "topic": name, "texts": [f"</script><b>{name}"], "scores": [], "bins": [], "top": []} for name in names
+    ]
+    data = {"formulations": ["Human"], "measures": [], "cuts": [], "labels": {}, "runs": [], "depth": 5, "relevant": 1,
+            "passages": [], "turns": turns, "left_out": 0}  # fmt: skip
+    page = render_html(Document("t", (), "p", turns=data))
+    packed = re.search(r'id="data">([A-Za-z0-9+/=]+)</script>', page)
+    assert packed
+    unpacked = json.loads(gzip.decompress(base64.b64decode(packed[1])))["turns"]
+    assert [turn["turn"] for turn in unpacked["turns"]] == names
+    assert unpacked["rows"][299] == ["60_5", "</script><b>60_5"]
+    assert page.count('<tr id="turn-') == FIRST_TURNS == 100
+    assert "</script><b>" not in page
 
 
 def test_the_same_bytes_twice(plain: Document) -> None:

@@ -53,12 +53,14 @@ def test_markdown_of_a_hostile_document_keeps_its_tables(hostile: Document) -> N
 
 def test_latex_table() -> None:
     text = render_latex((breakdown_table(),), "relevant ≥ 2", ("100 % of a_b",))
-    assert text.startswith("% needs \\usepackage{amssymb,array,booktabs}\n\n\\begin{table}[tb]\n")
+    assert text.startswith("% needs \\usepackage{amssymb,array,booktabs}\n\n\\providecommand{\\tablenote}")
+    assert "\n\\begin{table*}[tb]\n" in text
     assert r"\cmidrule(lr){4-5} \cmidrule(lr){6-7} \cmidrule(lr){8-9} \cmidrule(lr){10-11}" in text
     assert r"\multicolumn{2}{c}{NDCG@3 \ensuremath{\geq} 0.5}" in text
     assert r"\label{tab:bins}" in text and r"\begin{tabular}{@{}lllrrrrrrrr@{}}" in text
+    assert r"\providecommand{\tablenote}" in text
     assert r"\ensuremath{\checkmark} & \ensuremath{\times} & \ensuremath{\checkmark} & 0 & (0) & 1 & (0)" in text
-    assert "100 \\% of a\\_b\\par\nrelevant \\ensuremath{\\geq} 2" in text
+    assert "100 \\% of a\\_b \\par relevant \\ensuremath{\\geq} 2}" in text
     assert text.isascii()
 
 
@@ -69,6 +71,19 @@ def test_latex_escapes_every_command() -> None:
     cell = r"\textbackslash{}write18\{ls\} \$x\$ \textasciitilde{}\textasciicircum{}\#\&\_ {[}1cm{]} a-{}-b \\"
     assert cell in text.split("\n")
     assert r"\label{tab:t}" in text
+
+
+def test_a_table_takes_a_column_then_the_page_then_is_split() -> None:
+    def made(columns: int, cell: str) -> str:
+        heads = (Column("turn", "left"), *(Column(f"measure {number}") for number in range(columns)))
+        return render_latex((Table("t", "c", heads, (("31_1", *[cell] * columns),)),), "p")
+
+    assert r"\begin{table}[tb]" in made(4, "0.1234") and r"\small" in made(4, "0.1234")
+    wide = made(12, "0.1234")
+    assert r"\begin{table*}[tb]" in wide and wide.count(r"\begin{tabular}") == 1
+    assert r"\shortstack[r]{measure\\11}" in wide
+    split = made(40, "0.1234 (0.01)")
+    assert split.count(r"\begin{tabular}") > 1 and split.count("31\\_1 &") == split.count(r"\begin{tabular}")
 
 
 def test_latex_has_no_controls(hostile: Document) -> None:

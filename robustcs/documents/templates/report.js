@@ -1,7 +1,8 @@
 "use strict";
-// Tables become sortable and, when long, filterable; turns open as cards. What is shown stands in the fragment of the
-// address, "#ANCHOR?sort.TABLE=±COLUMN&q.TABLE=TEXT", so that every view can be linked to. Without this script everything
-// is there but the passages, in the order of the file.
+// Tables become sortable, filterable when long, and can be copied; turns open as cards, to which the reader can write notes.
+// What is shown stands in the fragment of the address, "#ANCHOR?sort.TABLE=±COLUMN&q.TABLE=TEXT", so that every view can be
+// linked to. Turns and the LaTeX of tables are unpacked after the page has been shown. Without this script everything is there
+// but the passages and all turns past the first, in the order of the file.
 (() => {
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
@@ -38,6 +39,42 @@
     remember();
   };
 
+  // ------------------------------------------------------------ what stands packed in the page
+
+  const unpack = async () => {
+    const packed = document.getElementById("data")?.textContent;
+    if (!packed) return { turns: {}, latex: {} };
+    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  };
+
+  // ------------------------------------------------------------ copies and downloads
+
+  const copy = async (text, button) => {
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // not allowed here: as a page of the days before did it
+      const area = make("textarea", { value: text });
+      (button.closest("dialog") ?? document.body).append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    button.textContent = "copied";
+    setTimeout(() => (button.textContent = label), 1500);
+  };
+
+  const csv = (rows) =>
+    rows.map((row) => row.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+
+  const download = (name, text) => {
+    const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
   // ------------------------------------------------------------ tables
 
   // The number that a cell starts with ("0.45 [0.38, 0.52]", "1,000", "(16)", "−3 %"), or NaN.
@@ -48,9 +85,8 @@
       : NaN;
   };
 
-  const compare = (column, numeric, sign) => ([a], [b]) => {
-    const x = a.cells[column].textContent.trim();
-    const y = b.cells[column].textContent.trim();
+  const compare = (column, numeric, sign) => (a, b) => {
+    const [x, y] = [a.cells[column], b.cells[column]];
     if (!numeric) {
       if (!x || !y) return x ? -1 : y ? 1 : 0;
       return sign * collator.compare(x, y);
@@ -60,51 +96,76 @@
     return sign * (p - q);
   };
 
-  const tables = new Map(); // id → a function that shows the table as the address says
+  const PART = 100; // rows of the table of turns that are made at once
+  const tables = new Map(); // id → the table: show, listed, button
 
-  for (const box of document.querySelectorAll(".table")) {
+  // A table whose rows are groups: `cells` of the first row, all `text`, and `lines`, which makes or has the rows.
+  const setUp = (box) => {
     const table = box.querySelector("table");
     const body = table.tBodies[0];
-    const original = []; // a row and those that continue it go together
-    for (const row of body.rows) {
-      if (row.classList.contains("more") && original.length) original.at(-1).push(row);
-      else original.push([row]);
-    }
     const heads = [...table.querySelectorAll(".titles th")];
+    const titles = heads.map((head) => head.textContent.trim());
+    const spans = [...table.querySelectorAll(".groups > *")].flatMap((head) => Array(head.colSpan).fill(head.textContent.trim()));
     const key = { sort: `sort.${box.id}`, filter: `q.${box.id}` };
+    const long = heads.map((head) => head.classList.contains("long"));
+    let groups = [];
+    let listed = [];
     let input = null;
     let count = null;
+    let last = '["",""]'; // what was shown, so that nothing is done where nothing changed
 
-    let last = ""; // what was shown, so that nothing is done where nothing changed
+    const take = (found) => {
+      groups = listed = found;
+    };
+    const lines = [];
+    for (const row of body.rows) { // a row and those that continue it go together
+      if (row.classList.contains("more") && lines.length) lines.at(-1).push(row);
+      else lines.push([row]);
+    }
+    take(lines.map((rows) => ({
+      cells: [...rows[0].cells].map((cell) => cell.textContent.trim()),
+      text: rows.map((row) => row.textContent).join(" ").toLowerCase(),
+      lines: () => rows,
+    })));
 
-    const show = () => {
+    let shown = 0;
+    const more = make("button", { type: "button", className: "more-rows" });
+    const grow = () => {
+      const next = listed.slice(shown, shown + PART);
+      body.append(...next.flatMap((group) => group.lines()));
+      shown += next.length;
+      more.textContent = `Show ${Math.min(PART, listed.length - shown)} more of ${listed.length}`;
+      more.hidden = shown >= listed.length;
+    };
+    more.addEventListener("click", grow);
+    new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && grow(), { rootMargin: "400px" }).observe(more);
+
+    const show = (again = false) => {
       const now = JSON.stringify([view.params.get(key.sort) ?? "", view.params.get(key.filter) ?? ""]);
-      if (now === (last || '["",""]')) return;
+      if (now === last && !again) return;
       last = now;
       const sort = /^(-?)(\d+)$/.exec(view.params.get(key.sort) ?? "");
       const column = sort && Number(sort[2]) < heads.length ? Number(sort[2]) : null;
       heads.forEach((head) => head.removeAttribute("aria-sort"));
       table.classList.toggle("sorted", column !== null);
-      let rows = original;
+      const wanted = (view.params.get(key.filter) ?? "").toLowerCase();
+      listed = wanted ? groups.filter((group) => group.text.includes(wanted)) : [...groups];
       if (column !== null) {
         heads[column].setAttribute("aria-sort", sort[1] ? "descending" : "ascending");
-        const numeric = heads[column].classList.contains("right");
-        rows = [...original].sort(compare(column, numeric, sort[1] ? -1 : 1));
+        listed.sort(compare(column, heads[column].classList.contains("right"), sort[1] ? -1 : 1));
       }
-      body.append(...rows.flat());
-      const wanted = (view.params.get(key.filter) ?? "").toLowerCase();
-      let shown = 0;
-      for (const group of original) {
-        const hidden = wanted !== "" && !group.some((row) => row.textContent.toLowerCase().includes(wanted));
-        for (const row of group) row.hidden = hidden;
-        shown += hidden ? 0 : 1;
+      body.replaceChildren();
+      shown = 0;
+      if (box.id === "turns") grow();
+      else {
+        body.append(...listed.flatMap((group) => group.lines()));
+        more.hidden = true;
       }
       if (input) {
         if (input.value.toLowerCase() !== wanted) input.value = wanted;
-        count.textContent = wanted ? `${shown} of ${original.length} rows` : "";
+        count.textContent = wanted ? `${listed.length} of ${groups.length} rows` : "";
       }
     };
-    tables.set(box.id, show);
 
     heads.forEach((head, column) => {
       const button = make("button", { type: "button" }, ...head.childNodes);
@@ -117,23 +178,51 @@
       });
     });
 
-    if (original.length > 12) {
+    const tools = make("p", { className: "tools" });
+    const button = (label, said, press) => {
+      const made = make("button", { type: "button", title: said }, label);
+      made.addEventListener("click", () => press(made));
+      tools.append(made);
+    };
+    const rows = () => listed.flatMap((group) => group.rows ?? group.lines().map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+    button("CSV", "Copy the rows shown as CSV", (made) =>
+      copy(csv([titles.map((title, at) => [spans[at], title].filter(Boolean).join(" ")), ...rows()]), made));
+    tools.append(make("a", { href: `#${box.id}`, title: "Address of this table" }, "link"));
+    box.querySelector(".caption").after(tools);
+    box.querySelector(".scroll").after(more);
+    more.hidden = true;
+
+    const filter = () => {
+      if (input || groups.length <= 12) return;
       input = make("input", { type: "search" });
       count = make("output");
-      box.querySelector(".scroll").before(
-        make("div", { className: "filter" }, make("label", {}, "Filter rows: ", input), count));
+      tools.after(make("div", { className: "filter" }, make("label", {}, "Filter rows: ", input), count));
       input.addEventListener("input", () => {
         put(key.filter, input.value);
         show();
       });
-    }
-  }
+    };
+    filter();
+    tables.set(box.id, { show, button, take, filter, long, anchors: () => listed.map((group) => group.anchor), heads });
+  };
+  document.querySelectorAll(".table").forEach(setUp);
+
+  // Where a table is wider than its place, it says so.
+  const cue = (scroll) => {
+    const told = make("p", { className: "cue" }, "scroll sideways for more →");
+    told.ariaHidden = "true";
+    scroll.before(told);
+    const look = () => (told.hidden = scroll.scrollWidth <= scroll.clientWidth + 2 || scroll.scrollLeft > 20);
+    scroll.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(scroll);
+  };
+  document.querySelectorAll(".table .scroll").forEach(cue);
 
   // ------------------------------------------------------------ turns
 
   const dialog = document.getElementById("card");
-  const data = dialog ? JSON.parse(document.getElementById("turn-data").textContent) : { turns: [] };
-  const turns = new Map(data.turns.map((turn) => [turn.anchor, turn]));
+  let data = { turns: [], runs: [] };
+  let turns = new Map();
   const marks = (bin) => [...bin].filter((bit) => bit !== "-").map((bit) => (bit === "1" ? "✓" : "×")).join(" ");
 
   // The words of two texts, each part marked as in both (0), only in the first (-1) or only in the second (1).
@@ -218,7 +307,38 @@
   };
 
   // The turns as the table shows them now: the neighbours of a card are those of the list one came from.
-  const listed = () => [...document.querySelectorAll("#turns tbody tr:not([hidden])")].map((line) => line.id);
+  const listed = () => tables.get("turns")?.anchors() ?? [];
+
+  // What the reader writes to a turn stays in this browser, under the name of the project.
+  const NOTES = `robustcs notes: ${document.title}`;
+  let notes = {};
+  try {
+    notes = JSON.parse(localStorage.getItem(NOTES) ?? "{}");
+  } catch { /* a browser without storage keeps them while the page is open */ }
+
+  const write = (turn, text) => {
+    if (text.trim()) notes[turn] = text;
+    else delete notes[turn];
+    try {
+      localStorage.setItem(NOTES, JSON.stringify(notes));
+    } catch { /* as above */ }
+    count();
+  };
+
+  const exported = make("button", { type: "button", className: "notes" });
+  const count = () => {
+    const number = Object.keys(notes).length;
+    exported.hidden = number === 0;
+    exported.textContent = `Save ${number} ${number === 1 ? "note" : "notes"} as CSV`;
+  };
+  exported.addEventListener("click", () => download("notes.csv", csv([["turn", "note"], ...Object.entries(notes)])));
+
+  const note = (turn) => {
+    const area = make("textarea", { value: notes[turn.turn] ?? "", rows: 3, id: "note" });
+    area.addEventListener("input", () => write(turn.turn, area.value));
+    return [make("h3", {}, make("label", { htmlFor: "note" }, "Your note")), area,
+      make("p", { className: "note" }, "Kept in this browser alone; saved as CSV from the table of turns.")];
+  };
 
   const card = (turn) => {
     const order = listed();
@@ -229,8 +349,10 @@
     };
     const close = make("button", { type: "button", className: "close" }, "Close");
     close.addEventListener("click", () => dialog.close());
+    const link = make("button", { type: "button" }, "copy link");
+    link.addEventListener("click", () => copy(location.href, link));
     const parts = [
-      make("div", { className: "bar" }, ...neighbour(-1, "← previous"), ...neighbour(1, "next →"), close),
+      make("div", { className: "bar" }, ...neighbour(-1, "← previous (k)"), ...neighbour(1, "next (j) →"), link, close),
       make("h2", { id: "card-title" }, "Turn ", make("bdi", {}, turn.turn)),
     ];
     const earlier = before(turn);
@@ -254,6 +376,7 @@
     if (data.runs.length) {
       parts.push(make("h3", {}, `Top ${data.depth} of every run`), make("div", { className: "runs", tabIndex: 0 }, ...runs(turn)));
     }
+    parts.push(...note(turn));
     return parts;
   };
 
@@ -263,7 +386,7 @@
 
   const show = () => {
     read();
-    tables.forEach((showTable) => showTable());
+    tables.forEach((table) => table.show());
     const turn = turns.get(view.anchor);
     if (turn) {
       dialog.replaceChildren(...card(turn));
@@ -274,8 +397,9 @@
       place = view.anchor;
       if (dialog?.open) dialog.close();
       const target = view.anchor && document.getElementById(view.anchor);
-      if (target instanceof HTMLDetailsElement) target.open = true;
-      if (target && location.hash.includes("?")) target.scrollIntoView();
+      const folded = target ? target.closest("details") : null;
+      for (let fold = folded; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      if (target && (folded || location.hash.includes("?"))) target.scrollIntoView();
     }
     remember();
   };
@@ -286,15 +410,16 @@
     history.pushState(null, "", address(place));
   });
 
+  let input = null;
   if (dialog) {
-    const input = make("input", { type: "search", id: "find" });
+    input = make("input", { type: "search", id: "find" });
     const found = make("output");
     const form = make("form", { className: "find", role: "search" },
       make("label", { htmlFor: "find" }, "Find a turn"), input, found);
     document.querySelector("nav").prepend(form);
     const filter = () => {
       put("q.turns", input.value);
-      tables.get("turns")();
+      tables.get("turns").show();
       found.textContent = input.value ? `${listed().length} of ${data.turns.length}` : "";
     };
     input.addEventListener("input", filter);
@@ -306,21 +431,57 @@
     });
   }
 
+  // ------------------------------------------------------------ contents on a small screen, and keys
+
+  const nav = document.querySelector("nav");
+  const contents = make("button", { type: "button", className: "contents" }, "Contents");
+  contents.ariaExpanded = "false";
+  contents.addEventListener("click", () => (contents.ariaExpanded = String(nav.classList.toggle("open"))));
+  nav.addEventListener("click", (event) => event.target.closest("li a") && nav.classList.remove("open"));
+  nav.prepend(contents);
+
+  const KEYS = [["j", "next turn"], ["k", "previous turn"], ["/", "search the turns"], ["Esc", "close"], ["?", "this list"]];
+  const help = make("dialog", { id: "help" }, make("h2", {}, "Keys"),
+    make("dl", {}, ...KEYS.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])),
+    make("form", { method: "dialog" }, make("button", { className: "close" }, "Close")));
+  document.body.append(help);
+  const keys = make("button", { type: "button", className: "keys" }, "Keys (?)");
+  keys.addEventListener("click", () => help.showModal());
+  nav.append(keys);
+
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea")) return;
+    const step = { j: 1, k: -1 }[event.key];
+    if (step && dialog) {
+      const order = listed();
+      const at = order.indexOf(view.anchor);
+      const next = at < 0 ? order[step > 0 ? 0 : order.length - 1] : order[at + step];
+      if (next) location.hash = address(next);
+    } else if (event.key === "/" && input) {
+      if (dialog.open) dialog.close();
+      nav.classList.add("open");
+      input.focus();
+    } else if (event.key === "?") help.showModal();
+    else return;
+    event.preventDefault();
+  });
+
   // ------------------------------------------------------------ points of figures
 
   for (const figure of document.querySelectorAll("figure")) {
-    const points = [...figure.querySelectorAll("svg a")];
-    if (!points.length) continue;
+    const drawings = [...figure.querySelectorAll("svg")].map((svg) => [...svg.querySelectorAll("a")]);
+    if (!drawings.some((points) => points.length)) continue;
     const told = make("p", { className: "pointed" });
     told.ariaLive = "polite";
-    told.textContent = "Point at a mark, or reach it by Tab and the arrow keys, to see its turn; Enter opens the turn.";
-    figure.querySelector(".scroll").after(told);
-    points.forEach((point, at) => {
+    const hint = "Point at a mark, or reach it by Tab and the arrow keys, to see its turn; Enter opens the turn.";
+    told.textContent = figure.closest(".overview") ? "" : hint; // the first screen has no room for it
+    figure.querySelector("figcaption").before(told);
+    drawings.forEach((points) => points.forEach((point, at) => {
       const name = point.querySelector("title").textContent;
       point.setAttribute("aria-label", name);
       point.setAttribute("tabindex", at ? "-1" : "0"); // one stop on the way through the page
-      const here = (point.dataset.turns ?? "").split(" ").flatMap((anchor) => turns.get(anchor) ?? []);
       const tell = () => {
+        const here = (point.dataset.turns ?? "").split(" ").flatMap((anchor) => turns.get(anchor) ?? []);
         if (!here.length) return (told.textContent = name);
         const links = here.map((turn) => make("a", { href: address(turn.anchor) }, make("bdi", {}, turn.turn)));
         told.replaceChildren(`${here.length} turns at this point: `, ...links.flatMap((link, at) => (at ? [" · ", link] : [link])));
@@ -335,11 +496,46 @@
         next.setAttribute("tabindex", "0");
         next.focus();
       });
-    });
+    }));
   }
 
   addEventListener("hashchange", show);
   addEventListener("popstate", show);
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
   show();
+
+  // ------------------------------------------------------------ once the page is shown
+
+  const start = (unpacked) => {
+    for (const [id, text] of Object.entries(unpacked.latex)) {
+      tables.get(id)?.button("LaTeX", "Copy the table as LaTeX", (made) => copy(text, made));
+    }
+    if (dialog) {
+      data = unpacked.turns;
+      turns = new Map(data.turns.map((turn) => [turn.anchor, turn]));
+      const table = tables.get("turns");
+      table.take(data.rows.map((cells, at) => {
+        const turn = data.turns[at];
+        return {
+          cells,
+          rows: [cells],
+          anchor: turn.anchor,
+          text: cells.join(" ").toLowerCase(),
+          lines: () => [make("tr", { id: turn.anchor }, ...cells.map((cell, column) => {
+            const text = make("bdi", {}, cell);
+            const kind = table.heads[column].className;
+            return make("td", { className: kind }, column ? text : make("a", { href: address(turn.anchor) }, text),
+              ...(column || !notes[turn.turn] ? [] : [" ✎"]));
+          }))],
+        };
+      }));
+      table.filter();
+      document.querySelector("#turns .tools").append(exported);
+      count();
+      table.show(true);
+    }
+    show();
+    document.documentElement.dataset.ready = "yes";
+  };
+  requestAnimationFrame(() => setTimeout(() => unpack().then(start)));
 })();

@@ -55,7 +55,8 @@ def _ratings(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"), _part_snippets,
-        answer=_snippets,
+        given=lambda project: bool(_agreement(project).snippets), answer=_snippets,
     ),
-    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings, answer=_ratings),
+    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings,
+             given=lambda project: bool(_agreement(project).ratings), answer=_ratings),
 )  # fmt: skip

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.figures import COLUMN_WIDTH, INK, letters, page_width, style
 from robustcs.documents.text import one_line, shortened
 
 Floats = npt.NDArray[np.float64]
 
 _COLOUR, _OTHER = "#0b3a66", "#cf5c0c"
-_SHADES = LinearSegmentedColormap.from_list("share", ["#ffffff", "#7db0da", "#0b3a66"])
 # Measures of the page, in inches.
 _TOP, _AXIS, _LEFT, _BETWEEN, _LETTER, _RIGHT = 0.34, 0.38, 0.35, 0.42, 0.058, 0.08
 _ROW, _LEAST = 0.14, 1.45
@@ -50,46 +49,62 @@ class JudgePanel:
 
 
 def audit_figure(judges: Sequence[JudgePanel]) -> Figure:
-    """One row per judge: confusion, bias on the same axis for all, and systems where there are runs."""
+    """One row per judge: confusion, bias on the same axis for all, and systems where there are runs; in a column bias below."""
     ends = [end for judge in judges for slice_ in judge.slices.values() for end in slice_ if end == end]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     limits = low - 0.06 * (high - low or 1), high + 0.06 * (high - low or 1)
     widest = max((len(shortened(name, _NAME)) for judge in judges for name in judge.slices), default=0)
-    names = widest * _LETTER + 0.1
-    heights = [max(_LEAST, _ROW * (len(judge.slices) + 0.6)) for judge in judges]
-    height = sum(heights) + len(judges) * (_TOP + _AXIS)
-    shown = [3 if judge.human else 2 for judge in judges]
+    names = letters(_LETTER) * widest + 0.1
+    full, top_edge, axis = page_width(), letters(_TOP), letters(_AXIS)
+    narrow = full <= COLUMN_WIDTH
+    least = (full - 2 * _LEFT - _BETWEEN - _RIGHT) / 2 if narrow else _LEAST
+    talls = [max(letters(_ROW) * (len(judge.slices) + 0.6), 0 if narrow else least) for judge in judges]
+    heights = [tall + (least + axis if narrow else 0) for tall in talls]
+    height = sum(heights) + len(judges) * (top_edge + axis)
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
+        figure = Figure(figsize=(full, height))
         top = height
-        for judge, tall, panels in zip(judges, heights, shown, strict=True):
-            bottom = top - _TOP - tall
-            square = min(tall, _LEAST)
-            lefts = _LEFT, _LEFT + square + 0.15 + names
-            room = FULL_WIDTH - lefts[1] - _RIGHT
-            middle = room - (square + _BETWEEN if panels == 3 else 0)
-            boxes = [(lefts[0], square), (lefts[1], middle), (lefts[1] + middle + _BETWEEN, square)]
-            draw = (_confusion, _bias, _systems)
-            for number in range(panels):
-                left, width = boxes[number]
-                box_height = tall if number == 1 else square
-                axes = figure.add_axes((left / FULL_WIDTH, (top - _TOP - box_height) / height, width / FULL_WIDTH,
-                                        box_height / height))  # fmt: skip
-                draw[number](axes, judge)
+        for judge, tall, whole in zip(judges, talls, heights, strict=True):
+            square = least if narrow else min(tall, least)
+            under = top - top_edge
+            if narrow:
+                boxes = [
+                    (_LEFT, under - square, square, square),
+                    (names + 0.05, under - square - axis - tall, full - names - 0.05 - _RIGHT, tall),
+                    (full - _RIGHT - square, under - square, square, square),
+                ]
+            else:
+                second = _LEFT + square + 0.15 + names
+                middle = full - second - _RIGHT - (square + _BETWEEN if judge.human else 0)
+                boxes = [
+                    (_LEFT, under - square, square, square),
+                    (second, under - tall, middle, tall),
+                    (second + middle + _BETWEEN, under - square, square, square),
+                ]
+            for number, draw in enumerate((_confusion, _bias, _systems) if judge.human else (_confusion, _bias)):
+                left, bottom, wide, high_ = boxes[number]
+                axes = figure.add_axes((left / full, bottom / height, wide / full, high_ / height))
+                draw(axes, judge)
                 if number == 1:
                     axes.set_xlim(*limits)
-            figure.text(0.005, (top - 0.12) / height, one_line(shortened(judge.name, 40)), fontsize=7.5, weight="bold")
-            top = bottom - _AXIS
+            name = one_line(shortened(judge.name, 40))
+            figure.text(0.005, (top - 0.12) / height, name, fontsize=letters(7.5), weight="bold")
+            top -= top_edge + whole + axis
     return figure
 
 
 def _confusion(axes: Axes, judge: JudgePanel) -> None:
     totals = judge.confusion.sum(axis=1, keepdims=True)
     shares = np.divide(judge.confusion, totals, out=np.zeros_like(judge.confusion), where=totals > 0)
-    axes.imshow(shares, cmap=_SHADES, vmin=0, vmax=1, aspect="equal")
+    size = len(shares)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
     for row, column in np.ndindex(shares.shape):
-        colour = "white" if shares[row, column] > 0.6 else INK
-        axes.text(column, row, f"{judge.confusion[row, column]:.0f}", ha="center", va="center", fontsize=5.5, color=colour)
+        share = float(shares[row, column])  # of the ground of the page, so that it follows the page's colours
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_COLOUR, alpha=share, linewidth=0))
+        colour = "white" if share > 0.6 else INK
+        axes.text(
+            column, row, f"{judge.confusion[row, column]:.0f}", ha="center", va="center", fontsize=letters(5.5), color=colour
+        )
     ticks = np.arange(len(judge.grades))
     axes.set_xticks(ticks, list(map(str, judge.grades)))
     axes.set_yticks(ticks, list(map(str, judge.grades)))

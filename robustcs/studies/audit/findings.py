@@ -4,14 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, plain
+from robustcs.documents.words import measure_label, number, number_interval, percent, plain
 from robustcs.studies.audit.analysis import Audit
 from robustcs.studies.audit.labels import ALL
 from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def verdicts(result: Audit) -> tuple[Verdict, ...]:
+    """The agreement of the judge that is closest to people, and the bias of the one that is furthest from them."""
+    found = result.agreement[result.agreement["kappa"].notna()]
+    if not len(found):
+        return ()
+    best, worst = found.loc[found["kappa"].idxmax()], found.loc[found["kappa"].idxmin()]
+    said = f"is the agreement with people beyond chance (κ) of the judge {best['judge']}"
+    if len(found) > 1:
+        said += f", the closest of {len(found)} judges; {worst['judge']} is the furthest with {number(worst['kappa'], 2)}"
+    pairs = f"{int(best['pairs']):,} passages of {counted(result.evaluated.turns, 'turn')}"
+    kappa = float(best["kappa"])
+    closest = Verdict(
+        number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), said, pairs, (1 - kappa) / 2
+    )
+    bias = result.bias[(result.bias["slice"] == ALL) & result.bias["ratio"].notna()]
+    if not len(bias):
+        return (closest,)
+    row = bias.loc[(bias["judge_share"] - bias["human_share"]).abs().idxmax()]
+    far = f"as many passages relevant as people do is what {row['judge']} calls"
+    far += f", the furthest of {len(bias)}" if len(bias) > 1 else ""
+    turned = "; ".join(_systems(result, str(row["judge"]))[:1])
+    basis = f"people: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"
+    return (
+        closest,
+        Verdict(
+            f"{number(row['ratio'], 2)} ×", number_interval(row["ratio_low"], row["ratio_high"], 2).strip("–"),
+            f"{far}; {turned}" if turned else far, basis, abs(float(row["judge_share"] - row["human_share"])), "qr",
+        ),
+    )  # fmt: skip
 
 
 def audit_findings(result: Audit) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.audit.ask import ask
-from robustcs.studies.audit.findings import audit_findings
+from robustcs.studies.audit.findings import audit_findings, verdicts
+from robustcs.studies.audit.overview import overview
 from robustcs.studies.audit.show import show
 from robustcs.studies.study import Answer, Question
 
@@ -30,7 +31,11 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(audit_findings(result), _READING, figures_first(show(result)), result.evaluated, {"audit": result})
+    blocks = figures_first(show(result))
+    return Answer(
+        audit_findings(result), _READING, blocks, result.evaluated, {"audit": result}, verdicts=verdicts(result),
+        overview=overview(result),
+    )  # fmt: skip
 
 
 QUESTIONS = (
@@ -39,6 +44,7 @@ QUESTIONS = (
         "Can the judge be trusted?",
         ("agreement", "bias", "systems", "conclusions", "reversals"),
         _part,
+        given=lambda project: bool(project.judges),
         answer=_answer,
     ),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
+from robustcs.documents.figures import COLUMN_WIDTH, INK, letters, page_width, panels_across, style
 from robustcs.documents.text import one_line, shortened
 
 _BEFORE = "#7db0da"
@@ -36,19 +36,19 @@ def augment_figure(panels: Sequence[ChangePanel]) -> Figure:
     Every panel orders the runs by their score before, so that a run whose filled dot stands to the right of the one above it
     has changed places.
     """
-    per_row = min(len(panels), _PER_ROW)
-    lines = -(-len(panels) // _PER_ROW)
-    names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * _LETTER + 0.1
-    width = COLUMN_WIDTH if len(panels) == 1 else FULL_WIDTH
-    body = _ROW * (len(panels[0].runs) + 0.6)
-    height = lines * (_TOP + body + _AXIS)
+    per_row = panels_across(len(panels), _PER_ROW)
+    lines = -(-len(panels) // per_row)
+    names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * letters(_LETTER) + 0.1
+    width = COLUMN_WIDTH if len(panels) == 1 else page_width()
+    body, top, axis = letters(_ROW) * (len(panels[0].runs) + 0.6), letters(_TOP), letters(_AXIS)
+    height = lines * (top + body + axis)
     with style():
         figure = Figure(figsize=(width, height))
         panel_width = (width - _EDGE - _BETWEEN * (per_row - 1)) / per_row - names
         for number, panel in enumerate(panels):
             line, column = divmod(number, per_row)
             left = names + column * (panel_width + names + _BETWEEN)
-            bottom = height - (line + 1) * (_TOP + body + _AXIS) + _AXIS
+            bottom = height - (line + 1) * (top + body + axis) + axis
             axes = figure.add_axes((left / width, bottom / height, panel_width / width, body / height))
             _draw(axes, panel)
         handles, labels = axes.get_legend_handles_labels()

@@ -8,7 +8,7 @@ from robustcs.project.parts import judged_runs, needs
 from robustcs.project.workspace import Workspace
 from robustcs.studies.augment.analysis import without_folders
 from robustcs.studies.augment.ask import ask
-from robustcs.studies.augment.findings import augment_findings
+from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.show import show
 from robustcs.studies.study import Answer, Question
 
@@ -26,7 +26,19 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = without_folders(ask(workspace))
-    return Answer(augment_findings(result), _READING, figures_first(show(result)), result.evaluated, {"augment": result})
+    return Answer(
+        augment_findings(result), _READING, figures_first(show(result)), result.evaluated, {"augment": result},
+        verdicts=verdicts(result),
+    )  # fmt: skip
 
 
-QUESTIONS = (Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part, answer=_answer),)
+QUESTIONS = (
+    Question(
+        "augment",
+        "What do new judgments change?",
+        ("measures", "ranking", "conflicts"),
+        _part,
+        given=lambda project: bool(project.new_judgments),
+        answer=_answer,
+    ),
+)

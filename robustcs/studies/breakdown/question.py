@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.documents.document import Block
+from robustcs.documents.document import Block, Cards, Figure
 from robustcs.documents.headline import headline_cut
 from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
@@ -12,12 +12,15 @@ from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.ask import ask
+from robustcs.studies.breakdown.overview import overview, verdicts
 from robustcs.studies.breakdown.show import finding, show, show_turns, shown_cuts
-from robustcs.studies.breakdown.squares import show_squares
 from robustcs.studies.study import Answer, Question
 
 #: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
 BINS_TO_READ = ("001", "101", "010", "-01", "-10")
+
+#: Turns of a bin; the page has all of them in the table of turns.
+_CARDS = 5
 
 _READING = (
     "How to read it: a turn belongs to the bin that says which of its three formulations (Original, QR, Human) get a correct"
@@ -34,26 +37,39 @@ def _rankings(project: Project) -> Project:
 
 def _answers(project: Project) -> Project:
     needs(project.gold, "no-gold", "no gold answers", "name them with gold = … or --gold")
+    answers = any(part.answers for part in project.formulations.values())
+    needs(answers, "no-answers", "no predicted answers", "name them with --answers qr=FILE and human=FILE")
     part = only(project, ("gold", "thresholds", "policy", "seed"), ("answers", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=True))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    blocks = (*show_squares(result), *show(result))
-    return Answer(finding(result), _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result))
+    blocks = tuple(block for block in show(result) if not isinstance(block, Figure))  # the overview has it
+    return Answer(
+        finding(result), _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result),
+        verdicts=verdicts(result), overview=overview(result),
+    )  # fmt: skip
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
-    """The turns of the bins worth reading."""
+    """Of the bins worth reading the turns in which QR and Human differ most."""
     cut = headline_cut(shown_cuts(result.turns))
-    cards = (show_turns(result, bin_, cut) for bin_ in BINS_TO_READ if bin_ in bins_of(result.bins))
-    return tuple(block for block in cards if block.cards)
+    cards = (show_turns(result, bin_, cut, most=_CARDS) for bin_ in BINS_TO_READ if bin_ in bins_of(result.bins))
+    return tuple(block for block in cards if isinstance(block, Cards) and block.cards)
 
 
-_TABLES = ("attribution", "blame", "bins", "answerable")
+def _ranked(project: Project) -> bool:
+    return sum(bool(part.run or part.scores) for part in project.formulations.values()) > 1
+
+
+def _answered(project: Project) -> bool:
+    return bool(project.gold) or any(part.answers for part in project.formulations.values())
+
+
+_TABLES = ("attribution", "rewriters", "blame", "bins", "answerable")
 
 QUESTIONS = (
-    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, answer=_answer),
-    Question("answers", "And in reading comprehension?", _TABLES, _answers, answer=_answer),
+    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, given=_ranked, answer=_answer),
+    Question("answers", "And in reading comprehension?", _TABLES, _answers, given=_answered, answer=_answer),
 )

@@ -258,8 +258,10 @@ def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     )  # fmt: skip
 
 
-def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
+def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None) -> Cards:
     """The turns of one bin with scores and texts, by the first rewriter; ``cut`` defaults to the result's first.
+
+    ``most``: so many of them, those in which QR and Human differ most.
 
     Raises :class:`UsageError` for anything that is not a bin.
     """
@@ -271,6 +273,10 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
     cut = cut or (first["metric"], first["threshold"])
     chosen = _at(turns[turns["rewriter"] == first["rewriter"]], cut)
     chosen = chosen[chosen["bin"] == bin_]
+    number = len(chosen)
+    if most is not None and number > most:
+        far = (chosen["human"] - chosen["qr"]).abs().sort_values(ascending=False, kind="stable")
+        chosen = chosen.loc[far.index[:most]]
     cards = []
     for _, row in chosen.iterrows():
         known = [role for place, role in enumerate(FORMULATION_NAMES) if bin_[place] != "-"]
@@ -281,7 +287,9 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None) -> Cards:
         )
         cards.append(Card(f"{row['turn']} · {scores}", texts))
     said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
-    caption = f"{len(cards)} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
+    caption = f"{number} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
+    if len(cards) < number:
+        caption += f"; the {len(cards)} in which QR and Human differ most"
     return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)
 
 

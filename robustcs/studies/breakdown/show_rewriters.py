@@ -102,11 +102,12 @@ def _tests(result: Breakdown, cut: Cut) -> Table:
     note = (
         f"Turns that only the first or only the second answers, correct if {cut_label(cut)}. 95 % and p: McNemar's test with"
         f" the {result.evaluated.unit} as unit, mid-p; Holm over {counted(comparisons, 'comparison')} (all pairs and thresholds"
-        " of the measure; --table rewriter_tests has all)."
+        " of the measure)."
     )
     notes = noted((f"{row.first} : {row.second}", row.note) for row in rows.itertuples())
     caption = "Does one rewriter answer more turns than another?"
-    return result_table(result, "rewriter_tests", caption, columns, note + notes, rows=rows)
+    hint = "--table rewriter_tests has all thresholds."
+    return result_table(result, "rewriter_tests", caption, columns, note + notes, rows=rows, hint=hint)
 
 
 def _scores(result: Breakdown) -> Table:
@@ -146,9 +147,10 @@ def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
         columns.append((count(cut_label(cut)), cells.__getitem__))
     note = (
         "Turns that the Human question answers, by the rewriters that answer them too: all of them, some, a single one, or"
-        " none. --table repairs has their ids."
+        " none."
     )
-    return result_table(result, "repairs", "What does no rewriter repair?", columns, note, rows=rows)
+    hint = "--table repairs has their ids."
+    return result_table(result, "repairs", "What does no rewriter repair?", columns, note, rows=rows, hint=hint)
 
 
 def _choice(result: Breakdown) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.figures import INK, letters, page_width, panels_across, style
 from robustcs.documents.text import shortened
 
 _SYSTEM, _BASELINE, _NONE = "#2f74b0", "#8a8f94", "#cf5c0c"
@@ -44,20 +44,20 @@ class MeasurePanel:
 def relevance_figure(panels: Sequence[MeasurePanel]) -> Figure:
     """One panel per measure: a dot and an interval per run, a line where asking nothing stands."""
     names = [shortened(run.name, _NAME) for run in panels[0].runs]
-    left = _LEFT + _LETTER * max(map(len, names))
-    across = min(len(panels), _PER_ROW)
+    left = _LEFT + letters(_LETTER) * max(map(len, names))
+    across = panels_across(len(panels), _PER_ROW)
     down = -(-len(panels) // across)
-    body = _ROW * (len(names) + 0.4)
-    height = down * (_TOP + body + _AXIS)
-    width = (FULL_WIDTH - left - _RIGHT - (across - 1) * _BETWEEN) / across
+    body, top, axis, full = letters(_ROW) * (len(names) + 0.4), letters(_TOP), letters(_AXIS), page_width()
+    height = down * (top + body + axis)
+    width = (full - left - _RIGHT - (across - 1) * _BETWEEN) / across
     places = np.arange(len(names))[::-1]
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
+        figure = Figure(figsize=(full, height))
         FigureCanvasAgg(figure)
         for number, panel in enumerate(panels):
             line, column = divmod(number, across)
-            x, y = left + column * (width + _BETWEEN), height - line * (_TOP + body + _AXIS) - _TOP - body
-            axes = figure.add_axes((x / FULL_WIDTH, y / height, width / FULL_WIDTH, body / height))
+            x, y = left + column * (width + _BETWEEN), height - line * (top + body + axis) - top - body
+            axes = figure.add_axes((x / full, y / height, width / full, body / height))
             if not np.isnan(panel.nothing):
                 axes.axvline(panel.nothing, color=_NONE, linewidth=0.8, linestyle=(0, (3, 2)))
             for place, run in zip(places, panel.runs, strict=True):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robustcs.documents.words import p_equals, percent, percent_interval, plain, with_interval
+from robustcs.documents.document import Verdict
+from robustcs.documents.words import p_equals, percent, percent_interval, plain, signed, signed_interval, with_interval
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted, first_of
@@ -41,6 +42,28 @@ def _documents(result: Clariq) -> list[str]:
     best = f", and {plain(means['best'])} with each facet's best question" if "best" in means else ""
     return [f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}; with the question of"
             f" {first_of(parts, _NAMED)}."]  # fmt: skip
+
+
+def verdicts(result: Clariq) -> tuple[Verdict, ...]:
+    """What the question of the best system gains over asking nothing."""
+    frame = result.comparisons
+    metrics = [name for name in ("NDCG3", *dict.fromkeys(result.document_relevance["metric"])) if name in set(frame["metric"])]
+    if not metrics:
+        return ()
+    asked = (frame["task"] == "document_relevance") & (frame["metric"] == metrics[0]) & (frame["second"] == "no")
+    rows = frame[asked & ~frame["first"].isin(BASELINES)]
+    if not len(rows):
+        return ()
+    row = rows.loc[rows["difference"].idxmax()]
+    loses = "loses against" if row["difference"] < 0 else "gains over"
+    said = f"of {metrics[0]} is what asking {loses} not asking, with the questions of {row['first']}"
+    said += f", the best of {len(rows)} systems" if len(rows) > 1 else ""
+    return (
+        Verdict(
+            signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"), said,
+            f"p {p_equals(row['p_corrected'])} by Holm; {result.evaluated.turns} topics", abs(float(row["difference"])),
+        ),
+    )  # fmt: skip
 
 
 def _between(row: Any) -> str:

@@ -7,7 +7,7 @@ from robustcs.project.model import Project
 from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.ask import ask
-from robustcs.studies.clariq.findings import clariq_findings
+from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import show
 from robustcs.studies.study import Answer, Question
 
@@ -26,12 +26,14 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(clariq_findings(result), _READING, figures_first(show(result)), result.evaluated, {"clariq": result})
+    blocks = figures_first(show(result))
+    return Answer(clariq_findings(result), _READING, blocks, result.evaluated, {"clariq": result}, verdicts=verdicts(result))
 
 
 QUESTIONS = (
     Question(
         "clariq", "Do clarifying questions help?",
-        ("document_relevance", "question_relevance", "clarification_need", "preference"), _part, answer=_answer,
+        ("document_relevance", "question_relevance", "clarification_need", "preference"), _part,
+        given=lambda project: project.clariq is not None, answer=_answer,
     ),
 )  # fmt: skip

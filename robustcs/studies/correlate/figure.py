@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
+from robustcs.documents.figures import COLUMN_WIDTH, INK, MOST_MARKS, letters, page_width, style
 from robustcs.documents.text import one_line, shortened, turn_anchor
 
 #: Colour and dot of the two corners: similar questions with different answers, and the reverse.
@@ -22,11 +22,11 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 0.5, 0.08, 0.3, 0.36
 _MARGINAL, _BETWEEN = 0.36, 0.06
 _LEGEND = 0.3
 _LABEL = 0.095  # height of a turn's name
-_MOST_LABELS = 12  # per corner
+_MOST_LABELS = 3  # per corner; more would be a fan of lines
 _TITLE_CHARACTERS = 46
 # The same of small multiples.
-_PER_ROW, _GAP, _HEAD = 3, 0.2, 0.34
-_PANEL_CHARACTERS = 28
+_PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD = 3, 2, 0.2, 0.34
+_PANEL_CHARACTERS = 14  # per inch
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,12 @@ def scatter_figure(scatter: Scatter) -> Figure:
 def scatter_panels(scatters: Sequence[Scatter]) -> Figure:
     """The same of several rewriters as small multiples on common axes: points, diagonal and corners, no names of turns.
 
-    They fill the width of a page, three to a row, with one legend.
+    They fill the width of a page, three to a row, or of a column, two to a row, with one legend.
     """
-    columns, rows = min(len(scatters), _PER_ROW), -(-len(scatters) // _PER_ROW)
-    side = (FULL_WIDTH - _LEFT - _RIGHT - _GAP * (_PER_ROW - 1)) / _PER_ROW
+    full = page_width()
+    per_row = _PER_ROW if full > COLUMN_WIDTH else _PER_ROW_IN_COLUMN
+    columns, rows = min(len(scatters), per_row), -(-len(scatters) // per_row)
+    side = (full - _LEFT - _RIGHT - _GAP * (per_row - 1)) / per_row
     width = _LEFT + columns * side + (columns - 1) * _GAP + _RIGHT
     height = rows * (_HEAD + side) + _BOTTOM + _LEGEND
     limits = [
@@ -101,20 +103,22 @@ def scatter_panels(scatters: Sequence[Scatter]) -> Figure:
     with style():
         figure = Figure(figsize=(width, height))
         for number, scatter in enumerate(scatters):
-            row, column = divmod(number, _PER_ROW)
+            row, column = divmod(number, per_row)
             left, bottom = _LEFT + column * (side + _GAP), height - (row + 1) * (_HEAD + side)
             axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
             _points(axes, scatter)
             for corner, (colour, dot) in zip(scatter.corners, CORNER_LOOKS, strict=True):
                 _corner(axes, scatter, corner, colour, dot)
             axes.set(xlim=limits[0], ylim=limits[1])
-            axes.set_title(shortened(scatter.title, _PANEL_CHARACTERS), loc="left", fontsize=7, pad=3)
-            axes.tick_params(labelleft=column == 0, labelbottom=number + _PER_ROW >= len(scatters))
+            title = shortened(scatter.title, int(_PANEL_CHARACTERS * side / letters(1)))
+            axes.set_title(title, loc="left", fontsize=letters(7), pad=3)
+            axes.tick_params(labelleft=column == 0, labelbottom=number + per_row >= len(scatters))
         middle = (_LEFT + (width - _RIGHT - _LEFT) / 2) / width
-        figure.text(middle, (_LEGEND + 0.06) / height, one_line(scatters[0].x_label), fontsize=7, ha="center", va="center")
+        below = one_line(scatters[0].x_label)
+        figure.text(middle, (_LEGEND + 0.06) / height, below, fontsize=letters(7), ha="center", va="center")
         across = (height + _BOTTOM + _LEGEND) / 2 / height
         label = one_line(scatters[0].y_label)
-        figure.text(0.07 / width, across, label, fontsize=7, rotation=90, ha="center", va="center")
+        figure.text(0.07 / width, across, label, fontsize=letters(7), rotation=90, ha="center", va="center")
         _legend(figure, scatters, width, height)
     return figure
 
@@ -134,6 +138,7 @@ def _points(axes: Axes, scatter: Scatter) -> None:
     axes.axline((0, 0), slope=1, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), alpha=0.5, zorder=1)
     sizes = np.minimum(5 * np.sqrt(counts), 60)
     drawn = axes.scatter(points[:, 0], points[:, 1], s=sizes, color=_POINT, alpha=0.55, linewidths=0, zorder=2)
+    drawn.set_rasterized(len(points) > MOST_MARKS)
     anchors: list[list[str]] = [[] for _ in points]
     for point, turn in zip(point_of.ravel(), scatter.turns, strict=True):
         anchors[point].append(turn_anchor(turn))
@@ -175,7 +180,7 @@ def _names(
     for row, height in zip(rows, heights, strict=True):
         axes.plot([column, scatter.x[row]], [height, scatter.y[row]], color=colour, linewidth=0.4, zorder=3)
         axes.text(
-            column, height, shortened(scatter.turns[row], 12), color=colour, fontsize=5.5, ha="right",
+            column, height, shortened(scatter.turns[row], 12), color=colour, fontsize=letters(5.5), ha="right",
             va="center", zorder=5, bbox={"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 0.4},
         )  # fmt: skip
 
@@ -192,7 +197,7 @@ def _marginals(above: Axes, right: Axes, scatter: Scatter, limits: tuple[tuple[f
 def _legend(figure: Figure, scatters: Sequence[Scatter], width: float, height: float) -> None:
     for number, (colour, dot) in enumerate(CORNER_LOOKS):
         y = (_LEGEND - 0.06 - 0.13 * number) / height
-        figure.text(_LEFT / width, y, "▼" if dot == "v" else "▲", color=colour, fontsize=5.5, va="center")
+        figure.text(_LEFT / width, y, "▼" if dot == "v" else "▲", color=colour, fontsize=letters(5.5), va="center")
         counts = ", ".join(str(len(scatter.corners[number].rows)) for scatter in scatters)
         text = f"{scatters[0].corners[number].meaning} ({counts})"
-        figure.text((_LEFT + 0.12) / width, y, text, fontsize=6.5, va="center")
+        figure.text((_LEFT + 0.12) / width, y, text, fontsize=letters(6.5), va="center")

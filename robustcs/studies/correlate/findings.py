@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from robustcs.documents.words import with_interval
+from robustcs.documents.document import Verdict
+from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, similarity_label
+
+
+def verdicts(result: Correlate) -> tuple[Verdict, ...]:
+    """How well question similarity tells answer similarity, for the rewriter where it does least."""
+    x, y = (names[0] for names in result.chosen)
+    rows = result.correlations
+    rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+    rows = rows[rows["value"].notna()]
+    if not len(rows):
+        return ()
+    row = rows.loc[rows["value"].idxmin()]
+    outliers = result.outliers[result.outliers["rewriter"] == row["rewriter"]]
+    whose = f" of {row['rewriter']}" if result.pairs["rewriter"].nunique() > 1 else ""
+    corners = corner_counts(result, row["rewriter"]).removeprefix("Turns that do not fit: ").rstrip(".")
+    return (
+        Verdict(
+            number(row["value"], 2), number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
+            f"is the correlation (Pearson's r) of {similarity_label(x)} between QR{whose} and Human with"
+            f" {answers_label(y)}; of the turns that break it there are {corners}",
+            f"{row['turns']} turns", len(outliers) / row["turns"],
+        ),
+    )  # fmt: skip
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:

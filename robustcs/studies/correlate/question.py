@@ -12,7 +12,7 @@ from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.correlate.ask import ask
-from robustcs.studies.correlate.findings import correlate_findings
+from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.show import show
 from robustcs.studies.study import Answer, Question
 
@@ -45,9 +45,17 @@ def _answer(workspace: Workspace) -> Answer:
         return metric, parse_threshold(threshold)
 
     result = ask(workspace, correct=headline)
-    return Answer(correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result})
+    return Answer(
+        correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result},
+        verdicts=verdicts(result),
+    )  # fmt: skip
+
+
+def _given(project: Project) -> bool:
+    return any(part.rewrites for part in project.formulations.values() if part.role == "qr")
 
 
 QUESTIONS = (
-    Question("correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part, answer=_answer),
-)
+    Question("correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part,
+             given=_given, answer=_answer),
+)  # fmt: skip

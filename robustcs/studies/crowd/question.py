@@ -29,5 +29,12 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("crowd", "What do the crowd's judgments say?", ("qrels", "agreement", "measures"), _part, answer=_answer),
+    Question(
+        "crowd",
+        "What do the crowd's judgments say?",
+        ("qrels", "agreement", "measures"),
+        _part,
+        given=lambda project: project.crowd is not None,
+        answer=_answer,
+    ),
 )

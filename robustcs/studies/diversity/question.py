@@ -27,4 +27,13 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(diversity_findings(result), _READING, figures_first(show(result)), result.evaluated, {"diversity": result})
 
 
-QUESTIONS = (Question("diversity", "How different are the texts?", ("bleu", "diversity"), _part, answer=_answer),)
+QUESTIONS = (
+    Question(
+        "diversity",
+        "How different are the texts?",
+        ("bleu", "diversity"),
+        _part,
+        given=lambda project: bool(project.paraphrases),
+        answer=_answer,
+    ),
+)

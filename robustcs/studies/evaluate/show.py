@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval, tested_p
 from robustcs.result import text
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Pairs of a measure up to which all are shown; the letters tell the same of more.
 SHOWN = 15
+#: Systems of the first screen of a report.
+BEST = 10
 _INTERVAL = text("interval", header="95 % interval")
 
 
@@ -29,6 +34,25 @@ def show(result: Evaluation) -> tuple[Block, ...]:
         if len(pairs) and (result.baseline is not None or len(pairs) <= SHOWN):
             tables.append(_pairs(result, metric, pairs))
     return (_figure(result), *tables)
+
+
+def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
+    """The headline measure alone: the best systems as a table and as a figure; all of them stand in :func:`show`."""
+    metric = headline_measure(result.measures["metric"])
+    runs = list(_part(result.measures, metric)["run"])
+    cut = f" The {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
+    table = _means(result, metric)
+    table = replace(
+        table, slug="overview", rows=table.rows[:BEST], rules=frozenset(), hint="",
+        caption=f"{table.caption}.{cut}" if cut else table.caption,
+    )  # fmt: skip
+    figure = _figure(result)
+    caption = (
+        f"Mean {measure_label(metric)} with the 95 % interval for other {result.evaluated.unit}s of this kind.{cut} Intervals"
+        " that overlap do not say that two systems are equal."
+    )
+    best = replace(figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST]))
+    return table, best
 
 
 def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -48,18 +72,18 @@ def _means(result: Evaluation, metric: str) -> Table:
     columns: list[Shown] = ["run", "value", (_INTERVAL, lambda row: number_interval(row.ci_low, row.ci_high))]
     note = f"Intervals are for other {result.evaluated.unit}s of this kind, one system at a time."
     family = result.families[metric]
+    hint = ""
     if len(family.p):
         note += f" {_apart(result, metric)}."
         if result.baseline is None:
             columns.append("letters")
             note += " Systems that share a letter are not told apart, which does not make them equal."
-            if len(family.p) > SHOWN:
-                note += " --table pairs has every pair."
+            hint = "--table pairs has every pair." if len(family.p) > SHOWN else ""
     said = [f"{family.note[0].upper()}{family.note[1:]}."] if family.note else []
     said += [f"{row.run}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
         result, "measures", f"{measure_label(metric)} of every system", columns, " ".join([note, *said]),
-        rows=rows, slug=f"measures-{metric}",
+        rows=rows, slug=f"measures-{metric}", hint=hint,
     )  # fmt: skip
 
 
@@ -114,15 +138,15 @@ def _figure(result: Evaluation) -> Figure:
     )
 
 
-def draw(result: Evaluation) -> matplotlib.figure.Figure:
-    """The forest plot: one panel per measure, one line per system in the order of the first measure."""
-    from robustcs.studies.evaluate.figure import MeanPanel, forest
+def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> matplotlib.figure.Figure:
+    """The forest plot: one panel per measure, one line per system in the order of the first measure; by default all."""
+    from robustcs.documents.forest import MeanPanel, forest
 
-    metrics = list(dict.fromkeys(result.measures["metric"]))
-    runs = list(_part(result.measures, metrics[0])["run"])
+    metrics = metrics or list(dict.fromkeys(result.measures["metric"]))
+    runs = runs or list(_part(result.measures, metrics[0])["run"])
     panels = []
     for metric in metrics:
-        rows = _part(result.measures, metric).set_index("run").loc[runs]
+        rows = _part(result.measures, metric).set_index("run").loc[list(runs)]
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
         panels.append(MeanPanel(measure_label(metric), low, value, high))
     return forest(runs, panels)

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.figures import FULL_WIDTH, INK, MOST_MARKS, letters, page_width, panels_across, style
 from robustcs.documents.text import one_line, shortened, turn_anchor
 
 _SETS = "#2f74b0"
@@ -54,27 +54,30 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
     """Title → groups → drops; the panels share their rows, which the first panel of a line names."""
     first = next(iter(panels.values()))
     names = [shortened(drop.name, _LONGEST_NAME) for group in first for drop in group]
-    places = [-(row * _ROW + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)]
-    left = 0.2 + _PER_CHARACTER * max(map(len, names))
-    body = _ROW - places[-1]
-    across = min(len(panels), _PER_ROW)
+    row_height, top, axis, full = letters(_ROW), letters(_TOP), letters(_AXIS), page_width()
+    places = [
+        -(row * row_height + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
+    ]
+    left = 0.2 + letters(_PER_CHARACTER) * max(map(len, names))
+    body = row_height - places[-1]
+    across = panels_across(len(panels), _PER_ROW)
     down = -(-len(panels) // across)
-    height = down * (_TOP + body + _AXIS)
-    width = (FULL_WIDTH - left - _RIGHT - (across - 1) * _BETWEEN) / across
+    height = down * (top + body + axis)
+    width = (full - left - _RIGHT - (across - 1) * _BETWEEN) / across
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
+        figure = Figure(figsize=(full, height))
         FigureCanvasAgg(figure)
         for number, (title, groups) in enumerate(panels.items()):
             line, column = divmod(number, across)
             x = left + column * (width + _BETWEEN)
-            y = height - line * (_TOP + body + _AXIS) - _TOP - body
-            axes = figure.add_axes((x / FULL_WIDTH, y / height, width / FULL_WIDTH, body / height))
+            y = height - line * (top + body + axis) - top - body
+            axes = figure.add_axes((x / full, y / height, width / full, body / height))
             axes.axvline(0, color=INK, linewidth=0.6)
             for place, drop in zip(places, (drop for group in groups for drop in group), strict=True):
                 colour = INK if drop.mean else _SETS
                 axes.plot([drop.low, drop.high], [place, place], color=colour, linewidth=1.6 if drop.mean else 1.0)
                 axes.plot(drop.drop, place, "D" if drop.mean else "o", color=colour, markersize=3.6, clip_on=False)
-            axes.set_ylim(places[-1] - _ROW / 2, _ROW / 2)
+            axes.set_ylim(places[-1] - row_height / 2, row_height / 2)
             axes.set_yticks(places, names if column == 0 else [])
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
@@ -86,18 +89,20 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
 
 def spread_figure(panels: Sequence[SpreadPanel], label: str) -> Figure:
     """One panel per group, one below the other: a line from the lowest to the highest score of every turn."""
-    block = _TOP + _SPREAD_HEIGHT + 0.18
+    full, top = page_width(), letters(_TOP) * (1.6 if page_width() < FULL_WIDTH else 1)
+    block = top + _SPREAD_HEIGHT + 0.18
     height = len(panels) * block + 0.26
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
+        figure = Figure(figsize=(full, height))
         FigureCanvasAgg(figure)
         for number, panel in enumerate(panels):
-            y = height - number * block - _TOP - _SPREAD_HEIGHT
-            width = FULL_WIDTH - _SPREAD_LEFT - _RIGHT
-            axes = figure.add_axes((_SPREAD_LEFT / FULL_WIDTH, y / height, width / FULL_WIDTH, _SPREAD_HEIGHT / height))
+            y = height - number * block - top - _SPREAD_HEIGHT
+            width = full - _SPREAD_LEFT - _RIGHT
+            axes = figure.add_axes((_SPREAD_LEFT / full, y / height, width / full, _SPREAD_HEIGHT / height))
             turns = np.arange(1, len(panel.mean) + 1)
-            size = float(np.clip(220 / len(turns), 0.8, 3))
+            size = float(np.clip(220 * full / FULL_WIDTH / len(turns), 0.8, 3))
             lines = axes.vlines(turns, panel.low, panel.high, color=_LIGHT, linewidth=size, label="lowest to highest")
+            lines.set_rasterized(len(turns) > MOST_MARKS)
             lines.set_urls([f"#{turn_anchor(turn)}" for turn in panel.turns])
             axes.plot(turns, panel.mean, ".", color=_SETS, markersize=1.4 * size, label="mean of the sets")
             axes.plot(

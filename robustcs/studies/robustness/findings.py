@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop
-from robustcs.documents.words import measure_label, p_equals, plain
+from robustcs.documents.words import measure_label, number_interval, p_equals, plain
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 
@@ -33,6 +34,27 @@ def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, .
         + (f" {expected_drop(row['mean_drop'], expected.loc[row['group']])}" if row["group"] in expected.index else "")
         for _, row in rows.iterrows()
     )
+
+
+def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
+    """The group that loses most, and what is expected of it once holes are judged; ``drops`` as above."""
+    metric = headline_measure(result.groups["metric"])
+    rows = result.groups[result.groups["metric"] == metric]
+    row = rows.loc[rows["mean_drop"].idxmax()]
+    label = measure_label(metric)
+    loses = "loses" if row["mean_drop"] >= 0 else "gains"
+    said = f"of {label} is what {row['group']} {loses} in other words"
+    if not math.isnan(row["mean_drop_percent"]):
+        said += f", {plain(abs(row['mean_drop_percent']), 0)} % of the baseline"
+    expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
+    if len(expected):
+        said += f"; once holes are judged {plain(expected['expected'].iloc[0])} is expected"
+    if row["p_corrected"] > _LEVEL:
+        said += "; that may be chance"
+    ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
+    basis = f"{counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged as not relevant"
+    drop = abs(float(row["mean_drop"]))
+    return (Verdict(plain(drop), number_interval(*ends).strip("–"), said, basis, drop),)
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:

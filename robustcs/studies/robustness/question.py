@@ -12,7 +12,7 @@ from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.ask import ask
-from robustcs.studies.robustness.findings import robustness_findings
+from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
 from robustcs.studies.study import Answer, Question
 
@@ -40,8 +40,18 @@ def _answer(workspace: Workspace) -> Answer:
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
     drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
     return Answer(
-        robustness_findings(result, drops), _READING, figures_first(show(result)), result.evaluated, {"robustness": result}
-    )
+        robustness_findings(result, drops), _READING, figures_first(show(result)), result.evaluated,
+        {"robustness": result}, verdicts=verdicts(result, drops),
+    )  # fmt: skip
 
 
-QUESTIONS = (Question("robustness", "How far do scores drop under other words?", ("measures", "turns"), _part, answer=_answer),)
+QUESTIONS = (
+    Question(
+        "robustness",
+        "How far do scores drop under other words?",
+        ("measures", "turns"),
+        _part,
+        given=lambda project: bool(project.groups),
+        answer=_answer,
+    ),
+)

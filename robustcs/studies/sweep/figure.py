@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from robustcs.documents.figures import BIN_COLOURS, COLUMN_WIDTH, FULL_WIDTH, INK, style
+from robustcs.documents.figures import BIN_COLOURS, COLUMN_WIDTH, INK, letters, page_width, style
 from robustcs.documents.text import shortened
 
 #: Bins from the bottom up.
@@ -37,8 +37,9 @@ _FROM_THE_LEFT = 0.08  # share of the axis where no line to a label ends
 _PANEL_HEIGHT = 1.75
 _LEFT, _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.4, 0.05
 _ROW = 0.15
-_PER_ROW = 3
+_PER_ROW, _PER_ROW_IN_COLUMN = 3, 2
 _TITLE_CHARACTERS = 15  # per inch
+_WIDE = 1.6  # inches from which a panel has a tick for every 0.2
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,13 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
     up to t; the narrow step left of 0 is "> 0". One panel fills a column of a paper, two or more the full width, three
     to a row.
     """
-    rows = -(-len(panels) // _PER_ROW)
-    per_row = min(len(panels), _PER_ROW)
-    width = COLUMN_WIDTH if len(panels) == 1 else FULL_WIDTH
-    legend = _ROW * (3 if len(panels) == 1 else 1)
-    height = rows * (_TOP + _PANEL_HEIGHT + _AXIS) + legend + _EDGE
+    width = COLUMN_WIDTH if len(panels) == 1 else page_width()
+    narrow = width == COLUMN_WIDTH
+    per_row = min(len(panels), _PER_ROW_IN_COLUMN if narrow else _PER_ROW)
+    rows = -(-len(panels) // per_row)
+    legend = letters(_ROW) * (3 if narrow else 1)
+    top, axis = letters(_TOP), letters(_AXIS)
+    height = rows * (top + _PANEL_HEIGHT + axis) + legend + _EDGE
     with style():
         figure = Figure(figsize=(width, height))
         sizes = _label_sizes(figure)
@@ -101,14 +104,14 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
         first: Axes | None = None
         for number, panel in enumerate(panels):
             row, column = divmod(number, per_row)
-            bottom = height - (row + 1) * (_TOP + _PANEL_HEIGHT + _AXIS) + _AXIS
+            bottom = height - (row + 1) * (top + _PANEL_HEIGHT + axis) + axis
             left = _LEFT + column * (panel_width + _BETWEEN)
             box = (left / width, bottom / height, panel_width / width, _PANEL_HEIGHT / height)
             axes = figure.add_axes(box, sharey=first)
             first = first or axes
             steps = _Steps.of(panel)
-            _draw(axes, panel, steps, column == 0, same_turns)
-            _title(axes, panel, same_turns, int(panel_width * _TITLE_CHARACTERS))
+            _draw(axes, panel, steps, column == 0, same_turns, panel_width)
+            _title(axes, panel, same_turns, int(panel_width * _TITLE_CHARACTERS / letters(1)))
             _labels(axes, panel, steps, sizes, panel_width)
         _legend(figure, width, height, legend, panels[0].original)
     return figure
@@ -118,7 +121,7 @@ def _regions(panel: SweepPanel) -> Sequence[tuple[tuple[str, str], tuple[str, ..
     return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
-def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_turns: bool) -> None:
+def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_turns: bool, panel_width: float) -> None:
     for index, name in enumerate(STACK):
         lower, upper = (np.append(edge, edge[-1]) for edge in steps.edges[index : index + 2])
         axes.fill_between(steps.x, lower, upper, step="post", color=BIN_COLOURS[name], linewidth=0)
@@ -127,7 +130,7 @@ def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_tur
         axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
     axes.axvline(steps.x[1], color="white", linewidth=0.6)
     axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1))
-    ticks = [tick for tick in np.linspace(0, 1, 6) if steps.x[1] < tick <= steps.x[-1]]
+    ticks = [tick for tick in np.linspace(0, 1, 6 if panel_width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
     axes.set_xticks([(steps.x[0] + steps.x[1]) / 2, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
     axes.set_yticks(np.linspace(0, 1, 6), [f"{percent} %" for percent in range(0, 101, 20)])
     axes.set_xlabel("threshold", labelpad=2)
@@ -141,7 +144,7 @@ def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     sizes = {}
     for label in (label for labels, _ in (*_REGIONS, *_REGIONS_WITHOUT_ORIGINAL[:1]) for label in labels):
-        text = figure.text(0, 0, label, fontsize=_LABEL_SIZE)
+        text = figure.text(0, 0, label, fontsize=letters(_LABEL_SIZE))
         extent = text.get_window_extent(renderer)
         sizes[label] = (extent.width / figure.dpi, extent.height / figure.dpi)
         text.remove()
@@ -244,7 +247,7 @@ def _nearby(steps: _Steps, target: tuple[float, float], span: float, height: flo
 def _write(axes: Axes, label: str, place: _Place) -> None:
     colour = _letters(place.band)
     where: dict[str, Any] = {"ha": "center", "va": "center", "rotation": place.angle, "rotation_mode": "anchor"}
-    axes.text(place.x, place.y, label, fontsize=_LABEL_SIZE, color=colour, **where)
+    axes.text(place.x, place.y, label, fontsize=letters(_LABEL_SIZE), color=colour, **where)
 
 
 def _letters(band: int) -> str:
@@ -260,17 +263,18 @@ def _legend(figure: Figure, width: float, height: float, legend: float, original
     """The colours with their marks in the order Original (where known), QR, Human, from the top of the stack down."""
     names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
     marked = "Original, QR, Human" if original else "QR, Human"
-    one_line_legend = legend == _ROW
-    top = legend + _EDGE - _ROW / 2
+    one_line_legend = width > COLUMN_WIDTH
+    line = letters(_ROW)
+    top = legend + _EDGE - line / 2
 
     def write(x: float, y: float, text: str) -> None:
-        figure.text(x / width, y / height, text, va="center", fontsize=_LABEL_SIZE)
+        figure.text(x / width, y / height, text, va="center", fontsize=letters(_LABEL_SIZE))
 
     write(_LEFT, top, f"{marked}:" if one_line_legend else f"{marked} (✓ correct, × not):")
     for number, name in enumerate(names):
         row, column = (0, number) if one_line_legend else divmod(number, 4)
         x = _LEFT + (1.18 if one_line_legend else 0) + column * 0.66
-        y = top - _ROW * (row if one_line_legend else row + 1)
+        y = top - line * (row if one_line_legend else row + 1)
         swatch = Rectangle(
             (x / width, (y - 0.045) / height), 0.13 / width, 0.09 / height, facecolor=BIN_COLOURS[name], linewidth=0
         )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.figures import INK, letters, page_width, panels_across, style
 from robustcs.documents.text import one_line, shortened
 
-#: Told apart with any colour vision; further runs repeat them with another line and dot.
-RUN_COLOURS = ("#0b3a66", "#cf5c0c", "#2fa585", "#873a73", "#2f74b0", "#b07d12")
-_LINES = ("-", "--", ":", "-.")
+#: Told apart with any colour vision, in hue and lightness; further runs repeat them with another line and dot.
+RUN_COLOURS = ("#0b3a66", "#cf5c0c", "#2fa585", "#e377c2", "#6f4a1f", "#7db0da")
+_LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
 _DOTS = ("o", "s", "D", "^")
 
 # Measures of the page, in inches.
 _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE = 0.15, 0.3, 0.26, 0.4, 0.05
 _LEFT, _LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
 _RANKS_HEIGHT = 1.6
-_ROW = 0.17
+_ROW, _LEGEND_ROW = 0.17, 0.14
 _PER_ROW = 3
 _NAME = 22  # characters of a run's name
 
@@ -52,30 +53,41 @@ class IntervalPanel:
 def unjudged_figure(lines: Sequence[RankLine], panels: Sequence[IntervalPanel], depth: int) -> Figure:
     """Lines of the judged share by rank (k = ``depth`` is marked), below them one dot-and-range panel per measure.
 
-    Every run has one colour and one dot throughout; the names beside the panels are the legend.
+    Every run has one colour, line and dot throughout, which the legend names.
     """
-    rows = -(-len(panels) // _PER_ROW)
-    panel_height = _ROW * (len(lines) + 0.4)
-    height = _TOP + _RANKS_HEIGHT + _AXIS + rows * (_TOP + panel_height + _AXIS) + _EDGE
+    per_row = panels_across(len(panels), _PER_ROW) if panels else 1
+    rows = -(-len(panels) // per_row)
+    full, top, axis = page_width(), letters(_TOP), letters(_AXIS)
+    panel_height = letters(_ROW) * (len(lines) + 0.4)
+    longest = max(len(shortened(line.run, _NAME)) for line in lines)
+    columns = max(1, int(full / (letters(_LETTER) * longest + 0.45)))
+    legend = letters(_LEGEND_ROW) * -(-len(lines) // columns) + 0.06
+    height = top + _RANKS_HEIGHT + axis + legend + rows * (top + panel_height + axis) + _EDGE
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        left_edge = max(_LEFT, 0.1 + _LETTER * max(len(shortened(line.run, _NAME)) for line in lines))
-        width = FULL_WIDTH - left_edge - _RIGHT
-        bottom = height - _TOP - _RANKS_HEIGHT
-        axes = figure.add_axes((left_edge / FULL_WIDTH, bottom / height, width / FULL_WIDTH, _RANKS_HEIGHT / height))
+        figure = Figure(figsize=(full, height))
+        left_edge = max(_LEFT, 0.1 + letters(_LETTER) * longest)
+        width = full - left_edge - _RIGHT
+        bottom = height - top - _RANKS_HEIGHT
+        left = letters(_LEFT)
+        axes = figure.add_axes((left / full, bottom / height, (full - left - _RIGHT) / full, _RANKS_HEIGHT / height))
         _draw_ranks(axes, lines, depth)
-        per_row = min(len(panels), _PER_ROW)
+        figure.legend(
+            handles=axes.get_lines()[: len(lines)], labels=[shortened(line.run, _NAME) for line in lines], ncols=columns,
+            loc="upper left", bbox_to_anchor=(0.1 / full, (bottom - axis) / height), borderpad=0, borderaxespad=0,
+            handlelength=2.2, columnspacing=1.0, labelspacing=0.3, handletextpad=0.4,
+        )  # fmt: skip
+        bottom -= legend
         for number, panel in enumerate(panels):
             row, column = divmod(number, per_row)
             panel_width = (width - _BETWEEN * (per_row - 1)) / per_row
             left = left_edge + column * (panel_width + _BETWEEN)
-            low = bottom - _AXIS - (row + 1) * (_TOP + panel_height) - row * _AXIS
-            axes = figure.add_axes((left / FULL_WIDTH, low / height, panel_width / FULL_WIDTH, panel_height / height))
+            low = bottom - axis - (row + 1) * (top + panel_height) - row * axis
+            axes = figure.add_axes((left / full, low / height, panel_width / full, panel_height / height))
             _draw_intervals(axes, panel, [line.run for line in lines], column == 0)
     return figure
 
 
-def _look(number: int) -> tuple[str, str, str]:
+def _look(number: int) -> tuple[str, Any, str]:
     turn = number // len(RUN_COLOURS) % len(_LINES)
     return RUN_COLOURS[number % len(RUN_COLOURS)], _LINES[turn], _DOTS[turn]
 
@@ -84,7 +96,7 @@ def _draw_ranks(axes: Axes, lines: Sequence[RankLine], depth: int) -> None:
     last = 2
     for number, line in enumerate(lines):
         colour, dashes, dot = _look(number)
-        axes.plot(line.ranks, line.shares, dashes, color=colour, marker=dot, markersize=2, linewidth=1)
+        axes.plot(line.ranks, line.shares, linestyle=dashes, color=colour, marker=dot, markersize=2.6, linewidth=1)
         last = max(last, int(line.ranks.max(initial=1)))
     axes.axvline(depth, color=INK, linewidth=0.5, alpha=0.4)
     axes.set_xscale("log")

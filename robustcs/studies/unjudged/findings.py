@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop
-from robustcs.documents.words import measure_label, percent, plain
+from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, percent, plain
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
 from robustcs.studies.unjudged.analysis import Unjudged
@@ -47,6 +48,63 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
             sentences.append(_drop(str(baseline), name, scores, shares, runs, result, pairs, expected))
     doubts = (" ".join(["What is expected may be off.", *result.warnings]),) if result.warnings else ()
     return (*sentences, *_orders(pairs, metric, result), *doubts)
+
+
+def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[Verdict, ...]:
+    """What the best rewriter and the worst group lose once holes are judged; where there is none, the holes.
+
+    ``roles`` and ``groups`` as for :func:`unjudged_findings`.
+    """
+    metrics = list(dict.fromkeys(result.bounds[result.bounds["low"].notna()]["metric"]))
+    drops = result.drops[result.drops["metric"] == headline_measure(metrics)] if metrics else result.drops
+    rewriters = drops[[roles.get(str(name)) == "qr" for name in drops["group"]]]
+    others = drops[[str(name) in groups for name in drops["group"]]]
+    chosen = [rewriters.nsmallest(1, "drop"), others.nlargest(1, "drop")]
+    said = [_expected(row, result) for part in chosen for row in part.itertuples()]
+    return tuple(said) or (_holes(result),)
+
+
+def _expected(row: Any, result: Unjudged) -> Verdict:
+    """A drop as it is expected, beside the measured one."""
+    label = measure_label(row.metric)
+    verb = "loses" if row.expected >= 0 else "gains"
+    holes = (
+        f", of which {100 * row.hole_share:.0f} % is holes in the judgments"
+        if row.drop > 0 and 0 <= row.hole_share <= 1 and row.hole_share_high - row.hole_share_low <= 1 else ""
+    )  # fmt: skip
+    return Verdict(
+        plain(abs(row.expected)), _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
+        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once the holes are judged; measured"
+        f" are {plain(row.drop)}{holes}",
+        f"mean of {result.evaluated.turns} turns", abs(float(row.expected)),
+    )  # fmt: skip
+
+
+def _called(name: str) -> str:
+    return FORMULATION_NAMES.get(name, name)
+
+
+def _ends_of(low: float, high: float, ahead: bool) -> str:
+    return number_interval(*((low, high) if ahead else (-high, -low))).strip("–")
+
+
+def _holes(result: Unjudged) -> Verdict:
+    """The run of which least is judged, and what that leaves open."""
+    rates = result.rates.set_index("run")
+    worst, best = rates["share"].idxmax(), rates["share"].idxmin()
+    open_ = result.pairs[~result.pairs["separable"].astype(bool)]
+    bounded = list(dict.fromkeys(result.pairs["metric"]))
+    said = f"of the top {result.settings.depth} passages of {worst} were judged by nobody"
+    if best != worst:
+        said += f", of {best} {percent(rates.loc[best, 'share'])}"
+    if bounded:
+        metric = headline_measure(bounded)
+        part = open_[open_["metric"] == metric]
+        total = int((result.pairs["metric"] == metric).sum())
+        said += f"; {len(part)} of {counted(total, 'order')} of two runs by {measure_label(metric)} are not proven"
+    row = rates.loc[worst]
+    basis = f"{row['unjudged']:,} of {row['retrieved']:,} passages"
+    return Verdict(percent(row["share"]), "", said, basis, float(row["share"]))
 
 
 def _scope(result: Unjudged, label: str) -> str:

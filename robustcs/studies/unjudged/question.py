@@ -10,7 +10,7 @@ from robustcs.project.rewritten import comparable_groups
 from robustcs.project.workspace import Workspace
 from robustcs.studies.study import Answer, Question
 from robustcs.studies.unjudged.ask import ask
-from robustcs.studies.unjudged.findings import unjudged_findings
+from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
 
 _READING = (
@@ -33,13 +33,16 @@ def _answer(workspace: Workspace) -> Answer:
             raise
         result = ask(workspace, scope="pool")
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
-    findings = unjudged_findings(result, roles, comparable_groups(workspace.project))
-    return Answer(findings, _READING, figures_first(show(result)), result.evaluated, {"unjudged": result})
+    groups = comparable_groups(workspace.project)
+    return Answer(
+        unjudged_findings(result, roles, groups), _READING, figures_first(show(result)), result.evaluated,
+        {"unjudged": result}, verdicts=verdicts(result, roles, groups),
+    )  # fmt: skip
 
 
 QUESTIONS = (
     Question(
         "unjudged", "How much of the drop is only holes in the judgments?", ("drops", "rates", "bounds", "pairs", "grades"),
-        _part, answer=_answer,
+        _part, given=lambda project: bool(project.systems), answer=_answer,
     ),
 )  # fmt: skip

@@ -348,7 +348,7 @@ def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[s
 def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     with_raw_set(project, "original")
     code, _, err = call(capfd, "report", "--output", "runs/made")
-    left_out = "Left out: How far do scores drop under other words? (group raw: raw_1 was rewritten by previous"
+    left_out = "Not answered: How far do scores drop under other words? (group raw: raw_1 was rewritten by previous"
     assert code == 0 and left_out in err
     assert "to the sets of raw" not in Path("runs/made/report.html").read_text()
     with_raw_set(project, "original_rewritten")

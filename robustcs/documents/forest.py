@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import FULL_WIDTH, INK, style
+from robustcs.documents.figures import INK, letters, page_width, panels_across, style
 from robustcs.documents.text import one_line, shortened
 
 _COLOUR = "#0b3a66"
@@ -30,26 +30,27 @@ class MeanPanel:
     high: np.ndarray
 
 
-def forest(names: Sequence[str], panels: Sequence[MeanPanel]) -> Figure:
-    """One panel per measure; every system has the same line in all of them."""
-    rows = -(-len(panels) // _PER_ROW)
-    inside = _ROW * (len(names) + 0.4)
-    height = rows * (_TOP + inside + _AXIS) + _EDGE
+def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval") -> Figure:
+    """One panel per measure; every system has the same line in all of them. ``label`` stands below each axis."""
+    per_row = panels_across(len(panels), _PER_ROW)
+    rows = -(-len(panels) // per_row)
+    row_height, top, axis, full = letters(_ROW), letters(_TOP), letters(_AXIS), page_width()
+    inside = row_height * (len(names) + 0.4)
+    height = rows * (top + inside + axis) + _EDGE
     with style():
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        left_edge = max(_LEFT, 0.1 + _LETTER * max(len(shortened(name, _NAME)) for name in names))
-        per_row = min(len(panels), _PER_ROW)
-        width = (FULL_WIDTH - left_edge - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
+        figure = Figure(figsize=(full, height))
+        left_edge = max(_LEFT, 0.1 + letters(_LETTER) * max(len(shortened(name, _NAME)) for name in names))
+        width = (full - left_edge - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
         for number, panel in enumerate(panels):
             row, column = divmod(number, per_row)
             left = left_edge + column * (width + _BETWEEN)
-            bottom = height - (row + 1) * (_TOP + inside) - row * _AXIS
-            axes = figure.add_axes((left / FULL_WIDTH, bottom / height, width / FULL_WIDTH, inside / height))
-            _draw(axes, panel, names, column == 0)
+            bottom = height - (row + 1) * (top + inside) - row * axis
+            axes = figure.add_axes((left / full, bottom / height, width / full, inside / height))
+            _draw(axes, panel, names, column == 0, label)
     return figure
 
 
-def _draw(axes: Axes, panel: MeanPanel, names: Sequence[str], leftmost: bool) -> None:
+def _draw(axes: Axes, panel: MeanPanel, names: Sequence[str], leftmost: bool, label: str) -> None:
     places = np.arange(len(names))[::-1]
     axes.hlines(places, panel.low, panel.high, color=_COLOUR, linewidth=1.4, alpha=0.6)
     axes.plot(panel.value, places, "o", color=_COLOUR, markersize=3.6)
@@ -59,4 +60,4 @@ def _draw(axes: Axes, panel: MeanPanel, names: Sequence[str], leftmost: bool) ->
     axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
     axes.set_axisbelow(True)
     axes.set_title(one_line(panel.title), loc="left")
-    axes.set_xlabel("mean, 95 % interval", labelpad=2)
+    axes.set_xlabel(label, labelpad=2)

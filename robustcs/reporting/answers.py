@@ -1,0 +1,122 @@
+"""The answers of a section in the form that is kept: JSON, with its figures drawn."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from robustcs.documents.data import to_csv, to_json
+from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table
+from robustcs.documents.figures import drawings, figure_bytes, picture_of, svg_file
+from robustcs.documents.text import anchor
+from robustcs.project.model import Project
+from robustcs.project.reader import Track
+from robustcs.project.workspace import Workspace
+from robustcs.reporting.codec import encode
+from robustcs.reporting.names import Names
+from robustcs.studies.study import Answer, Question
+from robustcs.version import __version__
+
+#: Where a block stands: figures first, then the tables of the question, what is to be read; the other tables.
+READ, OTHER = 1_000, -1
+
+
+def ask(section: Sequence[Question], part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+    """Ask the questions of a section.
+
+    ``blocks`` are what they show, ``places`` what each is sorted by: 0 for figures, the number of a table among those that
+    everybody should see, :data:`READ` or :data:`OTHER`; ``overview`` is the table and the figure that may open the report.
+    """
+    workspace = Workspace(part, jobs, track)
+    answers = [question.answer(workspace) for question in section]
+    first, key = answers[0], section[0].key
+    inputs = shown_inputs(workspace, names)
+    found: list[tuple[Block, int]] = []
+    for question, answer in zip(section, answers, strict=True):
+        found += [(block, _place(block, question.tables)) for block in answer.blocks]
+        found += [(block, READ) for block in answer.to_read]
+    overview = [block for answer in answers for block in answer.overview]
+    blocks = _with_unique_slugs(key, [*overview, *(block for block, _ in found)])
+    files: dict[str, Any] = {}
+    shown: list[Block | Picture] = []
+    for block in blocks:
+        if isinstance(block, Figure):
+            picture, drawn = _draw(block)
+            files |= drawn
+            shown.append(picture)
+        else:
+            shown.append(block)
+    for question, answer in zip(section, answers, strict=True):
+        files |= _data_files(question, answer, inputs)
+    return {
+        "findings": [finding for answer in answers for finding in answer.findings],
+        "verdicts": encode([verdict for answer in answers for verdict in answer.verdicts]),
+        "reading": first.reading,
+        "overview": encode(shown[: len(overview)]),
+        "blocks": encode(shown[len(overview) :]),
+        "places": [place for _, place in found],
+        "policy": first.evaluated.policy_line,
+        "scored": first.evaluated.basis != "texts",
+        "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
+        "inputs": inputs,
+        "files": files,
+    }
+
+
+def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
+    """The inputs that were read, as a report names them."""
+    return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]
+
+
+def contents(value: Any) -> bytes:
+    """A file of a kept answer as bytes."""
+    return base64.b64decode(value["base64"]) if isinstance(value, dict) else str(value).encode("utf-8", "replace")
+
+
+def _place(block: Block, tables: Sequence[str]) -> int:
+    if isinstance(block, Figure):
+        return 0
+    if not isinstance(block, Table):
+        return READ
+    return tables.index(block.of) + 1 if block.of in tables else OTHER
+
+
+def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
+    """The figure as it stands in the report, and as files of its own: as wide as a page and, where that differs, a column."""
+    wide, column = drawings(figure)
+    picture = picture_of(figure, wide, column)
+    files: dict[str, Any] = {}
+    for name, svg, drawn in ((figure.slug, picture.svg, wide), (f"{figure.slug}-column", picture.column, column)):
+        if drawn is not None:
+            files[f"figures/{name}.svg"] = svg_file(svg)
+            files[f"figures/{name}.pdf"] = {"base64": base64.b64encode(figure_bytes(drawn, "pdf")).decode()}
+    return picture, files
+
+
+def _data_files(question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Every result as JSON, and each of its tables as CSV."""
+    files = {}
+    for name, result in answer.results.items():
+        stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
+        evaluated = result.evaluated
+        files[f"results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes)
+        files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
+    return files
+
+
+def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
+    """Slugs that start with the question's key, are safe as names of files, and stand once in a report."""
+    taken: set[str] = set()
+    unique: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Table | Figure | Cards | Layers):
+            stem = anchor(block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}")
+            slug, number = stem, 2
+            while slug in taken:
+                slug, number = f"{stem}-{number}", number + 1
+            taken.add(slug)
+            block = replace(block, slug=slug)
+        unique.append(block)
+    return unique

@@ -1,0 +1,130 @@
+"""What a report shows of the kept answers: the first screen, and one section per question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from robustcs.documents.document import Block, Cards, Fold, Heading, Layers, Opening, Paragraph, Picture, Table, Verdict
+from robustcs.project.model import Project
+from robustcs.reporting.answers import OTHER, READ
+from robustcs.reporting.codec import decode
+from robustcs.studies.study import Question
+from robustcs.wording import counted, some_of
+
+Kept = Mapping[str, Any]
+#: Verdicts that open a report, and how many of them one question may give.
+VERDICTS, VERDICTS_OF_ONE = 3, 2
+
+
+def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
+    """What was compared on what, the verdicts with the most at stake, and the first table and figure that a question offers."""
+    chosen: list[Verdict] = []
+    every = [verdict for question, kept in answers for verdict in _verdicts(question, kept)]
+    for verdict in sorted(every, key=lambda one: -one.weight):
+        if sum(other.about == verdict.about for other in chosen) < VERDICTS_OF_ONE and len(chosen) < VERDICTS:
+            chosen.append(verdict)
+    kept = opens(answers)
+    blocks = [_named(block, project, kept) for block in decode(kept["overview"])]
+    return Opening(_what(project, kept), tuple(chosen), tuple(blocks))
+
+
+def opens(answers: Sequence[tuple[Question, Kept]]) -> Kept:
+    """The answer whose table and figure open the report."""
+    every = [kept for _, kept in answers]
+    return next((kept for kept in every if kept["overview"]), every[0])
+
+
+def section(project: Project, question: Question, kept: Kept, opened: bool) -> list[Block | Picture | Fold]:
+    """The question, its answer in one sentence, one figure and one table; everything else folded.
+
+    ``opened``: its table and figure open the report, and do not stand here again.
+    """
+    verdicts = _verdicts(question, kept)
+    worst = max(verdicts, key=lambda verdict: verdict.weight, default=None)
+    sentences = [worst.sentence] if worst else kept["findings"][:1]
+    more = [Paragraph(verdict.sentence) for verdict in verdicts if verdict is not worst]
+    shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
+    placed = list(zip(decode(kept["blocks"]), kept["places"], strict=True))
+    if not opened:
+        placed = [(block, 0 if isinstance(block, Picture) else 1) for block in decode(kept["overview"])] + placed
+    placed = [(_named(block, project, kept), place) for block, place in placed]
+    lead = [_first(placed, lambda place: place == 0), _first(placed, lambda place: 0 < place < READ)]
+    shown += [block for block in lead if block is not None]
+    rest = [(block, place) for block, place in placed if block not in lead]
+    more += [Paragraph(text) for text in kept["findings"] if text not in sentences]
+    more += [Paragraph(kept["reading"])] if kept["reading"] else []
+    folded = _parts(rest, lambda block, place: place == 0 or 0 < place < READ)
+    shown.append(Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {kept['policy']}."))))
+    others = _parts(rest, lambda block, place: place == OTHER)
+    if others:
+        shown.append(Fold(counted(len(_tables(others)), "further table"), tuple(others), page_only=True))
+    to_read = [block for block, place in rest if isinstance(block, Cards | Layers)]
+    if to_read:
+        shown.append(
+            Fold("Turns to read" if isinstance(to_read[0], Cards) else "Texts to read", tuple(to_read), page_only=True)
+        )
+    return shown
+
+
+def _verdicts(question: Question, kept: Kept) -> list[Verdict]:
+    return [replace(verdict, about=question.title) for verdict in decode(kept["verdicts"])]
+
+
+def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> Any:
+    """The block with the smallest place of those wanted, before any further heading."""
+    before: list[tuple[int, int, Any]] = []
+    for block, place in placed:
+        if isinstance(block, Heading):
+            break
+        if wanted(place):
+            before.append((place, len(before), block))
+    return min(before, key=lambda item: item[:2])[2] if before else None
+
+
+def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[Any, int], bool]) -> list[Any]:
+    """The wanted blocks sorted by place under each heading; a heading with nothing under it is left out."""
+    parts: list[tuple[Heading | None, list[tuple[int, Any]]]] = [(None, [])]
+    for block, place in placed:
+        if isinstance(block, Heading):
+            parts.append((block, []))
+        elif wanted(block, place):
+            parts[-1][1].append((place, block))
+    found: list[Any] = []
+    for heading, blocks in parts:
+        if blocks:
+            found += [heading] if heading else []
+            found += [block for _, block in sorted(blocks, key=lambda item: item[0])]
+    return found
+
+
+def _tables(blocks: Sequence[Any]) -> list[Table]:
+    return [block for block in blocks if isinstance(block, Table)]
+
+
+def _summary(folded: Sequence[Any]) -> str:
+    tables, figures = len(_tables(folded)), sum(isinstance(block, Picture) for block in folded)
+    parts = [counted(number, what) for number, what in ((figures, "figure"), (tables, "table")) if number]
+    return f"More on this: {some_of(['how to read it', *parts], 3)}"
+
+
+def _named(block: Any, project: Project, kept: Kept) -> Any:
+    """A table or figure whose caption says of which data it speaks, so that it can be lifted out."""
+    if not isinstance(block, Table | Picture):
+        return block
+    end = "" if block.caption.endswith((".", "?")) else "."
+    return replace(block, caption=f"{block.caption}{end} {project.name}, {_turns(kept)}.")
+
+
+def _turns(kept: Kept) -> str:
+    return str(kept["policy"]).split(" · ")[0]
+
+
+def _what(project: Project, kept: Kept) -> str:
+    """What was compared on what, in one line."""
+    roles = [part.role for part in project.formulations.values()]
+    parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
+    parts += [counted(len(project.runs), "further run" if roles else "run")] if project.runs else []
+    parts += [counted(len(project.judges), "judge")] if project.judges else []
+    return " · ".join([", ".join(parts), _turns(kept)] if parts else [_turns(kept)])
