@@ -226,7 +226,8 @@ def test_a_bad_sheet_adds_nothing(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--list", "--export", "x.csv"), 2, "robustcs: a list, --export and --import together; do them one after the other"),
+        (("--list", "--export", "x.csv"), 2, "robustcs: a list, --export, --import and --with together; do them one"
+         " after the other"),
         (("--judgments", "qrels.txt"), 2, "robustcs: qrels.txt is the qrels file; name another file with --judgments"),
         (("--collection", "nowhere.jsonl"), 3, "nowhere.jsonl: no such file; check the path"),
         (("--collection", "human.tsv"), 2, "robustcs: human.tsv has none of the 6 passages to judge; check the passage ids,"
