@@ -53,14 +53,14 @@ def two_states(workspace: Workspace) -> None:
     raise UsageError("no-states", "there is nothing to compare with", "name two: robustcs compare OLD NEW")
 
 
-def question_pairs(workspace: Workspace) -> tuple[Formulation, list[Formulation]]:
-    """Texts of Human and of at least one rewriter: these formulations."""
+def question_pairs(workspace: Workspace, with_original: bool = False) -> tuple[Formulation, list[Formulation]]:
+    """Texts of Human and of at least one rewriter: these formulations. ``with_original`` counts Originals as rewriters."""
     parts = [part for part in workspace.project.formulations.values() if part.rewrites]
-    for role in ("qr", "human"):
+    for role in ("original" if with_original else "qr", "human"):
         if not any(part.role == role for part in parts):
             raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
     human = next(part for part in parts if part.role == "human")
-    rewriters = [part for part in parts if part.role == "qr"]
+    rewriters = [part for part in parts if part.role == "qr" or (with_original and part.role == "original")]
     similarity = workspace.project.answer_similarity
     if similarity is not None and len(rewriters) > 1:
         raise UsageError(

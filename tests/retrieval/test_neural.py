@@ -156,6 +156,12 @@ def test_a_score_depends_neither_on_the_batch_nor_on_the_order(kind: str, reques
 
 
 @needs_gpu
+def test_a_gpu_writes_what_the_processor_writes(rewriter: Path, tmp_path: Path) -> None:
+    here, there = (rewrite(str(rewriter), TEXTS, RankingStore(tmp_path / name), untracked, name) for name in ("cpu", "cuda"))
+    assert here == there
+
+
+@needs_gpu
 @pytest.mark.parametrize("kind", ["mono_t5", "cross_encoder"])
 def test_a_gpu_scores_in_half_precision_as_the_processor_does(kind: str, request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue(kind)

@@ -26,6 +26,7 @@ def ask(
     correct: Threshold | Choose | None = None,
     stem: bool = True,
     corners: tuple[float, float, float, float] = (0.9, 0.4, 0.8, 0.8),
+    with_original: bool = False,
 ) -> Correlate:
     """Every similarity of QR and Human text against every measure of the answers, for every rewriter of the project.
 
@@ -39,6 +40,8 @@ def ask(
         ROUGE with the Porter stemmer.
     corners
         A, B, C, D of the outliers: similarity > A but answers < B, or similarity < C but answers > D.
+    with_original
+        Compare Original with Human as well, like one more rewriter.
     correct
         The threshold from which an answer counts as correct, or what chooses it; by default the project's first.
     """
@@ -51,7 +54,7 @@ def ask(
     encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
     project = workspace.project
     correct = correct or reachable_thresholds(project.thresholds, project.metrics)[0]
-    pairs, evaluated = read_question_pairs(workspace, answers_by, correct)
+    pairs, evaluated = read_question_pairs(workspace, answers_by, correct, with_original)
     filled = []
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)

@@ -46,6 +46,7 @@ COMMAND = Command(
         click.Option(["--stemmer/--no-stemmer", "stem"], default=True, help="ROUGE with or without the Porter stemmer."),
         click.Option(["--corners"], type=float, nargs=4, metavar="A B C D", default=(0.9, 0.4, 0.8, 0.8), show_default=True,
                      help="Outliers: similarity > A but answers < B, or similarity < C but answers > D."),
+        click.Option(["--with-original"], is_flag=True, help="Compare Original with Human as well, like one more rewriter."),
         *ENCODERS,
         click.Option(["--details"], multiple=True, metavar="NAME",
                      help="Of several rewriters, also show all tables, the scatter plot and the outliers of this one."),

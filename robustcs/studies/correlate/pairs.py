@@ -57,7 +57,7 @@ DEFAULT_DEPTH = 1000
 
 
 def read_question_pairs(
-    workspace: Workspace, answers: Sequence[str], correct: Threshold | Choose
+    workspace: Workspace, answers: Sequence[str], correct: Threshold | Choose, with_original: bool = False
 ) -> tuple[list[QuestionPairs], Evaluated]:
     """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
 
@@ -65,11 +65,12 @@ def read_question_pairs(
     :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
     else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
     whether QR is correct. ``correct`` says which answers are: a threshold on the first evaluation measure, or a choice of both.
+    ``with_original`` compares Original with Human as well, like one more rewriter.
 
     Raises :class:`UsageError` where texts are missing, or everything that a y needs.
     """
     choose: Choose = (lambda names: (names[0], correct)) if isinstance(correct, Threshold) else correct
-    reader = _Reader(workspace, choose)
+    reader = _Reader(workspace, choose, with_original)
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
     reader.notes += told_once(reader.left_out)
@@ -82,7 +83,7 @@ def read_question_pairs(
 class _Reader:
     """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
-    def __init__(self, workspace: Workspace, choose: Choose):
+    def __init__(self, workspace: Workspace, choose: Choose, with_original: bool):
         self.workspace = workspace
         self.project = workspace.project
         self.choose = choose
@@ -91,7 +92,7 @@ class _Reader:
         self.missing: dict[str, set[str]] = {}
         self._pairs: dict[str, RankingPair] = {}
         self.basis: Basis = "runs"
-        self.human, self.rewriters = question_pairs(workspace)
+        self.human, self.rewriters = question_pairs(workspace, with_original)
         self.parts = [self.human, *self.rewriters]
 
     # ------------------------------------------------------------ what there is about answers

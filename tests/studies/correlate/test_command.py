@@ -92,6 +92,39 @@ def test_reading_comprehension(in_demo: Command) -> None:
     assert {row["metric"] for row in result["tables"]["differences"]} == {"f1"}
 
 
+def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_demo: Command, tmp_path: Path) -> None:
+    """By the files of Original in place of QR's; without a rewriter as well."""
+    options = "--x rouge1_f --y overlap_10 --format json"
+    both = json.loads(in_demo(f"correlate --with-original {options}").out)["tables"]
+    assert list(dict.fromkeys(row["rewriter"] for row in both["correlations"])) == ["original", "qr"]
+    assert [row for row in both["correlations"] if row["rewriter"] == "qr"] == json.loads(in_demo(f"correlate {options}").out)[
+        "tables"
+    ]["correlations"]
+    (tmp_path / "none.toml").write_text("")
+    files = "--qrels qrels.txt --relevance-level 2 --human runs/stem_human.trec --rewrites human=topics.json:manual"
+    as_qr = "--qr runs/stem_original.trec --rewrites qr=topics.json:raw"
+    alone = "--original runs/stem_original.trec --rewrites original=topics.json:raw --with-original"
+    rows = [
+        [{**row, "rewriter": ""} for row in json.loads(
+            in_demo(f"correlate --config {tmp_path}/none.toml {files} {given} {options}").out
+        )["tables"]["correlations"]]
+        for given in (as_qr, alone)
+    ]  # fmt: skip
+    assert rows[0] == rows[1] == [{**row, "rewriter": ""} for row in both["correlations"] if row["rewriter"] == "original"]
+    told = in_demo(f"correlate --config {tmp_path}/none.toml {files} {as_qr} --with-original", code=2).err
+    assert told == "robustcs: no question texts of the original formulation; give --rewrites original=FILE\n"
+
+
+def test_ratings_of_people_as_what_is_predicted(in_demo: Command, tmp_path: Path) -> None:
+    """The rating is a column of a file per turn: here it falls with the ROUGE of the rewrite, so that r is -1."""
+    similar = json.loads(in_demo("correlate --x rouge1_recall --y overlap_10 --format json").out)["tables"]["pairs"]
+    (tmp_path / "ratings.txt").write_text(
+        "".join(f"rating\t{row['turn']}\t{5 - 4 * row['rouge1_recall']}\n" for row in similar)
+    )
+    out = in_demo(f"correlate --x rouge1_recall --scores answers={tmp_path}/ratings.txt --y rating --format json").out
+    assert value(json.loads(out), x="rouge1_recall", y="rating")["value"] == pytest.approx(-1)
+
+
 def test_the_terminal_shows_everything_in_80_columns(in_demo: Command) -> None:
     out = in_demo("correlate").out
     for part in ("Questions against answers: overlap of the top 100", "Pearson", "Spearman", "Kendall", "partial",

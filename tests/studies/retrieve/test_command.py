@@ -497,6 +497,30 @@ def test_a_reranker_orders_the_top_anew(capfd: pytest.CaptureFixture[str], proje
     assert call(capfd, "retrieve", *options)[2] == NOTHING and Path("runs/human.trec").read_bytes() == before
 
 
+@needs_pyserini
+def test_models_work_where_options_or_the_project_file_say(
+    capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+
+    def fake(
+        folder: Path, questions: Any, rankings: Any, passages: Any, depth: int, store: Any, track: Any, *where: Any
+    ) -> Any:
+        told.append(where)
+        return dict(rankings)
+
+    monkeypatch.setattr("robustcs.retrieval.reranking.rerank", fake)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    options = ("retrieve", "--hits", 3, "--reranker", tmp_path / "model", "--folder")
+    assert call(capfd, *options, tmp_path / "a")[0] == 0
+    assert call(capfd, *options, tmp_path / "b", "--device", "cpu", "--batch", 4)[0] == 0
+    with (project / "robustcs.toml").open("a") as file:
+        file.write('device = "cuda"\nbatch = 8\n')
+    assert call(capfd, *options, tmp_path / "c", "--batch", 2)[0] == 0
+    assert told == [("auto", 16), ("cpu", 4), ("cuda", 2)]
+
+
 def ranked(run_file: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in run_file.read_text().splitlines():
