@@ -15,11 +15,11 @@ PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
     "errors", "version", "policy", "wording", "result", "protected", "leftovers", "database", "inputs", "programs",
-    "statistics", "evaluation", "similarity", "retrieval", "documents", "project", "studies", "reporting", "cli",
+    "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project", "studies", "reporting", "cli",
     "presentation", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
-SHARED_BY_STUDIES = ("study", "registry", "encoders", "devices")
+SHARED_BY_STUDIES = ("study", "registry", "encoders", "devices", "slicing")
 LONGEST = 400
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 

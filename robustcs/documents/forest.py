@@ -30,8 +30,11 @@ class MeanPanel:
     high: np.ndarray
 
 
-def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval") -> Figure:
-    """One panel per measure; every system has the same line in all of them. ``label`` stands below each axis."""
+def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval", zero: bool = False) -> Figure:
+    """One panel per measure; every system has the same line in all of them.
+
+    ``label`` stands below each axis; with ``zero`` a line marks 0.
+    """
     per_row = panels_across(len(panels), _PER_ROW)
     rows = -(-len(panels) // per_row)
     row_height, top, axis, full = letters(_ROW), letters(_TOP), letters(_AXIS), page_width()
@@ -47,6 +50,8 @@ def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean
             bottom = height - (row + 1) * (top + inside) - row * axis
             axes = figure.add_axes((left / full, bottom / height, width / full, inside / height))
             _draw(axes, panel, names, column == 0, label)
+            if zero:
+                axes.axvline(0, color=INK, linewidth=0.6)
     return figure
 
 

@@ -135,7 +135,7 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.Dat
 
     rows = []
     for run in runs:
-        retrieved, unjudged = _counts(run.matrix.grades[:, :depth])
+        retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
         lengths = run.matrix.retrieved
         shares = _shares(int(retrieved.sum()), int(unjudged.sum()))
         rows.append(
@@ -157,7 +157,7 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
     for run in runs:
         grades = run.matrix.grades[:, :RANKS]
         for rank, column in enumerate(grades.T, 1):
-            retrieved, unjudged = _counts(column[:, None])
+            retrieved, unjudged = counts_of(column[:, None])
             rows.append({"run": run.name, "rank": rank, **_shares(int(retrieved.sum()), int(unjudged.sum()))})
     return pd.DataFrame(rows, columns=["run", "rank", "retrieved", "judged", "unjudged", "share"])
 
@@ -169,7 +169,7 @@ def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
     rows = []
     for run in runs:
         places = np.array([turn_depth(turn) or 0 for turn in run.matrix.turns])
-        retrieved, unjudged = _counts(run.matrix.grades[:, :depth])
+        retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
         for place in np.unique(places[places > 0]):
             at = places == place
             row = {"run": run.name, "turn_depth": int(place), "turns": int(at.sum())}
@@ -249,7 +249,7 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
     return grades
 
 
-def _counts(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def counts_of(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Retrieved and unjudged passages of every turn."""
     return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
 

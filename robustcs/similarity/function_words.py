@@ -39,6 +39,20 @@ _OTHERS = _words("""
     and or but if so because while then also just very too more most much many few less least to tell me please it's that's
     there's they're i'm i've i'd i'll you're let's well ok okay
 """)
+#: Pronouns that stand for what was said before. I and you stand for who speaks.
+REFERRING = _words("""
+    he him his himself she her hers herself it its itself it's he's she's they them their theirs themselves they're
+    this these those that that's
+""")
+#: Words before a one or ones that stands for a noun: the other one, which ones.
+BEFORE_ONE = _words("the this that these those which each other another better best first last")
+#: Fragments open so: and in Europe?
+CONNECTING = _words("and or but also then")
+#: Requests open so; they are whole without a question word.
+REQUESTS = _words("""
+    tell give list describe explain show compare name find discuss define provide outline summarize summarise recommend suggest
+    help please write identify discover
+""")
 FUNCTION_WORDS = PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_WORDS | NEGATIONS | _OTHERS
 
 

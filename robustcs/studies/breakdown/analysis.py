@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,14 @@ import numpy as np
 from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
+from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.comparisons import COMPARED, compared
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE, side_by_side
+from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, error_costs, found_losses, slice_shares
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
@@ -46,7 +48,11 @@ def _table(name: str, says: str, *fields: Field) -> TableSpec:
 
 @dataclass(frozen=True)
 class Breakdown(Result):
-    """Every turn in its bin, and who is to blame, for every rewriter, measure and threshold."""
+    """Every turn in its bin, and who is to blame, for every rewriter, measure and threshold.
+
+    tried
+        Measure → rules that were tried to find slices; empty where none were looked for.
+    """
 
     study = "breakdown"
     declared = (
@@ -101,7 +107,7 @@ class Breakdown(Result):
             flag("unchanged", "does the Human text equal the Original text? null where that is unknown"),
             text("original_text"), text("qr_text"), text("human_text"),
         ),
-        *SIDE_BY_SIDE,
+        *SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES,
     )  # fmt: skip
 
     bins: pd.DataFrame
@@ -117,6 +123,10 @@ class Breakdown(Result):
     rewriter_scores: pd.DataFrame
     repairs: pd.DataFrame
     best_of: pd.DataFrame
+    error_types: pd.DataFrame
+    slices: pd.DataFrame
+    found_slices: pd.DataFrame
+    tried: Mapping[str, int] = field(default_factory=dict)
 
 
 def breakdown(
@@ -125,20 +135,23 @@ def breakdown(
     thresholds: Sequence[Threshold] = DEFAULT_THRESHOLDS,
     texts: Texts | None = None,
     seed: int = 0,
+    slicings: Sequence[Slicing] = (),
+    searched: Sequence[Slicing] = (),
 ) -> Breakdown:
     """Sort every turn into its bin, for every rewriter, measure and threshold (of a measure that is 0 or 1, those that differ).
 
     ``texts`` (roles ``original``, ``human`` and the rewriters' names) are shown with the turns and tell which turns needed
     no rewriting. Of a turn without an Original or Human text that is unknown: it counts neither as unchanged nor among the
     rewritten turns, and a note says so. Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed``
-    draws sign patterns where there are too many to try all.
+    draws sign patterns where there are too many to try all. ``slicings`` split the turns; in ``searched`` slices are looked for
+    in which a rewriter loses more than elsewhere, which raises :class:`UsageError` where there are too few units.
     """
     import pandas as pd
 
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
-    apart = {"choice", *(spec.name for spec in SIDE_BY_SIDE)}
+    apart = {"choice", *(spec.name for spec in (*SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES))}
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name not in apart}
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
@@ -171,7 +184,12 @@ def breakdown(
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
     beside = side_by_side(scores, thresholds, units, seed)
-    return Breakdown(units.stated(evaluated), **frames, **beside, choice=_choice(scores, units, seed))
+    found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
+    return Breakdown(
+        units.stated(evaluated), **frames, **beside, choice=_choice(scores, units, seed),
+        error_types=error_costs(scores, thresholds, texts, units, seed),
+        slices=slice_shares(scores, thresholds, slicings, units, seed), found_slices=found, tried=tried,
+    )  # fmt: skip
 
 
 def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:

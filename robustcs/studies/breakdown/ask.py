@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from robustcs.evaluation.thresholds import reachable_thresholds
+from robustcs.project.slices import SEARCHED, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 
 
-def ask(workspace: Workspace) -> Breakdown:
-    """The bins of Original, QR and Human, and who is to blame, for every rewriter, measure and threshold."""
+def ask(workspace: Workspace, *, slices: Any = None, find_slices: bool = False) -> Breakdown:
+    """The bins of Original, QR and Human, and who is to blame, for every rewriter, measure and threshold.
+
+    slices
+        What the turns are split by, one or several: ``first``, ``depth``, ``conversation``, ``pronoun``, ``ellipsis``,
+        ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of properties of
+        turns.
+    find_slices
+        Look for slices in which a rewriter loses more against Human than elsewhere, by ``slices`` or else by depth and texts.
+
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices.
+    """
     scores, evaluated = workspace.formulation_scores()
     project = workspace.project
     thresholds = reachable_thresholds(project.thresholds, project.metrics)
     texts = workspace.texts_of(scores.turns, evaluated.basis)
-    return breakdown(scores, evaluated, thresholds, texts, project.seed)
+    turns = list(scores.turns)
+    cut, told = slicings(workspace, turns, slices, evaluated.basis)
+    searched = (cut or slicings(workspace, turns, None, evaluated.basis, SEARCHED)[0]) if find_slices else ()
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, searched)

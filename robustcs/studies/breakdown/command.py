@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from robustcs.studies.slicing import find_option, slices_option
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
 
-def _run(call: Call, show: str | None, details: tuple[str, ...]) -> None:
+def _run(call: Call, show: str | None, details: tuple[str, ...], **split: Any) -> None:
     from robustcs.studies.breakdown import show as shown
     from robustcs.studies.breakdown.ask import ask
 
     workspace = call.answered()
-    result = ask(workspace)
+    result = ask(workspace, **split)
     blocks = shown.show(result, details)
     if show is not None:
         blocks += (shown.show_turns(result, show),)
@@ -26,6 +29,7 @@ COMMAND = Command(
     Examples:
       robustcs breakdown
       robustcs breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5
+      robustcs breakdown --slices depth --slices pronoun --find-slices
       robustcs breakdown --original raw.trec --qr t5.trec --human manual.trec \\
           --qrels qrels.txt --relevance-level 2
       robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
@@ -37,6 +41,8 @@ COMMAND = Command(
                      help="Of several rewriters, also show all tables of this one."),
         click.Option(["--show"], metavar="BIN",
                      help="Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001."),
+        slices_option(),
+        find_option("high losses against Human"),
     ),
     run=_run,
 )  # fmt: skip

@@ -38,6 +38,7 @@ from robustcs.result import count, number, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import finding_of_rewriters, rewriter_names, show_rewriters
+from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
 from robustcs.wording import counted
 
 #: The level at which two shares are told apart.
@@ -53,12 +54,17 @@ def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
     for name in details:
         if name not in names:
             raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(names)}")
+    cut = headline_cut(shown_cuts(result.turns))
     if len(names) == 1:
-        return _one(result, names[0], "")
+        return (*_one(result, names[0], ""), *show_costs(result, cut), *show_slices(result, cut, names))
     blocks = [*show_rewriters(result)]
     if len(result.answerable):
         first = result.answerable[result.answerable["rewriter"] == names[0]]
         blocks.append(_answerable(result, first, shown_cuts(result.turns), ""))
+    blocks += show_costs(result, cut)
+    means = result.rewriters[result.rewriters["metric"] == cut[0]].drop_duplicates("rewriter").set_index("rewriter")["mean"]
+    best = str(means.idxmax())
+    blocks += show_slices(result, cut, names if len(names) <= SLICED else list(dict.fromkeys([best, *details])))
     for name in details:
         blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
     return tuple(blocks)

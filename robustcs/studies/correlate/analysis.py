@@ -13,13 +13,13 @@ import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.similarity.differences import KINDS, difference_finder
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.correlate.differences import KINDS, difference_finder
 
 if TYPE_CHECKING:
     import pandas as pd

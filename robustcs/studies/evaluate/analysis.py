@@ -7,7 +7,7 @@ hold and the tests reject.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
 from robustcs.statistics.families import Family, holm_family
@@ -22,6 +23,7 @@ from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
+from robustcs.studies.evaluate.slices import FOUND_SLICES, SLICES, found_slices, slice_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,17 +66,22 @@ class Evaluation(Result):
         Measure → the correction of its pairs.
     margin
         Differences up to this count as none; None where nothing is said about equivalence.
+    tried
+        Measure → rules that were tried to find slices; empty where none were looked for.
     """
 
     study = "evaluate"
-    declared = (MEASURES, PAIRS, TURNS)
+    declared = (MEASURES, PAIRS, SLICES, FOUND_SLICES, TURNS)
 
     measures: pd.DataFrame
     pairs: pd.DataFrame
+    slices: pd.DataFrame
+    found_slices: pd.DataFrame
     turns: pd.DataFrame
     families: Mapping[str, Family]
     baseline: str | None
     margin: float | None
+    tried: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate(
@@ -85,6 +92,8 @@ def evaluate(
     baseline: str | None = None,
     margin: float | None = None,
     seed: int = 0,
+    slicings: Sequence[Slicing] = (),
+    searched: Sequence[Slicing] = (),
 ) -> Evaluation:
     """Compare systems.
 
@@ -96,8 +105,13 @@ def evaluate(
         The units of the turns.
     baseline
         The system that all others are compared with; None compares every pair, the earlier system first.
+    slicings
+        How the turns are split.
+    searched
+        Slicings in which slices are looked for that score lower.
 
-    Raises :class:`UsageError` for an unknown baseline, and for a margin that is not above 0.
+    Raises :class:`UsageError` for an unknown baseline, for a margin that is not above 0, and where there are too few units to
+    look for slices.
     """
     names = list(scores)
     if baseline is not None and baseline not in scores:
@@ -117,10 +131,12 @@ def evaluate(
         (name, turn, metric, value)
         for name, frame in scores.items() for metric in frame for turn, value in frame[metric].items()
     ]  # fmt: skip
+    found, tried = found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
     return Evaluation(
         units.stated(evaluated),
         MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean", "units_needed": "Int64"}),
-        TURNS.frame(turns), families, baseline, margin,
+        slice_means(scores, bounded, slicings, units, seed), found,
+        TURNS.frame(turns), families, baseline, margin, tried,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
 from robustcs.project import readers
 from robustcs.project.given import named_files
+from robustcs.project.slices import SEARCHED, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -24,6 +25,8 @@ def ask(
     scores: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     margin: float | None = None,
+    slices: Any = None,
+    find_slices: bool = False,
 ) -> Evaluation:
     """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
 
@@ -34,6 +37,14 @@ def ask(
         The system that all others are compared with; by default every pair is compared.
     margin
         Say which pairs differ by less than this: their whole 95 % interval lies inside ± ``margin``.
+    slices
+        What the turns are split by, one or several: ``first``, ``depth``, ``conversation``, ``pronoun``, ``ellipsis``,
+        ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of properties of
+        turns.
+    find_slices
+        Look for slices that score lower than the other turns, by ``slices`` or else by depth and texts.
+
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices.
     """
     files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
     measures, notes = workspace.ranking_measures(())
@@ -41,8 +52,12 @@ def ask(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     first = next(iter(frames.values()))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
-    units = units_of(list(first.index), workspace.project.policy.unit)
-    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed)
+    turns = list(first.index)
+    units = units_of(turns, workspace.project.policy.unit)
+    cut, told = slicings(workspace, turns, slices, evaluated.basis)
+    searched = (cut or slicings(workspace, turns, None, evaluated.basis, SEARCHED)[0]) if find_slices else ()
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed, cut, searched)
 
 
 def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:

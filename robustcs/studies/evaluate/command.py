@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from robustcs.studies.slicing import find_option, slices_option
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Call, Command
 
 
@@ -34,6 +35,8 @@ COMMAND = Command(
       robustcs evaluate
       robustcs evaluate --metric ndcg_cut_3 --baseline human --margin 0.02
       robustcs evaluate --scores ours=ours.eval --scores theirs=theirs.eval
+      robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
+      robustcs evaluate --find-slices
     """,
     uses=(*SYSTEMS, *SCORING, *UNIT, *SEED),
     parameters=(
@@ -42,6 +45,8 @@ COMMAND = Command(
         click.Option(["--baseline"], metavar="NAME", help="Compare all others with this system, instead of every pair."),
         click.Option(["--margin"], type=float, metavar="D",
                      help="Say which pairs differ by less than D: the whole 95 % interval lies inside ±D."),
+        slices_option(),
+        find_option("low scores"),
     ),
     run=_run,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
+from robustcs.documents.slices import SCORES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval, tested_p
 from robustcs.result import text
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SHOWN = 15
 #: Systems of the first screen of a report.
 BEST = 10
+#: Systems up to which the slices of all are shown.
+SLICED = 3
 _INTERVAL = text("interval", header="95 % interval")
 
 
@@ -33,7 +36,26 @@ def show(result: Evaluation) -> tuple[Block, ...]:
         pairs = _part(result.pairs, metric)
         if len(pairs) and (result.baseline is not None or len(pairs) <= SHOWN):
             tables.append(_pairs(result, metric, pairs))
-    return (_figure(result), *tables)
+    return (_figure(result), *tables, *_slices(result))
+
+
+def _slices(result: Evaluation) -> list[Block]:
+    """The slices of every system, or of many those of the best and of the baseline; and what was found."""
+    metric = headline_measure(result.measures["metric"])
+    label = measure_label(metric)
+    names = list(_part(result.measures, metric)["run"])
+    blocks: list[Block] = []
+    rows = _part(result.slices, metric)
+    chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
+    for name in chosen if len(rows) else ():
+        more = "" if len(chosen) == len(names) else f"{len(names)} systems; CSV and JSON have all."
+        caption, field = f"{name}: {label} by slices of the turns", result.spec("slices").field("value")
+        own = rows[rows["run"] == name]
+        blocks.append(slices_table(result, own, caption, field, SCORES, more, f"slices-{name}"))
+    if metric in result.tried:
+        finds, caption = _part(result.found_slices, metric), f"On which turns is {label} low?"
+        blocks.append(found_table(result, finds, caption, "run", "", result.tried[metric], "found-slices"))
+    return blocks
 
 
 def overview(result: Evaluation) -> tuple[Table | Figure, ...]:

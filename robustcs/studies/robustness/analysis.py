@@ -6,7 +6,7 @@ Source: Al-Thani et al. (2023), "ECAsT", stage 5 and Table 11. What its text cal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
+from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.correction import holm
 from robustcs.statistics.effect import check_margin
 from robustcs.statistics.estimate import Tested
@@ -23,7 +24,7 @@ from robustcs.statistics.families import holm_family
 from robustcs.statistics.risk import risk
 from robustcs.statistics.units import units_of
 from robustcs.studies.robustness.drops import drops_of, tests_of
-from robustcs.studies.robustness.slices import SLICES, Slices, slice_drops
+from robustcs.studies.robustness.slices import SLICES, slice_drops
 from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
 from robustcs.studies.robustness.variations import VARIATIONS, Categories, variation_drops
 
@@ -40,6 +41,8 @@ _SETS_OF = {"measures": "sets", "groups": "means of groups"}
 _OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
 #: How much more than a gain a loss weighs in U_Risk, in the tables that do not say otherwise (TREC Web Track 2013).
 ALPHA = 1.0
+#: What turns are split by in any case.
+ALWAYS = ("first", "depth")
 
 
 _TABLES = (
@@ -111,7 +114,7 @@ def robustness(
     groups: Mapping[str, Group],
     scores: Mapping[str, pd.DataFrame],
     evaluated: Evaluated,
-    slices: Slices | None = None,
+    slicings: Sequence[Slicing] | None = None,
     texts: Mapping[str, str] | None = None,
     alpha: float = ALPHA,
     margin: float | None = None,
@@ -120,9 +123,9 @@ def robustness(
 ) -> Robustness:
     """Compare every set of every group (at least one) with the group's baseline.
 
-    ``scores``: system name → turns × measures, all over the same turns. ``slices``: column → turn → value. ``texts``: turn →
-    text, shown with the turns. ``alpha`` weighs losses in the risk summaries. ``margin`` is the largest drop that
-    counts as none. ``categories``: set → turn → the kind of variation that the set has there.
+    ``scores``: system name → turns × measures, all over the same turns. ``slicings``: how the turns are split, by default by
+    first and depth. ``texts``: turn → text, shown with the turns. ``alpha`` weighs losses in the risk summaries. ``margin`` is
+    the largest drop that counts as none. ``categories``: set → turn → the kind of variation that the set has there.
 
     Raises :class:`UsageError` for a group that has a system twice, and for a margin that is not above 0.
     """
@@ -132,7 +135,10 @@ def robustness(
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
-    units = units_of(list(next(iter(scores.values())).index), evaluated.policy.unit)
+    turns = list(next(iter(scores.values())).index)
+    units = units_of(turns, evaluated.policy.unit)
+    if slicings is None:
+        slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
     tables: dict[str, list[dict[str, object]]] = {
         name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations")
     }
@@ -161,9 +167,7 @@ def robustness(
             by_kind = variation_drops(baseline.index, base, sets, kinds, units, margin, seed)
             tables["variations"] += [key | row for row in by_kind]
             frames["turns"].append(turn_variability(baseline.index, base, sets, group.sets).assign(**key))
-            cut, left_out = slice_drops(baseline.index, base, sets, slices or {}, units)
-            frames["slices"].append(cut.assign(**key))
-            notes += left_out
+            frames["slices"].append(slice_drops(base, sets, slicings, units, seed).assign(**key))
     built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
     if not tables["variance"]:
         notes.append("a variance decomposition needs at least two sets in a group and two turns")

@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.project import readers
-from robustcs.project.given import file_of
 from robustcs.project.requirements import groups
 from robustcs.project.retrieved import Retrieval, plan_of
+from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
-from robustcs.studies.robustness.analysis import ALPHA, DEFAULT_MEASURES, Robustness, robustness
+from robustcs.studies.robustness.analysis import ALPHA, ALWAYS, DEFAULT_MEASURES, Robustness, robustness
 from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, is_experiment, with_testsets
 from robustcs.studies.robustness.variations import categories_of
 from robustcs.wording import counted, verb
@@ -34,7 +33,9 @@ def ask(
     :class:`~robustcs.studies.robustness.experiment.Experiment`; ``tell`` gets a line for people about every step.
 
     slices
-        A TSV of properties of turns (or a frame, or records), by which drops are split as well.
+        What drops are split by beside ``first`` and ``depth``, one or several: ``conversation``, ``pronoun``, ``ellipsis``,
+        ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of properties of
+        turns.
     alpha
         In U_Risk and T_Risk a loss weighs 1 + ``alpha`` times a gain.
     margin
@@ -59,11 +60,12 @@ def ask(
     project = workspace.project
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
-    cut = workspace.slices(file_of(readers.slices, "slices", slices)) if slices is not None else None
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
-    texts = workspace.texts_of(scores[names[0]].index).get("human")
-    categories, notes = _categories(workspace, list(scores[names[0]].index))
-    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    turns = list(scores[names[0]].index)
+    texts = workspace.texts_of(turns).get("human")
+    cut, told = slicings(workspace, turns, slices, always=ALWAYS)
+    categories, notes = _categories(workspace, turns)
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(project.groups, scores, evaluated, cut, texts, alpha, margin, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from robustcs.studies.slicing import slices_option
 from robustcs.studies.study import SEED, SYSTEMS, UNIT, Call, Command
 
 if TYPE_CHECKING:
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def _run(
-    call: Call, group: tuple[str, ...], slices: str | None, alpha: float, margin: float | None, sets: int | None, figure: str
+    call: Call,
+    group: tuple[str, ...],
+    slices: tuple[str, ...],
+    alpha: float,
+    margin: float | None,
+    sets: int | None,
+    figure: str,
 ) -> None:
     from dataclasses import replace
 
@@ -30,7 +37,7 @@ def _run(
             raise UsageError("repeated-group", "two groups have the same name", "give every --group a NAME of its own")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
-    result = ask(workspace, slices=slices, alpha=alpha, margin=margin, sets=sets, tell=call.tell)
+    result = ask(workspace, slices=list(slices), alpha=alpha, margin=margin, sets=sets, tell=call.tell)
     blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
     call.emit(workspace, result, blocks)
 
@@ -73,8 +80,7 @@ COMMAND = Command(
         click.Option(["--group"], multiple=True, metavar="NAME=BASELINE,SET,…",
                      help="Runs that are compared with a baseline run, by the names of --run or of the project (original,"
                      " human, …). In place of the project's groups."),
-        click.Option(["--slices"], metavar="FILE",
-                     help="TSV with a header, a column of turn ids and others to slice the turns by."),
+        slices_option(" first and depth stand in any case."),
         click.Option(["--alpha"], type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="A",
                      help="In U_Risk and T_Risk a loss weighs 1 + A times a gain."),
         click.Option(["--margin"], type=float, metavar="D",

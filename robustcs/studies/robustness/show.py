@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,10 +10,12 @@ import pandas as pd
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
+from robustcs.documents.slices import shown_slices
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number, number_interval, percent, percent_interval, score
+from robustcs.documents.words import measure_label, number, number_interval, p_value, percent, percent_interval, score, signed
 from robustcs.project.plan import plan_table
 from robustcs.result import Field, count, difference, share, text
+from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted
@@ -167,17 +169,26 @@ def _spread(result: Robustness) -> Table:
 
 
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
+    frame = result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)]
+    rows, note = shown_slices(frame, "drop", "group")
     columns: list[Shown] = [
-        "group", "slice", "turns", "baseline", "value", _DROP, (share("in %"), lambda row: _percent(row.drop_percent)),
-        _INTERVAL, "units",
+        "group", "slice", "turns", "baseline", "value", _DROP,
+        (difference("95 %"), _few_or_interval),
+        (difference("− rest"), lambda row: signed(row.difference, 3)),
+        (difference("p Holm"), lambda row: "–" if isnan(row.p_corrected) else p_value(row.p_corrected)),
     ]  # fmt: skip
+    compared = int(result.slices[result.slices["metric"] == metric]["comparisons"].max())
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns,
         f"Mean over the sets of a group; 95 %: cluster-robust t over the {result.evaluated.unit}s of the slice, none below"
-        " five, unstable below ten. Many slices are looked at: some look different by chance.",
-        rows=result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)], by="group", rules=[0],
-        slug=f"slices-{slicing}",
+        f" five (K), unstable below ten. − rest: the drop less that of the other turns; p by exchanging the drops of whole"
+        f" {result.evaluated.unit}s, Holm over the {counted(compared, 'comparison')} of a group.{note}",
+        rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
     )  # fmt: skip
+
+
+def _few_or_interval(row: Any) -> str:
+    return f"K = {row.units}" if row.units < LEAST_UNITS else number_interval(row.ci_low, row.ci_high)
 
 
 def _variations(result: Robustness, metric: str, group: str) -> Table:

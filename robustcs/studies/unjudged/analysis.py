@@ -21,6 +21,9 @@ from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
 from robustcs.result import Evaluated, Result, count, difference, flag, score, table, text
+from robustcs.slicing.table import Slicing
+from robustcs.statistics.units import Units
+from robustcs.studies.unjudged.slices import SLICES, unjudged_slices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +108,7 @@ class Unjudged(Result):
             score("rbp_residual", "weight of unjudged passages", "residual", "RBP (p = 0.8)"),
             score("rbp_tail", "weight below the end of the lists", "below the list", "RBP (p = 0.8)"),
         ),
+        SLICES,
         table(
             "turns", "The bounds turn by turn.",
             text("run"), text("turn"), text("metric"), count("unjudged", "in the scope"), score("low"), score("score"),
@@ -125,6 +129,7 @@ class Unjudged(Result):
     turn_depths: pd.DataFrame
     short: pd.DataFrame
     incomplete: pd.DataFrame
+    slices: pd.DataFrame
     turns: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
@@ -137,11 +142,14 @@ def unjudged(
     settings: Settings,
     later: Grades | None = None,
     filled: FilledHoles | None = None,
+    slicings: Sequence[Slicing] = (),
+    units: Units | None = None,
+    seed: int = 0,
 ) -> Unjudged:
     """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
 
     ``later`` are grades given since, of which only those of unjudged passages are looked at. ``filled``: the same runs and
-    measures with grades drawn for what is unjudged.
+    measures with grades drawn for what is unjudged. ``slicings`` split the turns, whose ``units`` they take as independent.
     """
     import pandas as pd
 
@@ -175,6 +183,7 @@ def unjudged(
         turn_depths=holes.rates_by_turn_depth(runs, settings.depth),
         short=holes.short_lists(runs, settings.depth),
         incomplete=_incomplete(runs, evaluated),
+        slices=unjudged_slices(runs, settings.depth, slicings, units, seed),
         turns=pd.concat(turns, ignore_index=True),
         warnings=filled.warnings if filled else (),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
@@ -19,8 +19,10 @@ from robustcs.project.filled import fill
 from robustcs.project.model import Project
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.scoring import DEFAULT_MEASURES
+from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.statistics.units import units_of
 from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
@@ -38,6 +40,7 @@ def ask(
     documents: bool = False,
     expected: bool = False,
     pairs: bool | None = None,
+    slices: Any = None,
 ) -> Unjudged:
     """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
 
@@ -45,6 +48,9 @@ def ask(
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
     grades the unjudged passages got. ``expected``: draw grades for what is unjudged, and say what every difference probably is.
     ``pairs``: compare every two runs (default: up to 50 runs).
+    ``slices``: what judged shares are split by, one or several of ``first``, ``depth``, ``conversation``, ``pronoun``,
+    ``ellipsis``, ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of
+    properties of turns.
 
     Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, where no turn is answered, or where
     the judgments cannot teach the model that draws grades.
@@ -91,7 +97,13 @@ def ask(
         evaluated = replace(evaluated, notes=(*evaluated.notes, left))
     pairs = len(counted) <= MOST_COMPARED if pairs is None else pairs
     settings = Settings(depth, scope, highest, groups, compared, pairs)
-    return unjudged(counted, qrels, measures, evaluated, settings, later, filled)
+    turns = list(counted[0].matrix.turns)
+    cut, told = slicings(workspace, turns, slices)
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    units = units_of(turns, project.policy.unit) if cut else None
+    if units is not None:
+        evaluated = units.stated(evaluated)
+    return unjudged(counted, qrels, measures, evaluated, settings, later, filled, cut, units, project.seed)
 
 
 def _compared(project: Project) -> dict[str, Group]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from robustcs.studies.slicing import slices_option
 from robustcs.studies.study import MOST, SEED, SYSTEMS, UNIT, Command
 
 COMMAND = Command(
@@ -38,5 +39,6 @@ COMMAND = Command(
         click.Option(["--documents"], is_flag=True,
                      help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first"
                      " passage of a document counts (CAsT 2021)."),
+        slices_option(),
     ),
 )  # fmt: skip

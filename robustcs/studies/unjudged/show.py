@@ -16,6 +16,7 @@ from robustcs.documents.holes import (
     rates_table,
     unique_table,
 )
+from robustcs.documents.slices import SHARES, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING, Scope
@@ -50,6 +51,8 @@ _CLOSEST = 15
 _MEASURE: Shown = (text("Measure"), lambda row: measure_label(row.metric))
 #: The row of a table that counts turns.
 _TURNS = "turns"
+#: Runs up to which the slices of all are shown.
+_SLICED = 3
 
 
 def show(result: Unjudged) -> tuple[Block, ...]:
@@ -64,6 +67,7 @@ def show(result: Unjudged) -> tuple[Block, ...]:
     blocks += [_incomplete(result), _ranks(result)]
     if len(result.turn_depths):
         blocks.append(_turn_depths(result))
+    blocks += _slices(result)
     if len(result.short):
         blocks.append(_short_lists(result))
     if len(result.rates) > 1:
@@ -71,6 +75,22 @@ def show(result: Unjudged) -> tuple[Block, ...]:
     if len(result.grades):
         blocks.append(_grades(result))
     return (*blocks, _qrels(result))
+
+
+def _slices(result: Unjudged) -> list[Block]:
+    """The slices of few runs, or of the run that has most unjudged."""
+    runs = list(result.rates["run"])
+    chosen = runs if len(runs) <= _SLICED else [str(result.rates.set_index("run")["share"].idxmax())]
+    depth = result.settings.depth
+    more = "" if len(chosen) == len(runs) else f"The run with most of {len(runs)}; CSV and JSON have all. "
+    note = f"{more}Unjudged: of the passages retrieved in the top {depth} for the slice's turns."
+    field = result.spec("slices").field("share").called("unjudged")
+    parts = [(name, result.slices[result.slices["run"] == name]) for name in chosen]
+    return [
+        slices_table(result, part, f"{name}: unjudged share of the top {depth} by slices of the turns", field, SHARES, note,
+                     f"slices-{name}", "share")
+        for name, part in parts if len(part)
+    ]  # fmt: skip
 
 
 def _rates(result: Unjudged) -> Table:

@@ -296,14 +296,14 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
     result = breakdown(scores, evaluated(2), [Threshold(">", 0.0), Threshold("=", 1.0)], texts)
     beside = [spec.name for spec in SIDE_BY_SIDE]
     for name, table in result.tables.items():
-        if name in beside[1:]:  # of pairs, and of all together
+        if name in (*beside[1:], "slices", "found_slices"):  # of pairs, of all together, and of what is asked for
             continue
         by = [column for column in ("rewriter", "metric", "threshold") if column in table]
         keys = list(table[by].drop_duplicates().itertuples(index=False, name=None))
         thresholds = [(">0",), ("=1",)] if "threshold" in by else [()]
         assert keys == [(r, m, *t) for r in ("t5", "bart") for m in ("m", "n") for t in thresholds], name
     own = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns"]
-    assert list(result.tables) == [*own, *beside]
+    assert list(result.tables) == [*own, *beside, "error_types", "slices", "found_slices"]
     turns = result.turns[(result.turns["metric"] == "m") & (result.turns["threshold"] == "=1")]
     assert turns["bin"].tolist() == ["001", "011", "011", "011"]
     assert turns["qr_text"].fillna("-").tolist() == ["from t5", "-", "-", "from bart"]

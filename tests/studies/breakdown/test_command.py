@@ -42,15 +42,16 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert (result["command"], result["version"], result["notes"]) == ("breakdown", __version__, [])
     assert list(result["tables"]) == [
         "bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns",
-        "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of",
+        "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "error_types", "slices", "found_slices",
     ]  # fmt: skip
     compared = [
         "p", "p_corrected", "comparisons", "difference", "ci_low", "ci_high", "p_floor", "exact", "effect", "effect_low",
         "effect_high", "detectable", "note",
     ]  # fmt: skip
     columns = {name: list(rows[0]) for name, rows in result["tables"].items() if rows}
-    assert not {"rewriter_tests", "rewriter_scores", "best_of"} & columns.keys()  # one rewriter alone
+    assert not {"rewriter_tests", "rewriter_scores", "best_of", "slices", "found_slices"} & columns.keys()  # one rewriter alone
     assert columns.pop("rewriters")[:4] == ["rewriter", "metric", "threshold", "qa"]
+    assert columns.pop("error_types")[:6] == ["rewriter", "metric", "threshold", "type", "turns", "share"]
     assert columns.pop("repairs") == ["metric", "threshold", "answered_by", "count", "share", "turns"]
     assert columns == {
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown", "by_chance"],
@@ -158,7 +159,7 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0,13.0\n")
     assert answer.err == (
         "csv holds one table, here bins; the others with --table: attribution, blame, answerable, tests, headroom, choice,"
-        " turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of\n"
+        " turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices\n"
     )
 
 

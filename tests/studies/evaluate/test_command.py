@@ -91,3 +91,38 @@ def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
 def test_without_runs(in_copy: Command, tmp_path: Path) -> None:
     (tmp_path / "demo" / "robustcs.toml").unlink()
     assert "no runs are given" in in_copy("evaluate --qrels qrels.txt", code=2).err
+
+
+def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> None:
+    kinds = tmp_path / "kinds.tsv"
+    kinds.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n{topic}_2\tsecond\n" for topic in range(1, 11)))
+    line = f"evaluate --slices depth --slices texts --slices conversation --slices {kinds} --find-slices --metric ndcg_cut_3"
+    tables = json.loads(in_demo(f"{line} --format json").out)["tables"]
+    rows = [row for row in tables["slices"] if row["run"] == "qr"]
+    every = {row["slicing"] for row in rows}
+    assert every == {"depth", "pronoun", "ellipsis", "length", "shift", "name", "name in rewrite", "conversation", "kind"}
+    scores = {row["turn"]: row["value"] for row in tables["turns"] if row["run"] == "qr"}
+    for row in rows:
+        if row["slicing"] in ("depth", "conversation"):
+            own = [score for turn, score in scores.items() if row["slice"] in turn.split("_")[row["slicing"] == "depth"]]
+            if row["slice"] not in ("1", "10"):
+                assert row["turns"] == len(own) and row["value"] == pytest.approx(sum(own) / len(own))
+        assert row["units"] >= 5 or row["ci_low"] is None is row["p"]
+    assert sum(row["turns"] for row in rows if row["slicing"] == "kind") == 20
+    # a rewriter's texts say nothing of other systems
+    assert {row["run"] for row in tables["slices"] if row["slicing"] == "name in rewrite"} == {"qr"}
+    found = [row for row in tables["found_slices"] if row["run"] == "original" and not row["like"]]
+    assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
+    shown = " ".join(in_demo(line).out.split())
+    assert "human: NDCG@3 by slices of the turns" in shown and "On which turns is NDCG@3 low?" in shown
+    assert "slices: column kind says nothing of 50 of the 70 turns" in shown
+
+
+def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
+    assert "--slices deepth; write a file, or one of first, depth" in in_demo("evaluate --slices deepth", 2).err
+    config = tmp_path / "robustcs.toml"
+    config.write_text('qrels = "qrels.txt"\n[runs]\na = "a.txt"\n')
+    (tmp_path / "qrels.txt").write_text("".join(f"{topic}_1 0 d 1\n" for topic in range(7)))
+    (tmp_path / "a.txt").write_text("".join(f"{topic}_1 Q0 d 1 1 a\n" for topic in range(7)))
+    assert "no slices by pronoun" in in_demo(f"evaluate --config {config} --slices pronoun", 2).err
+    assert "--find-slices needs 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err

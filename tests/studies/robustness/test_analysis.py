@@ -21,6 +21,7 @@ from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.slicing.table import turn_slicings
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
 from robustcs.studies.robustness.analysis import Robustness, robustness
@@ -145,13 +146,14 @@ def test_slices_of_a_user() -> None:
         "type": {turn: "odd" if i % 2 else "even" for i, turn in enumerate(turns[:40])},
         "id": {turn: turn for turn in turns},
     }
-    result = made(scores, {"g": Group("base", ("a", "b"))}, slices=slices)
+    cut, notes = turn_slicings(("first", "depth"), turns, {}, slices)
+    result = made(scores, {"g": Group("base", ("a", "b"))}, slicings=cut)
     mine = result.slices[result.slices["slicing"] == "type"]
     assert mine[["slice", "turns", "drop"]].to_numpy().tolist() == [["even", 20, 0.25], ["odd", 20, 0.0]]
-    assert result.evaluated.notes[:2] == (
-        "slices: column type says nothing of 2 of the 42 turns",
-        "slices: column id has 42 different values (more than 20) and is left out",
-    )
+    assert notes == ("slices: column type says nothing of 2 of the 42 turns",)
+    assert len(result.slices[result.slices["slicing"] == "id"]) == 42  # as many as there are
+    even, odd = mine.itertuples()
+    assert (even.difference, odd.difference) == (0.25, -0.25)
 
 
 def test_one_set_and_a_baseline_of_zero() -> None:
@@ -230,7 +232,8 @@ def test_what_few_conversations_cannot_say() -> None:
     )
     assert result.measures["note"].str.contains("unstable: 6 conversations only").all()
     late = {f"{c}_3": "late" for c in range(1, 5)}
-    slices = made(scores, {"g": Group("base", ("a", "b", "c"))}, slices={"kind": late}).slices
+    cut, _ = turn_slicings(("first",), list(result.turns["turn"].unique()), {}, {"kind": late})
+    slices = made(scores, {"g": Group("base", ("a", "b", "c"))}, slicings=cut).slices
     (row,) = slices[slices["slicing"] == "kind"].itertuples()
     assert (row.turns, row.units) == (4, 4) and math.isnan(row.ci_low)
     assert row.note == "no interval: 4 conversations, 5 are needed"

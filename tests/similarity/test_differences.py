@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustcs.similarity.differences import FUNCTION_WORDS, KINDS, difference_finder
 from robustcs.similarity.texts import words
-from robustcs.studies.correlate.differences import FUNCTION_WORDS, KINDS, difference_finder
 
 FIND = difference_finder()
 

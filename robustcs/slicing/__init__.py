@@ -1,0 +1,1 @@
+"""Turns split by what they are: where they stand, what a user says of them, what their texts say."""

@@ -1,0 +1,256 @@
+"""What is estimated of every slice: its mean or share, and how far it is from that of the other turns.
+
+A slice and the rest are turns of the same conversations, of other ones, or of both, so their difference is neither paired nor
+of independent groups. Its standard error is a jackknife over whole conversations, which holds for all three; how large a t of
+it chance gives is read from :func:`~robustcs.slicing.rearranged.rearranged` scores, for in slices of few turns it is no
+Student's t. Interval and p are from these same draws (a permutation test of a studentised statistic: Janssen 1997), so they
+never contradict each other. docs/slices.md says how often they hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.result import Field, count, difference, number, p_value, text
+from robustcs.slicing.rearranged import rearranged
+from robustcs.slicing.table import Slicing
+from robustcs.statistics.correction import holm
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.units import Units
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: Draws behind a p, less the observed one; fewer where units are many.
+DRAWS = 1_999
+_FEWEST_DRAWS = 999
+_WORK = 200_000_000
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A slice against the rest: the difference of their means, slice − rest, with interval and p.
+
+    rest
+        The mean of the other turns of which the property is known; nan where there are none.
+    p_corrected, comparisons
+        By Holm over the slices of the same scores, and how many comparisons these are: two slices that are each other's rest
+        are one.
+    """
+
+    rest: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_corrected: float
+    comparisons: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One slice of one row of values.
+
+    turns, weight
+        Turns, and what the values are divided by: turns, or what else is counted.
+    own
+        Its mean or share with an interval.
+    """
+
+    slicing: str
+    name: str
+    turns: int
+    weight: float
+    own: Estimate
+    contrast: Contrast
+
+
+def keys(says: str = "") -> tuple[Field, ...]:
+    """The columns that name a slice."""
+    what = "first, depth, conversation, pronoun, ellipsis, length, shift, name, name in rewrite, or a column of your file"
+    return text("slicing", joined(what, says)), text("slice"), count("turns", "of the slice")
+
+
+def against_rest(of: str) -> tuple[Field, ...]:
+    """The columns of :func:`contrast_cells`; ``of`` is what is compared, such as ``share``."""
+    return (
+        number("rest", f"{of} of the other turns of which this property is known"),
+        difference("difference", f"{of} − rest"),
+        number("difference_low", "95 %, from the test that gives p; null below five units on either side: note says so"),
+        number("difference_high"), p_value(says="two-sided: scores of whole units exchanged"),
+        p_value("p_corrected", "by Holm over all slices of the same scores", "p Holm"),
+        count("comparisons", "how many these are: two slices that are each other's rest are one comparison"),
+        count("units", "conversations (or single turns) that have such a turn"),
+        text("note", "what must be known beside the numbers"),
+    )  # fmt: skip
+
+
+def cells(one: Slice) -> tuple[object, ...]:
+    """The values of the columns of :func:`against_rest`."""
+    found = one.contrast
+    return (
+        found.rest, found.difference, found.low, found.high, found.p, found.p_corrected, found.comparisons, one.own.units,
+        joined(one.own.note, found.note),
+    )  # fmt: skip
+
+
+def slices_of(
+    values: npt.ArrayLike,
+    slicings: Sequence[Slicing],
+    units: Units,
+    seed: int,
+    *,
+    shares: bool = False,
+    bounds: tuple[float, float] | None = None,
+    weights: npt.ArrayLike | None = None,
+    draws: int = DRAWS,
+) -> list[Slice]:
+    """Every slice of every slicing, for one row of ``values`` [T], in the order given.
+
+    shares
+        Are the values hits, each 0 to its weight? Then the intervals are those of shares.
+    bounds
+        The ends of the scale of means.
+    weights
+        float[T]: what each turn counts; 1 by default. A mean is Σ values / Σ weights.
+    draws
+        At most so many rearrangements behind a p.
+    """
+    tops = np.asarray(values, dtype=np.float64)
+    bottoms = np.ones(len(tops)) if weights is None else np.asarray(weights, dtype=np.float64)
+    named = [(one, place) for one in slicings for place in range(len(one.slices))]
+    if not named:
+        return []
+    inside = np.array([one.codes == place for one, place in named])
+    known = np.array([one.codes >= 0 for one, _ in named])
+    sums, sizes = units.sums(inside * tops), units.sums(inside * bottoms)
+    own = share_estimates(sums, sizes, units.kind) if shares else mean_estimates(sums, sizes, units.kind, bounds)
+    contrasts = contrasts_of(tops, bottoms, inside, known, units, seed, draws)
+    if ends := (0.0, 1.0) if shares else bounds:
+        contrasts = [_within(one, ends[1] - ends[0]) for one in contrasts]
+    found = [
+        Slice(one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate, contrast)
+        for (one, place), mask, estimate, contrast in zip(named, inside, own, contrasts, strict=True)
+    ]
+    # two slices that are each other's rest are one comparison
+    once = [place == 0 or len(one.slices) != 2 for one, place in named]
+    return corrected(found, once)
+
+
+def corrected(found: Sequence[Slice], once: Sequence[bool]) -> list[Slice]:
+    """With Holm's p over those that are ``once``; each other one has the comparison of the one before it."""
+    p = [one.contrast.p for one, first in zip(found, once, strict=True) if first]
+    by_holm = holm(p)[np.cumsum(once) - 1].tolist()
+    comparisons = sum(not math.isnan(one) for one in p)
+    return [
+        replace(one, contrast=replace(one.contrast, p_corrected=value, comparisons=comparisons))
+        for one, value in zip(found, by_holm, strict=True)
+    ]
+
+
+def contrasts_of(
+    tops: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
+) -> list[Contrast]:
+    """The contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]; p is not corrected."""
+    sides = inside, known & ~inside
+    sizes = np.array([units.sums(side * bottoms) for side in sides])  # [2, M, K]
+    there = (sizes > 0).sum(axis=2)
+    tested = np.flatnonzero((there >= LEAST_UNITS).all(axis=0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.array([(side @ tops) / (side @ bottoms) for side in sides])
+    spread, limit, p = (np.full(len(inside), math.nan) for _ in range(3))
+    if len(tested):
+        jackknife = _Jackknife(sizes[:, tested], np.array([side[tested] for side in sides]), units)
+        # what turns of more weight have more of is no difference between turns
+        rest = tops - bottoms * (tops.sum() / bottoms.sum())
+        spread[tested], limit[tested], p[tested] = jackknife.test(rest, seed, draws)
+    half = limit * spread
+    found = []
+    for row, value in enumerate((means[0] - means[1]).tolist()):
+        note = _note(there[:, row], float(spread[row]), float(limit[row]), units.kind)
+        found.append(Contrast(
+            float(means[1, row]), value, value - float(half[row]), value + float(half[row]), float(p[row]), math.nan, 0, note
+        ))  # fmt: skip
+    return found
+
+
+def _within(one: Contrast, most: float) -> Contrast:
+    """The limits cut to what a difference can be; nan stays nan."""
+    return replace(one, low=max(one.low, -most), high=min(one.high, most)) if one.low == one.low else one
+
+
+class _Jackknife:
+    """The studentised differences of M slices: ``sizes`` [2, M, K] of slice and rest by unit, ``sides`` bool[2, M, T]."""
+
+    def __init__(self, sizes: Floats, sides: Mask, units: Units):
+        self.units = units
+        self.sides = sides
+        self.whole = sizes.sum(axis=2)
+        with np.errstate(divide="ignore"):
+            self.left = 1 / (self.whole[:, :, None] - sizes)
+        self.part = (sizes > 0).any(axis=0)
+        self.count = self.part.sum(axis=1)
+        self.turns = [np.flatnonzero(units.codes == code) for code in range(units.count)] if units.kind != "turn" else []
+
+    def difference(self, values: Floats) -> tuple[Floats, Floats]:
+        """Difference and standard error of ``values`` [B, T]: float64[B, M] each; nan where nothing varies."""
+        sums = [self._sums(values, side) for side in self.sides]  # [B, M, K] each
+        wholes = [one.sum(axis=2) for one in sums]
+        without = sum(
+            sign * (whole[:, :, None] - one) * left
+            for sign, whole, one, left in zip((1, -1), wholes, sums, self.left, strict=True)
+        )
+        without = np.where(self.part, without, 0.0)
+        middle = without.sum(axis=2) / self.count
+        squares = (without**2).sum(axis=2) - self.count * middle**2
+        difference_ = wholes[0] / self.whole[0] - wholes[1] / self.whole[1]
+        scale = 1e-20 * np.maximum(1.0, (values**2).max(axis=1, keepdims=True))
+        error = np.sqrt(np.where(squares > scale, squares * (self.count - 1) / self.count, np.nan))
+        return difference_, error
+
+    def _sums(self, values: Floats, side: Mask) -> Floats:
+        if not self.turns:
+            return values[:, None, :] * side
+        out = np.empty((len(values), len(side), self.units.count))
+        for code, own in enumerate(self.turns):
+            out[:, :, code] = values[:, own] @ side[:, own].T
+        return out
+
+    def test(self, values: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
+        """Standard error, the t from which .05 is reached, and p of every slice's difference; ``values`` [T]."""
+        slices, units = self.part.shape
+        draws = int(np.clip(_WORK // (slices * units), min(_FEWEST_DRAWS, most), most))
+        observed, error = (one[0] for one in self.difference(values[None]))
+        drawn = np.empty((draws, slices))
+        done = 0
+        for block in rearranged(values[None], self.units, seed, draws):
+            differences, errors = self.difference(block[0])
+            # without a spread any difference is as large as can be
+            t = np.where(np.isnan(errors), np.where(np.abs(differences) > 1e-12, np.inf, 0.0), np.abs(differences) / errors)
+            drawn[done : done + len(t)] = t
+            done += len(t)
+        drawn.sort(axis=0)
+        limit = drawn[draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)]
+        reached = np.abs(observed) / error
+        as_far = [draws - int(np.searchsorted(some, t - 1e-9)) for some, t in zip(drawn.T, reached, strict=True)]
+        p = np.where(np.isnan(error), np.nan, (1 + np.array(as_far)) / (draws + 1))
+        return error, np.where(np.isfinite(limit), limit, np.nan), p
+
+
+def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) -> str:
+    """What must be known of a difference; that the slice itself has few units is said of its own interval."""
+    slice_, rest = (int(one) for one in there)
+    if not slice_ or not rest or slice_ < LEAST_UNITS:
+        return ""
+    if rest < LEAST_UNITS or rest < STABLE_UNITS <= slice_:
+        return f"the rest: {units_note(rest, noun)}"
+    if math.isnan(spread):
+        return f"no interval of the difference: all {noun}s are alike"
+    return "no interval of the difference: the limits are infinite" if math.isnan(limit) else ""

@@ -1,0 +1,171 @@
+"""Which turn is in which slice: computed once, whichever command asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.errors import UsageError
+from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.slicing import properties
+from robustcs.statistics.units import unit_of
+from robustcs.wording import counted
+
+Texts = Mapping[str, Mapping[str, str]]
+
+#: What turns can be split by without a file: by their ids,
+BY_IDS = ("first", "depth", "conversation")
+#: and by their texts.
+BY_TEXTS = ("pronoun", "ellipsis", "length", "shift", "name")
+#: All of the latter.
+TEXTS = "texts"
+#: The words that ``--slices`` takes in place of a file.
+WORDS = (*BY_IDS, *BY_TEXTS, TEXTS)
+
+
+@dataclass(frozen=True, eq=False)
+class Slicing:
+    """One way to split T turns.
+
+    name
+        ``depth``, a column of a user's file, ….
+    slices
+        The values, in natural order; numbers by their size.
+    codes
+        int64[T]: the place of every turn's value among ``slices``; −1 where nobody says.
+    system
+        The only system whose scores are split so, because its texts say it; empty for all.
+    """
+
+    name: str
+    slices: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    system: str = ""
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...] | None:
+        """The values as numbers, where all of them are."""
+        return _numbers(self.slices)
+
+    def concerns(self, system: str) -> bool:
+        """Are the scores of ``system`` split so?"""
+        return self.system in ("", system)
+
+
+def _numbers(values: Sequence[str]) -> tuple[float, ...] | None:
+    try:
+        found = tuple(map(float, values))
+    except ValueError:
+        return None
+    return found if all(map(np.isfinite, found)) else None
+
+
+def slicing(name: str, turns: Sequence[str], values: Mapping[str, str], system: str = "") -> Slicing:
+    """The slicing of ``turns`` by turn → value."""
+    different = sorted({values[turn] for turn in turns if turn in values}, key=turn_sort_key)
+    numbers = _numbers(different)
+    slices = tuple(different if numbers is None else (value for _, value in sorted(zip(numbers, different, strict=True))))
+    places = {value: place for place, value in enumerate(slices)}
+    return Slicing(name, slices, np.array([places.get(values.get(turn, ""), -1) for turn in turns], dtype=np.int64), system)
+
+
+def turn_slicings(
+    asked: Sequence[str],
+    turns: Sequence[str],
+    texts: Texts,
+    columns: Mapping[str, Mapping[str, str]],
+    offered: Sequence[str] = (),
+) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
+    """The slicings that are asked for (:data:`WORDS`), then one for each of ``columns``, and what a reader should know.
+
+    texts
+        Name of a formulation → turn → text, of all turns that have one, evaluated or not: ``original`` for pronoun, ellipsis
+        and length, ``human`` (else ``original``) for topic shifts, both for names, and a rewriter's for the names in its
+        rewrites.
+    columns
+        Column of a user's file → turn → value. One of the same name takes the place of what ids and texts say.
+    offered
+        Words that are taken where ids and texts tell them, before those that are asked for.
+
+    Raises :class:`UsageError` for a property of texts that the texts at hand do not tell.
+    """
+    if_told = _words(offered)
+    found: dict[tuple[str, str], Slicing] = {}
+    lacking: list[str] = []
+    for name in dict.fromkeys((*if_told, *_words(asked))):
+        made = _by_ids(name, turns) if name in BY_IDS else _by_texts(name, turns, texts)
+        found |= {(one.name, one.system): one for one in made if one.slices}
+        if not any(one.slices for one in made):
+            lacking.append(name)
+    for name, values in columns.items():
+        found = {key: one for key, one in found.items() if key[0] != name}
+        found[name, ""] = slicing(name, turns, values)
+    _refuse_unknown(lacking, asked, found)
+    notes = [f"no slices by {name}: {_WHY[name]}" for name in lacking if name in _words(asked) and name not in columns]
+    for one in found.values():
+        silent = int((one.codes < 0).sum())
+        if silent and not one.system:
+            what = f"column {one.name}" if one.name in columns else one.name
+            notes.append(f"slices: {what} says nothing of {silent} of the {counted(len(turns), 'turn')}")
+    return tuple(found.values()), tuple(notes)
+
+
+def _words(asked: Sequence[str]) -> list[str]:
+    return [word for name in asked for word in (BY_TEXTS if name == TEXTS else (name,))]
+
+
+_NO_ORIGINAL = "there are no Original texts"
+_WHY = {
+    **dict.fromkeys(("first", "depth"), "the turn ids do not say their place in the conversation"),
+    "conversation": "the turn ids tell no conversations",
+    **dict.fromkeys(("pronoun", "ellipsis", "length"), _NO_ORIGINAL),
+    "shift": "it takes Human or Original texts of turns whose ids say their place",
+    "name": "it takes Human texts beside others",
+}
+
+
+def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping[tuple[str, str], Slicing]) -> None:
+    """Raise for a property of texts that was asked for by its name, or for all of them where none is known."""
+    told = {name for name, _ in found}
+    named = [name for name in lacking if name in asked and name in BY_TEXTS and name not in told]
+    if TEXTS in asked and not told.intersection(BY_TEXTS):
+        named = [TEXTS]
+    if named:
+        why = _NO_ORIGINAL if named[0] == TEXTS else _WHY[named[0]]
+        advice = "name texts with --rewrites original=FILE, human=FILE, or as rewrites in robustcs.toml"
+        raise UsageError("no-texts", f"no slices by {named[0]}: {why}", advice)
+
+
+def _by_ids(name: str, turns: Sequence[str]) -> list[Slicing]:
+    if name == "conversation":
+        values = {turn: unit_of(turn) for turn in turns}
+        return [slicing(name, turns, values if len(set(values.values())) < len(turns) else {})]
+    depths = {turn: depth for turn in turns if (depth := turn_depth(turn)) is not None}
+    if name == "depth":
+        return [slicing(name, turns, {turn: str(depth) for turn, depth in depths.items()})]
+    return [slicing(name, turns, {turn: "first" if depth == 1 else "later" for turn, depth in depths.items()})]
+
+
+_OF_ONE_TEXT: dict[str, Callable[[str], str]] = {
+    "pronoun": properties.pronoun, "ellipsis": properties.ellipsis, "length": properties.length,
+}  # fmt: skip
+
+
+def _by_texts(name: str, turns: Sequence[str], texts: Texts) -> list[Slicing]:
+    original, human = texts.get("original", {}), texts.get("human", {})
+    if name == "shift":
+        return [slicing(name, turns, properties.topic_shifts({**original, **human}))]
+    if name == "name":
+        made = []
+        for system, own in texts.items():
+            if system != "human":
+                values = {turn: properties.name(own[turn], human[turn]) for turn in turns if turn in own and turn in human}
+                general = system == "original"
+                made.append(slicing(name if general else "name in rewrite", turns, values, "" if general else system))
+        return made
+    read = _OF_ONE_TEXT[name]
+    return [slicing(name, turns, {turn: read(original[turn]) for turn in turns if turn in original})]

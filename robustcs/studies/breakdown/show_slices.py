@@ -1,0 +1,125 @@
+"""Where the rewriter fails, and what is wrong with its rewrites, as tables and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.headline import Cut
+from robustcs.documents.slices import SHARES, found_table, slices_table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import (
+    cut_label,
+    measure_label,
+    noted,
+    number,
+    percent,
+    share_interval,
+    signed,
+    signed_interval,
+)
+from robustcs.result import count, text
+from robustcs.result import number as number_field
+from robustcs.similarity.error_types import ERROR_TYPES
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.slices import UNKNOWN
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+#: Rewriters up to which the slices of all are shown.
+SLICED = 2
+
+
+def show_costs(result: Breakdown, cut: Cut) -> list[Block]:
+    """What differs in the rewrites and what that costs, at one threshold, for all rewriters: figure and table."""
+    rows = _at(result.error_types, cut)
+    return [_figure(result, rows, cut), _costs(result, rows, cut)] if len(rows) else []
+
+
+def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block]:
+    """Rewriter errors by slices at one threshold, of these rewriters, and the slices found."""
+    rows = _at(result.slices, cut)
+    rows = rows[rows["cause"] == "qr"]
+    blocks: list[Block] = []
+    for name in names if len(rows) else ():
+        whose = "Rewriter errors" if name == "qr" else f"{name}: rewriter errors"
+        field = result.spec("slices").field("share").called("errors")
+        own = rows[rows["rewriter"] == name]
+        caption = f"{whose} by slices of the turns, correct if {cut_label(cut)}"
+        note = "Errors: of the slice's turns. QA errors and answered turns, and other thresholds, stand in CSV and JSON."
+        blocks.append(slices_table(result, own, caption, field, SHARES, note, f"slices-{name}", "share"))
+    if cut[0] in result.tried:
+        finds = result.found_slices[result.found_slices["metric"] == cut[0]]
+        several = result.rewriters["rewriter"].nunique() > 1
+        caption = f"On which turns does {'a' if several else 'the'} rewriter lose most {measure_label(cut[0])}?"
+        column: Shown | None = "rewriter" if several else None
+        note = "Means are those of QR − Human."
+        blocks.append(found_table(result, finds, caption, column, note, result.tried[cut[0]], "found-slices"))
+    return blocks
+
+
+def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
+    return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
+
+
+def _costs(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Table:
+    several = rows["rewriter"].nunique() > 1
+
+    def errors_interval(row: Any) -> str:
+        return share_interval(row.error_low, row.error_high, row.units)
+
+    of_all: Shown = (number_field("of all", group="rewriter errors"), lambda row: percent(row.of_errors))
+    columns: list[Shown] = [
+        *(["rewriter"] if several else []),
+        (text("type", header="Difference"), lambda row: str(row.type)),
+        "turns",
+        (number_field("loss", group="score").called("loss"), lambda row: signed(row.loss, 3)),
+        (number_field("95 %", group="score"), lambda row: signed_interval(row.loss_low, row.loss_high)),
+        (count("errors", group="rewriter errors").called("errors", "rewriter errors"), lambda row: str(row.errors)),
+        (number_field("in %", group="rewriter errors"), lambda row: number(100 * row.error_share, 0)),
+        (number_field("95 %", group="rewriter errors"), errors_interval),
+        *([] if several else [of_all]),
+    ]  # fmt: skip
+    whole = "" if several else " and of all errors of the rewriter"
+    note = (
+        "What differs between the rewrite and the Human text; a turn may have several. Loss: mean Human − mean QR"
+        f" {measure_label(cut[0])} of these turns. Errors: correct if {cut_label(cut)}, in % of these turns{whole}."
+        f" 95 %: for other {result.evaluated.unit}s of this kind; K: too few of them."
+    )
+    told = [row for row in rows.itertuples() if row.units >= LEAST_UNITS]
+    notes = noted((f"{row.rewriter} {row.type}" if several else row.type, row.note) for row in told)
+    return result_table(
+        result, "error_types", "What differs in the rewrites, and what does it cost?", columns, note + notes, rows=rows,
+        by="rewriter",
+    )  # fmt: skip
+
+
+def _figure(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Figure:
+    words = "; ".join(
+        f"{row.rewriter}, {row.type}: {signed(row.points, 3)} from {row.turns} turns" for row in rows.itertuples()
+    )
+    return Figure(
+        "error-types",
+        f"What each kind of difference from the Human text takes off the mean {measure_label(cut[0])} over all turns, with 95 %"
+        f" intervals for other {result.evaluated.unit}s. A turn may have several, so the parts do not add up.",
+        f"Points with intervals. {words}.",
+        lambda: draw_costs(result, cut),
+    )
+
+
+def draw_costs(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
+    """One panel per rewriter: the points that every type takes off the mean."""
+    from robustcs.documents.forest import MeanPanel, forest
+
+    rows = _at(result.error_types, cut)
+    types = [kind for kind in (*ERROR_TYPES, UNKNOWN) if kind in set(rows["type"])]
+    panels = []
+    for name, part in rows.groupby("rewriter", sort=False):
+        own = part.set_index("type").reindex(types)
+        low, value, high = (own[column].to_numpy() for column in ("points_low", "points", "points_high"))
+        panels.append(MeanPanel(str(name), low, value, high))
+    return forest(types, panels, f"points of mean {measure_label(cut[0])}, 95 %", zero=True)

@@ -1,0 +1,61 @@
+"""Where in the conversation, and on which turns, does a system score higher or lower than elsewhere?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustcs.result import number, score, table, text
+from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
+from robustcs.slicing.search import FOUND, find_slices, found_cells, rules_of
+from robustcs.slicing.table import Slicing
+from robustcs.statistics.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SLICES = table(
+    "slices", "The mean of every system within slices of the turns; no rows without --slices.",
+    text("run"), text("metric"), *keys(), score("value", "mean over the turns of the slice", "mean"),
+    number("ci_low", "95 %, cluster-robust t over whole units; null below five"), number("ci_high"), *against_rest("mean"),
+)  # fmt: skip
+FOUND_SLICES = table(
+    "found_slices", "Slices found to score lower than the other turns, best first; no rows without --find-slices.",
+    text("run"), text("metric"), *FOUND,
+)  # fmt: skip
+
+
+def slice_means(
+    scores: Mapping[str, pd.DataFrame], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
+) -> pd.DataFrame:
+    """The table :data:`SLICES` of every system and measure."""
+    rows: list[tuple[Any, ...]] = []
+    for name, frame in scores.items() if slicings else ():
+        own = [one for one in slicings if one.concerns(name)]
+        for metric in frame:
+            bounds = (0.0, 1.0) if bounded[metric] else None
+            for one in slices_of(frame[metric].to_numpy(), own, units, seed, bounds=bounds):
+                mean = one.own
+                rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
+    return SLICES.frame(rows)
+
+
+def found_slices(
+    scores: Mapping[str, pd.DataFrame], slicings: Sequence[Slicing], units: Units, seed: int
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all systems together.
+
+    Raises :class:`UsageError` where there are too few units.
+    """
+    names = list(scores)
+    rules = [rules_of([one for one in slicings if one.concerns(name)], units) for name in names]
+    tried = sum(map(len, rules))
+    rows: list[tuple[Any, ...]] = []
+    measures = list(next(iter(scores.values())))
+    for metric in measures:
+        values = np.stack([frame[metric].to_numpy() for frame in scores.values()])
+        finds = find_slices(values, rules, units, seed)
+        rows += [(names[one.row], metric, *found_cells(one, tried)) for one in finds]
+    return FOUND_SLICES.frame(rows), dict.fromkeys(measures, tried)

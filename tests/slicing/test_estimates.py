@@ -1,0 +1,138 @@
+"""Slices against written-out formulas, and what few conversations cannot say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robustcs.slicing.estimates import slices_of
+from robustcs.slicing.table import slicing
+from robustcs.statistics.correction import holm
+from robustcs.statistics.units import units_of
+
+TURNS = [f"{topic}_{depth}" for topic in range(12) for depth in range(1, 6)]
+UNITS = units_of(TURNS)
+RANDOM = np.random.default_rng(4)
+SCORES = RANDOM.beta(1, 1.5, len(TURNS)) + np.repeat(RANDOM.normal(0, 0.1, 12), 5)
+
+
+def by(values: dict[str, str], name: str = "kind"):  # type: ignore[no-untyped-def]
+    return slicing(name, TURNS, values)
+
+
+KIND = by({turn: "ab"[int(RANDOM.random() < 0.4)] for turn in TURNS})
+DEPTH = by({turn: turn.partition("_")[2] for turn in TURNS}, "depth")
+
+
+def test_means_are_means_and_differences_differences() -> None:
+    found = slices_of(SCORES, [KIND, DEPTH], UNITS, 0)
+    assert [(one.slicing, one.name) for one in found] == [
+        ("kind", "a"),
+        ("kind", "b"),
+        *(("depth", str(d)) for d in range(1, 6)),
+    ]
+    for one in found:
+        slicing_ = {"kind": KIND, "depth": DEPTH}[one.slicing]
+        inside = slicing_.codes == slicing_.slices.index(one.name)
+        assert one.turns == inside.sum() == one.weight
+        assert one.own.value == pytest.approx(SCORES[inside].mean())
+        assert one.contrast.rest == pytest.approx(SCORES[~inside].mean())
+        assert one.contrast.difference == pytest.approx(SCORES[inside].mean() - SCORES[~inside].mean())
+        assert one.contrast.low < one.contrast.difference < one.contrast.high
+
+
+def test_a_p_and_its_interval_never_contradict_each_other() -> None:
+    for shift in (0.0, 0.1, 0.2, 0.4):
+        for one in slices_of(SCORES + shift * (KIND.codes == 1), [KIND, DEPTH], UNITS, 3, draws=499):
+            outside = one.contrast.low > 0 or one.contrast.high < 0
+            assert outside == (one.contrast.p <= 0.05)
+
+
+def test_the_standard_error_is_that_of_leaving_conversations_out() -> None:
+    """The t behind two intervals of the same slice at other values is the same; their widths are the jackknife's."""
+    widths, errors = [], []
+    for scores in (SCORES, SCORES * 3 + 1):
+        (first, _) = slices_of(scores, [KIND], UNITS, 0)
+        widths.append(first.contrast.high - first.contrast.low)
+        inside = KIND.codes == 0
+        without = [
+            scores[inside & (UNITS.codes != unit)].mean() - scores[~inside & (UNITS.codes != unit)].mean() for unit in range(12)
+        ]
+        errors.append(math.sqrt(11 / 12 * np.sum((np.array(without) - np.mean(without)) ** 2)))
+    assert widths[1] / widths[0] == pytest.approx(3) == errors[1] / errors[0]
+    # the t is near Student's on 11 degrees of freedom, 2.2
+    assert 1.7 < widths[0] / 2 / errors[0] < 2.8
+
+
+def test_holm_counts_slices_that_are_each_others_rest_once() -> None:
+    found = slices_of(SCORES, [KIND, DEPTH], UNITS, 0)
+    p = [one.contrast.p for one in found]
+    assert p[0] == p[1] and {one.contrast.comparisons for one in found} == {6}
+    expected = holm(p[1:])
+    assert [one.contrast.p_corrected for one in found] == pytest.approx([expected[0], *expected])
+
+
+def test_no_interval_below_five_conversations() -> None:
+    few = by({turn: "few" if int(turn.partition("_")[0]) < 4 else "many" for turn in TURNS})
+    one = by({turn: turn.partition("_")[0] for turn in TURNS}, "conversation")
+    rare, many, *alone = slices_of(SCORES, [few, one], UNITS, 0)
+    assert math.isnan(rare.own.low) and rare.own.note == "no interval: 4 conversations, 5 are needed"
+    assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
+    assert not math.isnan(many.own.low) and many.contrast.note == "the rest: no interval: 4 conversations, 5 are needed"
+    assert len(alone) == 12 and all(math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone)
+    assert {slice_.contrast.comparisons for slice_ in alone} == {0}
+    assert all(slice_.contrast.difference == pytest.approx(slice_.own.value - slice_.contrast.rest) for slice_ in alone)
+
+
+def test_unknown_turns_are_neither_in_a_slice_nor_in_the_rest() -> None:
+    known = {turn: "x" if turn.endswith(("1", "2")) else "y" for turn in TURNS if not turn.endswith("5")}
+    x, y = slices_of(SCORES, [by(known)], UNITS, 0)
+    assert (x.turns, y.turns) == (24, 24)
+    assert x.contrast.rest == pytest.approx(y.own.value) and y.contrast.rest == pytest.approx(x.own.value)
+
+
+def test_a_single_slice_has_no_rest() -> None:
+    (all_,) = slices_of(SCORES, [by(dict.fromkeys(TURNS, "all"))], UNITS, 0)
+    assert math.isnan(all_.contrast.rest) and math.isnan(all_.contrast.p) and all_.contrast.note == ""
+    assert all_.own.value == pytest.approx(SCORES.mean())
+
+
+def test_shares_with_weights() -> None:
+    retrieved = RANDOM.integers(1, 4, len(TURNS)).astype(float)
+    unjudged = RANDOM.binomial(retrieved.astype(int), 0.3).astype(float)
+    a, b = slices_of(unjudged, [KIND], UNITS, 0, shares=True, weights=retrieved)
+    inside = KIND.codes == 0
+    assert a.weight == retrieved[inside].sum() and a.own.value == pytest.approx(unjudged[inside].sum() / a.weight)
+    assert b.contrast.rest == pytest.approx(a.own.value) and 0 <= a.own.low <= a.own.value <= a.own.high <= 1
+
+
+def test_all_alike_has_no_interval() -> None:
+    a, _ = slices_of(np.full(len(TURNS), 0.5), [KIND], UNITS, 0)
+    assert math.isnan(a.contrast.p) and "all conversations are alike" in a.contrast.note
+
+
+def test_single_turns_as_units() -> None:
+    alone = units_of(TURNS, "turn")
+    a, _ = slices_of(SCORES, [KIND], alone, 0)
+    assert a.own.units == a.turns and not math.isnan(a.contrast.p)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**31 - 1), st.permutations(range(len(TURNS))))
+def test_the_order_of_turns_does_not_change_what_is_estimated(seed: int, order: list[int]) -> None:
+    moved = replace(KIND, codes=KIND.codes[order])
+    units = units_of([TURNS[place] for place in order])
+    for one, other in zip(
+        slices_of(SCORES, [KIND], UNITS, seed, draws=99), slices_of(SCORES[order], [moved], units, seed, draws=99), strict=True
+    ):
+        assert one.own.value == pytest.approx(other.own.value) and one.own.low == pytest.approx(other.own.low)
+        assert one.contrast.difference == pytest.approx(other.contrast.difference)
+
+
+def test_no_slicing_no_slices() -> None:
+    assert slices_of(SCORES, [], UNITS, 0) == []

@@ -1,0 +1,71 @@
+"""Where a rewriter fails, and what its errors cost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import robustcs
+from robustcs.similarity.error_types import type_finder
+from tests.conftest import Command
+
+
+@pytest.fixture(scope="module")
+def result(demo: Path) -> robustcs.result.Result:  # type: ignore[name-defined]
+    return robustcs.breakdown(
+        demo / "robustcs.toml", metrics="ndcg_cut_3", thresholds=">=0.5", slices=["depth", "texts"], find_slices=True
+    )
+
+
+def test_causes_of_every_slicing_add_up(result) -> None:  # type: ignore[no-untyped-def]
+    causes = result.attribution.set_index("cause")["count"]
+    depths = result.slices[result.slices["slicing"] == "depth"]
+    assert depths.groupby("cause")["count"].sum().to_dict() == causes.to_dict()
+    assert (depths.groupby("slice")["share"].sum().round(9) == 1).all() and set(depths["turns"]) == {10}
+    for row in depths.itertuples():
+        assert row.share == pytest.approx(row.count / row.turns) and row.difference == pytest.approx(row.share - row.rest)
+        assert row.ci_low <= row.share <= row.ci_high and -1 <= row.difference_low <= row.difference <= row.difference_high <= 1
+
+
+def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untyped-def]
+    turns, find = result.turns, type_finder()
+    types = [find(row.qr_text, row.human_text) for row in turns.itertuples()]
+    errors = (turns["cause"] == "qr").sum()
+    for row in result.error_types.itertuples():
+        own = turns[[row.type in some for some in types]]
+        loss = (own["human"] - own["qr"]).mean()
+        assert (
+            row.turns == len(own) and row.share == pytest.approx(len(own) / 70) and row.loss == pytest.approx(loss, abs=1e-12)
+        )
+        assert row.points == pytest.approx(loss * len(own) / 70, abs=1e-12)
+        assert row.errors == (own["cause"] == "qr").sum() and row.of_errors == pytest.approx(row.errors / errors)
+        assert pd.isna(row.error_low) == (row.units < 5)
+        assert pd.isna(row.loss_low) or row.loss_low <= row.loss <= row.loss_high
+    assert set(result.error_types["type"]) == {kind for some in types for kind in some}
+
+
+def test_a_rewrite_that_is_missing_is_unknown(in_copy: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "some.tsv").write_text("turn\tquery\n1_1\tWhat?\n")
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text(config.read_text().replace('"topics.json:automatic"', '"some.tsv"'))
+    rows = json.loads(in_copy("breakdown --format json").out)["tables"]["error_types"]
+    assert {row["turns"] for row in rows if row["type"] == "unknown"} == {69}
+
+
+def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: Path) -> None:
+    line = (
+        "breakdown --config /dev/null --qrels qrels.txt --relevance-level 2 --human runs/stem_human.trec"
+        " --rewrites human=topics.json:manual --qr a=runs/stem_qr.trec --qr b=runs/plain_qr.trec"
+        " --rewrites qr:a=topics.json:automatic --rewrites qr:b=topics.json:raw --metric ndcg_cut_3"
+        " --slices first --find-slices"
+    )
+    shown = " ".join(in_demo(f"{line} --table error_types --table slices --table found_slices").out.split())
+    assert shown.count("What differs in the rewrites, and what does it cost?") == 1
+    assert "a: rewriter errors by slices" in shown and "b: rewriter errors by slices" in shown
+    assert "On which turns does a rewriter lose most NDCG@3?" in shown
+    rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["error_types"]
+    lost = {row["rewriter"]: row["turns"] for row in rows if row["type"] == "pronoun left" and row["threshold"] == ">=0.5"}
+    assert lost["b"] > lost["a"]  # the raw text keeps them all

@@ -1,0 +1,39 @@
+"""The unjudged share within slices of the turns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import Command
+
+
+def test_slices_add_up_to_the_rates(in_demo: Command) -> None:
+    tables = json.loads(in_demo("unjudged --slices depth --slices pronoun --format json").out)["tables"]
+    rates = {row["run"]: row for row in tables["rates"]}
+    depths = {(row["run"], str(row["turn_depth"])): row for row in tables["turn_depths"]}
+    for run, whole in rates.items():
+        for slicing in ("depth", "pronoun"):
+            own = [row for row in tables["slices"] if (row["run"], row["slicing"]) == (run, slicing)]
+            for column in ("retrieved", "unjudged"):
+                assert sum(row[column] for row in own) == whole[column]
+    for row in tables["slices"]:
+        assert row["share"] == pytest.approx(row["unjudged"] / row["retrieved"])
+        assert row["ci_low"] <= row["share"] <= row["ci_high"]
+        assert row["difference"] == pytest.approx(row["share"] - row["rest"])
+        if row["slicing"] == "depth":
+            same = depths[row["run"], row["slice"]]
+            assert (row["turns"], row["unjudged"]) == (same["turns"], same["unjudged"])
+
+
+def test_one_run_is_shown_of_many(in_demo: Command) -> None:
+    shown = " ".join(in_demo("unjudged --slices conversation --table slices").out.split())
+    assert shown.count("unjudged share of the top 3 by slices of the turns") == 1
+    assert "The run with most of 12; CSV and JSON have all." in shown and "K = 1" in shown
+    assert "70 turns in 10 conversations" in shown
+
+
+def test_without_slices_there_are_none(in_demo: Command) -> None:
+    printed = json.loads(in_demo("unjudged --format json").out)
+    assert printed["tables"]["slices"] == [] and "unit" not in printed["policy"]
