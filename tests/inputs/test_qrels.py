@@ -108,6 +108,14 @@ def test_real_judgments_equal_a_plain_reading(shared_data: Path, year: str, turn
         assert Counter(qrels.grades.tolist()) == grades
 
 
+@pytest.mark.parametrize(("year", "nothing"), [("cast2019", 2), ("cast2020", 9)])
+def test_turns_without_anything_relevant(shared_data: Path, year: str, nothing: int) -> None:
+    """At level 2; they score 0 and count all the same."""
+    qrels = read_qrels(shared_data / year / "qrels.txt.gz")
+    relevant = {qrels.turns[code] for code in qrels.turn_codes[qrels.grades >= 2]}
+    assert len(qrels.turns) - len(relevant) == nothing
+
+
 def fake_ir_datasets(monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str, int]] | None) -> None:
     def load(identifier: str) -> SimpleNamespace:
         if identifier != "trec-cast/v1/2020/judged":

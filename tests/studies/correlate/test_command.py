@@ -44,6 +44,8 @@ def test_published_correlations_and_outliers(
     assert found["turns"] == 479 and found["ci_low"] < 0.7506 < found["ci_high"] and found["p"] < 1e-12
     assert (found["units"], result["policy"]["units"], result["policy"]["unit"]) == (50, 50, "conversation")
     assert round(value(result, x="rouge1_recall", y="overlap_1000")["value"], 4) == 0.7565
+    correct = value(result, x="rouge1_recall", y="overlap_1000", subset="correct")
+    assert (round(correct["value"], 3), correct["turns"]) == (0.772, 122), "what the paper prints as 0.77"
     judged = value(result, x="rouge1_recall", y="overlap_1000", subset="judged")
     assert (round(judged["value"], 3), judged["turns"]) == (0.760, 173)
     assert value(result, x="rouge1_f", y="overlap_1000", subset="correct")["turns"] == 122
