@@ -167,7 +167,7 @@ LINES: dict[str, tuple[str, ...]] = {
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
     "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
     "samples": ("--qrels qrels.txt --qr s=qr.trec --qr s=raw.trec --rewrites qr:s=qr.tsv --samples qr:s=raw.tsv",),
-    "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt"),
+    "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt --judge j=judge.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv",
                    f"{_PAIR} --run m1=m1.trec --group manual=human,m1,qr --paraphrases variations.csv"
                    " --texts m1=human.tsv --raw-texts qr=raw.tsv"),

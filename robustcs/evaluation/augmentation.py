@@ -61,9 +61,17 @@ class Joined:
 
 @dataclass(frozen=True)
 class Merge:
-    """Merged judgments, each pair once, and how they came about."""
+    """Merged judgments, each pair once, and how they came about.
+
+    files
+        Names of what was merged, the old judgments first.
+    holders
+        int16[n]: of every judgment the place in ``files`` of the one whose grade stands; the earliest that gave it.
+    """
 
     qrels: Qrels
+    files: tuple[str, ...]
+    holders: npt.NDArray[np.int16]
     conflicts: tuple[Conflict, ...]
     joined: tuple[Joined, ...]
 
@@ -86,7 +94,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     group = np.cumsum(first) - 1
     starts = np.flatnonzero(first)
     contradicted = np.unique(group[grades != grades[starts[group]]])
-    standing = grades[starts].copy()
+    standing, holders = grades[starts].copy(), sources[starts].copy()
     conflicts: list[tuple[int, Conflict]] = []
     ends = np.append(starts[1:], len(keys))
     for pair in contradicted:
@@ -102,7 +110,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
                 turns[turn], documents[document].as_py(), old_grade, grade, kept, files[old_holder].name, files[source].name
             )
             conflicts.append((source, found))
-        standing[pair] = kept
+        standing[pair], holders[pair] = kept, holder
     conflicts.sort(key=lambda item: (turn_sort_key(item[1].turn), item[1].document, item[0]))
 
     turn_codes, document_codes = np.divmod(keys[starts], len(documents))
@@ -123,7 +131,8 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
         known |= fresh
         repeated = len(file) - int(added[source]) - int(against[source])
         joined.append(Joined(file.name, len(file), int(added[source]), len(fresh), repeated, int(against[source])))
-    return Merge(merged, tuple(conflict for _, conflict in conflicts), tuple(joined))
+    names = tuple(file.name for file in files)
+    return Merge(merged, names, holders.astype(np.int16), tuple(conflict for _, conflict in conflicts), tuple(joined))
 
 
 def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: pa.StringArray) -> npt.NDArray[np.int64]:

@@ -21,7 +21,7 @@ STUDIES: tuple[Study, ...] = (
     Study("evaluate", "Which systems can be told apart?", SYSTEMS, ("systems",), ("systems",)),
     Study("samples", "How much does a rewriter vary from draw to draw?", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
     Study("unjudged", "How much is not judged, and how far could scores move?", HOLES,
-          ("qrels", "runs"), ("qrels", "runs", "new_judgments"), holes=True),
+          ("qrels", "runs"), ("qrels", "runs", "new_judgments", "judges"), holes=True),
     Study("augment", "What changes once more passages are judged?", HOLES,
           ("qrels", "runs", "new_judgments"), ("qrels", "runs", "new_judgments", "judges")),
     Study("audit", "Can this judge be trusted?", HOLES, ("qrels", "judges"), ("qrels", "judges")),

@@ -27,7 +27,7 @@ ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml",
 KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"},
             "samples": {"qr": {"people": [f"runs/stem_manual_{number}.trec" for number in (1, 2, 3)]}}}  # fmt: skip
 #: Columns that name files.
-FILES = {"path", "old_file"}
+FILES = {"path", "old_file", "source"}
 
 
 class Found(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from robustcs.result import Evaluated, Result
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.labels import (
     AGREEMENT,
+    BETWEEN,
     BIAS,
     CONFLICTS,
     CONFUSION,
@@ -28,6 +30,7 @@ from robustcs.studies.audit.labels import (
     Common,
     Mask,
     agreement,
+    between_rows,
     bias_rows,
     conflict_rows,
     confusion_rows,
@@ -57,7 +60,7 @@ class Audit(Result):
     """Every judge beside the people."""
 
     study = "audit"
-    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS)
+    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS, BETWEEN)
 
     agreement: pd.DataFrame
     confusion: pd.DataFrame
@@ -68,6 +71,7 @@ class Audit(Result):
     conclusions: pd.DataFrame
     means: pd.DataFrame
     conflicts: pd.DataFrame
+    judge_conflicts: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +127,7 @@ def audit(
         if both.any():
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
-            turns = [pool.turns[row] for row in pool.pair_turns[both]]
-            documents = pool.documents.take(pa.array(pool.pair_documents[both])).to_pylist()
-            rows["conflicts"] += conflict_rows(name, common, turns, documents)
+            rows["conflicts"] += conflict_rows(name, common, *_ids(pool, both))
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
         sides = [np.where(np.append(both, True), side, UNJUDGED) if both.any() else side for side in (people.grades, grades)]
         audited |= _turns_of(pool, sides[0])
@@ -136,12 +138,22 @@ def audit(
                 changed, summary = reversal_rows(name, metric, pool.names, human, model, seed)
                 rows["reversals"] += changed
                 rows["conclusions"].append(summary)
+    for one, other in combinations(judges, 2):
+        sides = [judges[name][1] for name in (one, other)]
+        both = (sides[0][:-1] > UNJUDGED) & (sides[1][:-1] > UNJUDGED)
+        rows["judge_conflicts"] += between_rows(one, other, [side[:-1][both] for side in sides], *_ids(pool, both))
     units = units_of(_named(pool, audited), evaluated.policy.unit)
     notes += [units.note] if units.note else []
     evaluated = replace(
         evaluated, turns=int(audited.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count
     )
     return Audit(evaluated, **{spec.name: spec.frame(rows[spec.name]) for spec in Audit.declared})
+
+
+def _ids(pool: RunPool, pairs: Mask) -> tuple[list[str], list[str]]:
+    """Turn and document of every pair that ``pairs`` (bool[N]) chooses."""
+    turns = [pool.turns[row] for row in pool.pair_turns[pairs]]
+    return turns, pool.documents.take(pa.array(pool.pair_documents[pairs])).to_pylist()
 
 
 def _named(pool: RunPool, turns: Mask) -> list[str]:

@@ -68,6 +68,11 @@ CONFLICTS = table(
     text("judge", header="Judge"), text("turn"), text("document"), count("human", "grade of the people", "people"),
     count("model", "grade of the judge", "judge"), count("difference", "judge minus people"),
 )  # fmt: skip
+BETWEEN = table(
+    "judge_conflicts", "Pairs that two judges see otherwise: grades at least two apart, the furthest first.",
+    text("first", "a judge"), text("second", "another"), text("turn"), text("document"),
+    count("first_grade", header="first"), count("second_grade", header="second"), count("difference", "first − second"),
+)  # fmt: skip
 #: Grades apart from which a pair is a conflict.
 _FAR = 2
 
@@ -154,6 +159,19 @@ def conflict_rows(judge: str, common: Common, turns: Sequence[str], documents: S
     order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
     return [
         (judge, turns[place], documents[place], int(common.human[place]), int(common.model[place]), int(apart[place]))
+        for place in order.tolist()
+    ]
+
+
+def between_rows(
+    first: str, second: str, grades: Sequence[npt.NDArray[Any]], turns: Sequence[str], documents: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Rows of :data:`BETWEEN`: ``grades`` are those of both judges on the pairs that both judged."""
+    apart = grades[0].astype(np.int64) - grades[1]
+    far = np.flatnonzero(np.abs(apart) >= _FAR)
+    order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
+    return [
+        (first, second, turns[place], documents[place], int(grades[0][place]), int(grades[1][place]), int(apart[place]))
         for place in order.tolist()
     ]
 

@@ -51,6 +51,8 @@ def show(result: Audit) -> tuple[Block, ...]:
         blocks.append(_reversals(result))
     if len(result.conflicts):
         blocks.append(_conflicts(result))
+    if len(result.judge_conflicts):
+        blocks.append(_between(result))
     if len(result.off_scale):
         blocks.append(
             result_table(result, "off_scale", "Grades off the scale", ["judge", "grade", "count", "kept"], by="judge")
@@ -188,6 +190,16 @@ def _conflicts(result: Audit) -> Table:
     return result_table(
         result, "conflicts", "Which passages do judge and people see otherwise?",
         ["judge", "turn", "document", "human", "model"], note, rows=rows.head(_SHOWN),
+    )  # fmt: skip
+
+
+def _between(result: Audit) -> Table:
+    rows = result.judge_conflicts
+    return result_table(
+        result, "judge_conflicts", "Which passages do two judges see otherwise?",
+        ["first", "second", "turn", "document", "first_grade", "second_grade"],
+        f"Grades at least two apart, the furthest first: {counted(len(rows), 'pair')}. JSON and CSV have all.",
+        rows=rows.sort_values("difference", key=abs, ascending=False, kind="stable").head(_SHOWN),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from robustcs.evaluation.augmentation import Merge
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.provenance import SOURCES, sources_of_pool
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
@@ -74,7 +75,7 @@ _FILES = table(
     count("added_turns", "turns that had no judgment at all", "new turns"),
     count("repeated", "pairs judged before with the same grade"), count("conflicts", "pairs judged before with another grade"),
 )  # fmt: skip
-_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES)
+_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES)
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Change:
     conflicts: pd.DataFrame
     turns: pd.DataFrame
     files: pd.DataFrame
+    sources: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,15 @@ def augment(
     counted: npt.NDArray[np.bool_],
     units: Units,
     seed: int,
+    depth: int = _SHOWN_RANKS,
+    judges: Mapping[str, Grades] | None = None,
 ) -> Change:
     """Score every run under the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
 
     Both go over the turns of the pool, those that the old judgments judged: a turn that only new judgments judge would change
     the mean by joining it, whatever its passages are. ``counted`` (bool[T]) are the turns that means go over, and
-    ``units`` theirs.
+    ``units`` theirs. ``sources`` says whose grades the top ``depth`` of every run has, of those files and of ``judges``
+    (int16[N + 1] each).
     """
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
@@ -177,7 +182,7 @@ def augment(
             for method in METHODS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
                 order.append((measure.name, method, found.value, found.low, found.high, found.note))
-    moved = _TURNS.frame(changed)
+    moved, holders = _TURNS.frame(changed), pool.grades(replace(merge.qrels, grades=merge.holders))
     return Change(
         measures=_MEASURES.frame(rows),
         ranking=_RANKING.frame(order),
@@ -185,6 +190,7 @@ def augment(
         conflicts=_CONFLICTS.frame(merge.conflicts),
         turns=moved.sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True),
         files=_FILES.frame(merge.joined),
+        sources=SOURCES.frame(sources_of_pool(pool, depth, policy.relevance_level, merge.files, holders, after, judges or {})),
     )
 
 
@@ -205,5 +211,8 @@ def without_folders(result: Augmentation) -> Augmentation:
         return frame.assign(**{column: [name.rpartition("/")[2] for name in frame[column]]})
 
     change = result.change
-    kept = replace(change, files=short(change.files, "file"), conflicts=short(change.conflicts, "new_file"))
+    kept = replace(
+        change, files=short(change.files, "file"), conflicts=short(change.conflicts, "new_file"),
+        sources=short(change.sources, "source"),
+    )  # fmt: skip
     return replace(result, change=kept)

@@ -124,7 +124,8 @@ def ask(
     drawn, evaluated, change = None, pooled.evaluated, None
     if project.new_judgments:
         units = units_of([turn for turn, known in zip(pool.turns, counted, strict=True) if known], policy.unit)
-        change = augment(pool, before, after, merge, measures, policy, counted, units, seed)
+        judges = {name: pool.grades(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
+        change = augment(pool, before, after, merge, measures, policy, counted, units, seed, pool_depth, judges)
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
     if what_if:

@@ -65,7 +65,17 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         blocks += [_ranking(result), _power(result)]
     moved = dict(_metrics(change.turns))
     blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
-    return blocks
+    return [*blocks, _sources(result)]
+
+
+def _sources(result: Augmentation) -> Table:
+    return result_table(
+        result, "sources", f"Whose grades does the top {result.depth} have?",
+        ["run", "source", "graded", "share", "relevant", "mean_grade"],
+        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
+        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
+        by="run",
+    )  # fmt: skip
 
 
 def _files(result: Augmentation) -> Table:

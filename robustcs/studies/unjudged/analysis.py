@@ -17,6 +17,7 @@ from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
 from robustcs.evaluation.pair_bounds import MeanDifferences, PairMeasure
+from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
@@ -96,6 +97,7 @@ class Unjudged(Result):
         holes.UNIQUE_RUNS,
         holes.LATER_GRADES,
         holes.GRADES,
+        SOURCES,
         table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES),
         table(
             "turn_depths", "Unjudged passages of the top k by place of the turn in its conversation.",
@@ -131,6 +133,7 @@ class Unjudged(Result):
     incomplete: pd.DataFrame
     slices: pd.DataFrame
     turns: pd.DataFrame
+    sources: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
 
@@ -145,11 +148,14 @@ def unjudged(
     slicings: Sequence[Slicing] = (),
     units: Units | None = None,
     seed: int = 0,
+    new: Mapping[str, Grades] | None = None,
+    judges: Mapping[str, Grades] | None = None,
 ) -> Unjudged:
     """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
 
     ``later`` are grades given since, of which only those of unjudged passages are looked at. ``filled``: the same runs and
     measures with grades drawn for what is unjudged. ``slicings`` split the turns, whose ``units`` they take as independent.
+    ``new`` and ``judges``: the grades of every file of new judgments, and of every judge, by name.
     """
     import pandas as pd
 
@@ -185,6 +191,9 @@ def unjudged(
         incomplete=_incomplete(runs, evaluated),
         slices=unjudged_slices(runs, settings.depth, slicings, units, seed),
         turns=pd.concat(turns, ignore_index=True),
+        sources=SOURCES.frame(
+            sources_of_runs(runs, settings.depth, evaluated.policy.relevance_level, qrels.name, new or {}, judges or {})
+        ),
         warnings=filled.warnings if filled else (),
     )
 

@@ -46,8 +46,8 @@ def ask(
 
     ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
-    grades the unjudged passages got. ``expected``: draw grades for what is unjudged, and say what every difference probably is.
-    ``pairs``: compare every two runs (default: up to 50 runs).
+    grades the unjudged passages got; table ``sources`` tells their files and the judges apart. ``expected``: draw grades for
+    what is unjudged, and say what every difference probably is. ``pairs``: compare every two runs (default: up to 50 runs).
     ``slices``: what judged shares are split by, one or several of ``first``, ``depth``, ``conversation``, ``pronoun``,
     ``ellipsis``, ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of
     properties of turns.
@@ -103,7 +103,9 @@ def ask(
     units = units_of(turns, project.policy.unit) if cut else None
     if units is not None:
         evaluated = units.stated(evaluated)
-    return unjudged(counted, qrels, measures, evaluated, settings, later, filled, cut, units, project.seed)
+    new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
+    judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
+    return unjudged(counted, qrels, measures, evaluated, settings, later, filled, cut, units, project.seed, new, judges)
 
 
 def _compared(project: Project) -> dict[str, Group]:

@@ -74,6 +74,8 @@ def show(result: Unjudged) -> tuple[Block, ...]:
         blocks.append(_unique(result))
     if len(result.grades):
         blocks.append(_grades(result))
+    if result.sources["source"].nunique() > 1:
+        blocks.append(_sources(result))
     return (*blocks, _qrels(result))
 
 
@@ -91,6 +93,16 @@ def _slices(result: Unjudged) -> list[Block]:
                      f"slices-{name}", "share")
         for name, part in parts if len(part)
     ]  # fmt: skip
+
+
+def _sources(result: Unjudged) -> Table:
+    return result_table(
+        result, "sources", f"Whose grades does the top {result.settings.depth} have?",
+        ["run", "source", "graded", "share", "relevant", "mean_grade"],
+        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
+        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
+        by="run",
+    )  # fmt: skip
 
 
 def _rates(result: Unjudged) -> Table:

@@ -1,0 +1,85 @@
+"""Whose grades stand in the tops of runs, against counting by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robustcs.evaluation.augmentation import Rule, merge_qrels
+from robustcs.inputs.qrels import Qrels, read_qrels
+from tests.conftest import Command
+from tests.evaluation.test_augmentation import as_qrels
+
+
+def named(qrels: Qrels, name: str) -> Qrels:
+    from dataclasses import replace
+
+    return replace(qrels, name=name)
+
+
+@pytest.mark.parametrize(("rule", "holder"), [("keep", "a"), ("replace", "c"), ("max", "b")])
+def test_every_grade_knows_its_file(rule: Rule, holder: str) -> None:
+    files = [
+        named(as_qrels({("1_1", "x"): 1, ("1_1", "y"): 0}), "a"),
+        named(as_qrels({("1_1", "x"): 3, ("1_1", "y"): 0, ("1_2", "z"): 2}), "b"),
+        named(as_qrels({("1_1", "x"): 2, ("1_2", "z"): 2}), "c"),
+    ]
+    merge = merge_qrels(files[0], files[1:], rule)
+    documents = merge.qrels.documents.to_pylist()
+    found = {
+        (merge.qrels.turns[turn], documents[document]): merge.files[place]
+        for turn, document, place in zip(
+            merge.qrels.turn_codes, merge.qrels.document_codes, merge.holders.tolist(), strict=True
+        )
+    }
+    # who says again what stands takes nothing away from the first
+    assert found == {("1_1", "x"): holder, ("1_1", "y"): "a", ("1_2", "z"): "b"}
+
+
+def grades_of(path: Path) -> dict[tuple[str, str], int]:
+    rows = (line.split() for line in path.read_text().splitlines())
+    return {(turn, document): int(grade) for turn, _, document, grade in rows}
+
+
+def test_unjudged_and_augment_tell_people_by_file_from_judges(in_demo: Command, demo: Path) -> None:
+    qrels, new, judge = (grades_of(demo / name) for name in ("qrels.txt", "new_judgments.txt", "judges/lexical.txt"))
+    ranked: dict[str, list[tuple[float, str]]] = {}
+    for line in (demo / "runs" / "stem_raw_1.trec").read_text().splitlines():
+        turn, _, document, _, score, _ = line.split()
+        ranked.setdefault(turn, []).append((float(score), document))
+    judged = set(read_qrels(demo / "qrels.txt").turns)
+    for command, depth in (("unjudged --depth 5", 5), ("augment --pool-depth 4", 4)):
+        # the policy's float32 scores have no ties here
+        top = [(turn, d) for turn, found in ranked.items() if turn in judged for _, d in sorted(found, reverse=True)[:depth]]
+        tables = json.loads(in_demo(f"{command} --format json").out)["tables"]["sources"]
+        rows = {row["source"].rpartition("/")[2]: row for row in tables if row["run"] == "raw_1"}
+        expected = {
+            "qrels.txt": [qrels[pair] for pair in top if pair in qrels],
+            "new_judgments.txt": [new[pair] for pair in top if pair in new and pair not in qrels],
+            "lexical": [judge[pair] for pair in top if pair in judge and pair not in qrels and pair not in new],
+        }
+        assert set(rows) == set(expected) and len(expected["new_judgments.txt"]) > 50
+        for source, grades in expected.items():
+            row = rows[source]
+            assert (row["graded"], row["depth"]) == (len(grades), depth)
+            assert row["share"] == pytest.approx(len(grades) / len(top))
+            if grades:
+                assert row["relevant"] == pytest.approx(sum(grade >= 2 for grade in grades) / len(grades))
+                assert row["mean_grade"] == pytest.approx(sum(grades) / len(grades))
+        assert [rows[source]["kind"] for source in expected] == ["qrels", "new judgments", "judge"]
+
+
+def test_what_two_judges_see_otherwise_is_a_table(in_demo: Command, demo: Path, tmp_path: Path) -> None:
+    judge = grades_of(demo / "judges" / "lexical.txt")
+    other = {pair: 4 - grade for pair, grade in judge.items()}
+    (tmp_path / "other.txt").write_text("".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in other.items()))
+    line = f"audit --judge lexical=judges/lexical.txt --judge other={tmp_path}/other.txt"
+    found = json.loads(in_demo(f"{line} --format json --metric P_1").out)["tables"]["judge_conflicts"]
+    expected = {(*pair, grade, 4 - grade) for pair, grade in judge.items() if abs(2 * grade - 4) >= 2}
+    assert {(row["turn"], row["document"], row["first_grade"], row["second_grade"]) for row in found} == expected
+    assert {(row["first"], row["second"]) for row in found} == {("lexical", "other")}
+    distances = [abs(row["difference"]) for row in found]
+    assert distances == sorted(distances, reverse=True) and distances[0] == 4
+    assert "Which passages do two judges see otherwise?" in in_demo(f"{line} --metric P_1").out
