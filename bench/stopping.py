@@ -1,0 +1,180 @@
+"""How many judgments does it save to stop when the order is settled? ``python bench/stopping.py [--data FOLDER] [--write]``.
+
+Two runs are compared by NDCG@3; some of their judged passages are hidden and judged again, one after the other, until their
+order is settled. Tried are the order of work of ``judge --with`` (expected influence), influence, and the usual one: by rank,
+all turns alike. ``--write`` puts the table into docs/judge.md. Two processes, some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+
+from bench.holes import COLLECTIONS, truth  # noqa: E402
+from robustcs.evaluation.hole_influence import expected_influence, hole_effects  # noqa: E402
+from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
+from robustcs.evaluation.hole_order import Contest, drawn_grades, judgments_needed, orders, with_known  # noqa: E402
+from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
+from robustcs.evaluation.measures import parse_measure  # noqa: E402
+from robustcs.evaluation.run_pool import NEVER, Grades  # noqa: E402
+from robustcs.policy import EvaluationPolicy  # noqa: E402
+
+POLICY = EvaluationPolicy(relevance_level=2)
+MEASURE = parse_measure("ndcg_cut_3")
+TOP = 3
+#: Pairs of runs of a collection, looks until all is judged, and the collections.
+PAIRS, LOOKS = 6, 25
+NAMES = ("cast2019", "cast2020", "dl2021")
+#: What is hidden of the passages in the top of the two runs.
+WAYS = ("a random half", "what the second alone found")
+PAGE = ROOT / "docs" / "judge.md"
+BEGIN, END = "<!-- table of bench/stopping.py -->", "<!-- end of table -->"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Judgments until proven and until certain by every order of work, what was foretold, and whether it was right."""
+
+    hidden: int
+    proven: dict[str, int]
+    certain: dict[str, int]
+    right: dict[str, bool]
+    foretold: tuple[int, int, int] | None
+
+
+def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay] | None:
+    """One pair of runs, one way of hiding; None where the two are equal, or where nothing is hidden."""
+    name, first, second, way, seed, data = job
+    pool, grades, groups = truth(name, data)
+    _, codes = np.unique(groups, return_inverse=True)
+    ranks = pool.best_ranks()
+    mine, other = ranks[first], ranks[second]
+    inside = np.minimum(mine, other) <= TOP
+    rng = np.random.default_rng([seed, first, second])
+    if way == WAYS[0]:
+        pairs = np.flatnonzero(inside & (rng.random(len(pool)) < 0.5))
+    else:
+        pairs = np.flatnonzero(inside & (np.delete(ranks, second, axis=0).min(axis=0) == NEVER))
+    left = grades.copy()
+    left[pairs] = UNJUDGED
+    highest = int(grades[:-1].max())
+    counted = np.ones(len(pool.turns), dtype=bool)
+    asked = Contest(pool, ((first, second),), (MEASURE,), POLICY, counted, TOP, highest)
+    [truly] = orders(asked, grades, None)
+    holes = asked.holes(left)
+    if not truly.difference or not len(holes):
+        return None
+    model = fit_hole_model(pool, left, TOP, codes.tolist(), seed)
+    assert model is not None
+    effects = hole_effects(model, pool, left, (MEASURE,), POLICY, counted)
+    drawn = drawn_grades(model, left)
+    largest = np.abs(effects[:, :, first, 0] - effects[:, :, second, 0]).max(axis=1)
+    works = {
+        "expected influence": -expected_influence(model, effects, asked.compared),
+        "influence": -largest,
+        "rank": np.minimum(mine, other)[model.pairs].astype(float),
+    }
+    now = orders(asked, left, drawn)
+    queues = {work: np.argsort(key, kind="stable") for work, key in works.items()}
+    needed, _ = judgments_needed(asked, now, model, effects, left, drawn, queues["expected influence"])
+    proven, certain, right = {}, {}, {}
+    for work, queue in queues.items():
+        known = left.copy()
+        looks = np.unique(np.linspace(0, len(queue), LOOKS + 1).astype(int))
+        for done in looks.tolist():
+            known[model.pairs[queue[:done]]] = grades[model.pairs[queue[:done]]]
+            open_ = work not in certain
+            [order] = orders(asked, known, relearned(asked, known, codes.tolist(), seed, drawn, work) if open_ else None)
+            if open_ and order.state != "open":
+                certain[work] = done
+                says = order.difference if order.state == "proven" else order.expected
+                right[work] = np.sign(says) == np.sign(truly.difference)
+            if order.state == "proven":
+                proven[work] = done
+                break
+    foretold = (needed[0].median, needed[0].low, needed[0].high) if now[0].state == "open" else None
+    return name, way, Replay(len(holes), proven, certain, right, foretold)
+
+
+def relearned(asked: Contest, known: Grades, groups: list[int], seed: int, drawn: Grades, work: str) -> Grades:
+    """The draws with what is known; by expected influence from a model that learned of it, as ``judge --with`` does."""
+    if work == "expected influence":
+        model = fit_hole_model(asked.pool, known, TOP, groups, seed)
+        if model is not None:
+            return drawn_grades(model, known)
+    return with_known(drawn, known)
+
+
+def jobs(data: Path) -> list[tuple[str, int, int, str, int, Path]]:
+    """Everything that is tried: of every collection the pairs of runs that lie closest, with as many hidings as make six."""
+    found = []
+    for name in NAMES:
+        pool, grades, _ = truth(name, data)
+        means = pool.score(grades[None], (MEASURE,), POLICY)[0, :, 0].mean(axis=-1)
+        pairs = sorted(combinations(range(len(means)), 2), key=lambda pair: abs(means[pair[0]] - means[pair[1]]))[:PAIRS]
+        for way in WAYS:
+            times = PAIRS if way == WAYS[0] else len(pairs)
+            found += [(name, *pairs[number % len(pairs)], way, number, data) for number in range(times)]
+    return found
+
+
+def table(results: list[tuple[str, str, Replay]]) -> str:
+    """The Markdown table."""
+    lines = [
+        "| collection | hidden | replays | passages | certain: by expected influence | by influence | by rank"
+        " | proven: by influence | by rank | right | foretold in its range |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name in NAMES:
+        for way in WAYS:
+            some = [one for other, its, one in results if (other, its) == (name, way)]
+            if not some:
+                continue
+
+            def mean(values: list[float]) -> str:
+                return f"{np.mean(values):.0f}" if values else "–"
+
+            open_ = [one for one in some if one.foretold]
+            inside = [
+                one.foretold[1] <= one.certain["expected influence"] <= one.foretold[2] + one.hidden / LOOKS for one in open_
+            ]
+            rights = [one.right["expected influence"] for one in some]
+            cells = [
+                COLLECTIONS[name].title.split(",")[0], way, str(len(some)), mean([one.hidden for one in some]),
+                *(mean([one.certain[work] for one in some]) for work in ("expected influence", "influence", "rank")),
+                *(mean([one.proven[work] for one in some]) for work in ("influence", "rank")),
+                f"{sum(rights)} of {len(rights)}", f"{sum(inside)} of {len(inside)}",
+            ]  # fmt: skip
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Replay, print the table, and write it where that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT / ".." / "shared" / "data")))
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    with ProcessPoolExecutor(2) as pool:
+        results = [one for one in pool.map(replay, jobs(given.data), chunksize=1) if one]
+    made = table(results)
+    print(made)
+    if given.write:
+        text = PAGE.read_text(encoding="utf-8")
+        start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+        PAGE.write_text(f"{text[:start]}\n{made}\n{text[end:]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
