@@ -36,6 +36,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "samples", "How much does a rewriter vary from draw to draw?", ("samples", "sample_scores"), _part, answer=_answer
+        "samples", "How much does a rewriter vary from draw to draw?", ("samples", "sample_scores"), _part,
+        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer,
     ),
 )  # fmt: skip
