@@ -13,8 +13,9 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``texts`` has no scores.
-Basis = Literal["runs", "scores", "answers", "texts"]
+#: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``coverage``
+#: of gold information by answers; ``texts`` has no scores.
+Basis = Literal["runs", "scores", "answers", "texts", "coverage"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Evaluated:
                 parts.append(f"{', '.join(self.as_given)}: scores as given, their own relevance level and order")
         elif self.basis == "scores":
             parts.append("scores as given, their own relevance level and order")
+        elif self.basis == "coverage":
+            parts.append("what answers hold of gold snippets and nuggets")
         else:
             parts.append("best gold answer counts · SQuAD normalisation")
         return " · ".join(parts)

@@ -45,6 +45,7 @@ _ANSWERS = {turn: f"answer {place % 3}" for place, turn in enumerate(_TURNS)}
 _TOPIC = "101\tTell me.\tdesc\t2\tF1{0}\tfacet {0}\tQ{1}\twhat {1}?\tno\n"
 
 #: Name → (kind, contents).
+_NUGGET = {"text": "bread and water", "importance": "vital", "passages": ["d1"]}
 _FILES: dict[str, tuple[str, str]] = {
     "qrels.txt": ("qrels", "".join(f"{turn} 0 d{place} {(place + int(turn[0])) % 4}\n"
                                    for turn in _TURNS for place in range(5))),
@@ -95,6 +96,13 @@ _FILES: dict[str, tuple[str, str]] = {
     "mixed.json": ("mixed-initiative run", json.dumps({"turns": [{"turn_id": turn, "questions": _ASKED}
                                                                  for turn in _TURNS]}, indent=1)),
     "item_qrels.txt": ("qrels", "".join(f"{turn} 0 Q1 {int(turn[0]) % 4}\n" for turn in _TURNS)),
+    "said.json": ("answers", json.dumps(dict.fromkeys(_TURNS, "Text 1 of bread and water"), indent=1)),
+    "gold_snippets.jsonl": ("snippets", _jsonl([
+        {"turn": turn, "passage": "d1", "worker": "gold", "text": "Text 1 of bread.", "snippets": [[0, 15]]}
+        for turn in _TURNS])),
+    "nuggets.jsonl": ("nuggets", _jsonl([{"qid": turn, "nuggets": [_NUGGET]} for turn in _TURNS])),
+    "assigned.jsonl": ("assignments", _jsonl([{"qid": turn, "run_id": "qr", "answer_text": "Text 1",
+                                               "nuggets": [{**_NUGGET, "assignment": "support"}]} for turn in _TURNS])),
     "sheet.csv": ("sheet", "topic,turn,human,document,passage,influence,grade\r\n1,1_1,What?,d6,Text,0.5,1\r\n"),
     "judged.txt": ("judgments", "1_1 0 d6 1\n"),
 }  # fmt: skip
@@ -139,6 +147,13 @@ a = "need.txt"
 snippets = "workers.jsonl"
 reference = "experts.jsonl"
 ratings = "ratings.csv"
+[answers]
+snippets = "gold_snippets.jsonl"
+nuggets = "nuggets.jsonl"
+[answers.responses]
+qr = "said.json"
+[answers.assignments]
+qr = "assigned.jsonl"
 [crowd]
 grades = "grades.csv"
 gold_checks = "checks.csv"
@@ -188,6 +203,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
+    "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --run qr=qr.trec --human human.trec"
+                " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED),
     "compare": ("robustcs.toml robustcs.toml",),
     "demo": ("--config robustcs.toml --output out",),

@@ -275,5 +275,7 @@ def test_rebuilding_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     answers = {Path("answers") / f"{name}.json" for name in FORMULATIONS}
     judges = {Path("judges") / name for name in ("lexical.txt", "six_conversations.txt")}
     annotations = {Path("annotations") / f"{name}.jsonl" for name in ("selected", "sentences")}
-    assert built == runs | answers | judges | annotations | {Path("qrels.txt"), Path("new_judgments.txt")}
+    responses = {Path("responses") / f"{name}.jsonl" for name in ("snippets", "nuggets", *FORMULATIONS)}
+    responses |= {Path("responses") / f"assigned_{name}.jsonl" for name in FORMULATIONS}
+    assert built == runs | answers | judges | annotations | responses | {Path("qrels.txt"), Path("new_judgments.txt")}
     assert {path for path in built if (tmp_path / path).read_bytes() != (demo / path).read_bytes()} == set()

@@ -243,5 +243,7 @@ FORMS: dict[str, Form] = {
     "performance": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
     "evaluation": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
     "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
-    **dict.fromkeys(("snippets", "ratings", "gold_checks", "preferences"), Form(_COLUMNS, _all_columns)),
+    **dict.fromkeys(
+        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments"), Form(_COLUMNS, _all_columns)
+    ),
 }  # fmt: skip

@@ -16,6 +16,7 @@ from robustcs.errors import InputError, input_error
 from robustcs.inputs import beir, cast, ikat, open_domain, rag
 from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.heads import first_lines, first_record
+from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES, is_turn_id
 from robustcs.inputs.run_formats import run_format_of
@@ -25,10 +26,11 @@ from robustcs.inputs.text_formats import PLAIN, format_of
 from robustcs.inputs.three_columns import kind_of_rows, measure_columns
 
 #: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
-#: them, nor nuggets.
+#: them.
 Kind = Literal[
     "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics",
-    "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "ptkb",
+    "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
+    "ptkb",
 ]  # fmt: skip
 
 #: Which options take a kind, for messages.
@@ -48,6 +50,8 @@ _TAKEN_BY: dict[Kind, str] = {
     "clariq evaluation": "robustcs clariq --evaluations",
     "mixed-initiative run": "robustcs crowd --run",
     "crowd grades": "robustcs crowd",
+    "nuggets": "robustcs answers --nuggets",
+    "assignments": "robustcs answers --assignments",
 }
 #: Three columns without a line of names.
 MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
@@ -161,7 +165,9 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("snippets", "snippet annotations")
     if is_ratings(list(record)):
         return Identified("ratings", "ratings")
-    if rag.is_nuggets(record):
+    if is_assignments(record):
+        return Identified("assignments", "nuggets assigned to answers")
+    if is_nuggets(record):
         return Identified("nuggets", "nuggets", ("texts",) if format_of(record) is PLAIN and "nuggets" in record else ())
     run = run_format_of(record)
     texts = format_of(record)

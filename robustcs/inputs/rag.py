@@ -1,4 +1,4 @@
-"""TREC RAG: generated answers with the passages that they cite, and the nuggets that answers are judged by.
+"""TREC RAG: generated answers with the passages that they cite.
 
 Answers are JSONL: ``run_id``, ``topic_id``, ``references`` (passage ids) and ``answer``, a list of sentences with ``text`` and
 ``citations``, which are ids or places in ``references``. From 2025 on the ids of run and topic stand under ``metadata``. As a
@@ -9,22 +9,21 @@ run, the references are the ranking, or without them the citations in their orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.records import ByTurn, StrPath, is_turn_id, json_lines
+from robustcs.errors import ProblemList
 from robustcs.inputs.run_format import Retrieved, RunFormat, passages_in
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 
-_TOPIC = ("topic_id", "narrative_id", "turn_id", "qid")
+#: Names of the id of a topic.
+TOPIC_NAMES = ("topic_id", "narrative_id", "turn_id", "qid")
 
 
 def topic_of(record: Mapping[str, Any]) -> object:
     """The id of the topic that a record is about; None where it has none."""
     more = record.get("metadata")
     places = [record, more] if isinstance(more, dict) else [record]
-    return next((place[name] for place in places for name in _TOPIC if name in place), None)
+    return next((place[name] for place in places for name in TOPIC_NAMES if name in place), None)
 
 
 def is_answer(record: Mapping[str, Any]) -> bool:
@@ -80,45 +79,3 @@ def _cited(part: Mapping[str, Any]) -> list[str]:
 
 
 RUN = RunFormat("TREC RAG answers", is_answer, _retrieved)
-
-
-# ---------------------------------------------------------------- nuggets
-
-
-@dataclass(frozen=True)
-class Nugget:
-    """One fact that an answer should hold; ``importance`` is ``vital`` or ``okay``, empty where the file does not say."""
-
-    text: str
-    importance: str
-
-
-def is_nuggets(record: Mapping[str, Any]) -> bool:
-    """Whether a record has the nuggets of a topic, or is one of them."""
-    return isinstance(record.get("nuggets"), list) or ("importance" in record and "text" in record)
-
-
-def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
-    """Topic → its nuggets in file order: JSONL with a list ``nuggets`` for every topic, or one nugget a line.
-
-    Raises :class:`InputError` with every bad line (bounded): no topic, or a nugget without a text.
-    """
-    problems = ProblemList(path)
-    texts: ByTurn[str] = ByTurn(path)
-    found: dict[str, list[Nugget]] = {}
-    for line, record in json_lines(path, problems):
-        topic = topic_of(record)
-        if not is_turn_id(topic):
-            problems.add(line, "no topic id", f"give every line its topic, as {' or '.join(_TOPIC)}", "no-turn-id")
-            continue
-        listed = record.get("nuggets", [record])
-        for nugget in listed if isinstance(listed, list) else [listed]:
-            fields = nugget if isinstance(nugget, dict) else {"text": nugget}
-            text = texts.text(topic, fields.get("text"), line)
-            if text is not None:
-                found.setdefault(str(topic).strip(), []).append(Nugget(text, str(fields.get("importance", ""))))
-    problems.take(texts.problems)
-    problems.raise_if_any()
-    if not found:
-        raise input_error(path, None, "the file has no nuggets", "check the path", "empty")
-    return {topic: tuple(nuggets) for topic, nuggets in found.items()}

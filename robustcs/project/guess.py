@@ -86,7 +86,8 @@ def guess(path: Path) -> Guess:
     _one_file(made, "collection", "collection")
     for file in made.folder.of("nuggets", "ptkb"):
         assert file.what is not None
-        made.folder.leave(file.path, f"{file.what.says}; no command takes them")
+        lacking = "no command takes them" if file.what.kind == "ptkb" else "no answers of systems are here"
+        made.folder.leave(file.path, f"{file.what.says}; {lacking}")
     for file in made.folder.files:
         if file.path not in made.folder.taken:
             made.folder.leave(file.path, f"{file.what.says if file.what else 'unknown'}, and nothing here goes with them")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
 from robustcs.errors import InputError
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import Topics, read_needs, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
@@ -29,10 +31,11 @@ _BASELINES = ("no", "worst", "best")
 
 
 def guess_studies(folder: Folder, tables: Tables) -> None:
-    """Take the files of ``[clariq]``, ``[agreement]`` and ``[crowd]``; what belongs to none of them stays undecided."""
+    """Take the files of ``[clariq]``, ``[answers]``, ``[agreement]`` and ``[crowd]``; what belongs to none stays undecided."""
     topics = folder.of("clariq topics")
     if topics:
         _Clariq(folder, tables, topics).place()
+    _answers(folder, tables)
     _annotations(folder, tables)
     _crowd(folder, tables)
 
@@ -145,6 +148,41 @@ class _Clariq:
     def _are_needs(self, file: Found, topics: set[str]) -> bool:
         needs = _read(self.folder, file, read_needs)
         return needs is not None and bool(topics & needs.keys())
+
+
+def _answers(folder: Folder, tables: Tables) -> None:
+    """Longer answers, told by a name or folder that says response, and what they should hold: nuggets, snippets beside them."""
+    responses = [file for file in folder.of("answers") if {"response", "responses"} & set(words_of(file.path))]
+    assignments, nuggets = folder.of("assignments"), folder.of("nuggets")
+    # answers in sentences are a run as well, which is decided elsewhere
+    cited = [file for file in folder.of("run") if file.is_a("answers") and not responses and (assignments or nuggets)]
+    places = {Path(file.path).parent for file in (*responses, *nuggets, *assignments)}
+    snippets = [file for file in folder.of("snippets") if Path(file.path).parent in places] if responses else []
+    if not (responses or cited or assignments) or not (snippets or nuggets or assignments):
+        return
+    table: Table = {}
+    if snippets:
+        table["snippets"] = [file.path for file in snippets]
+    if nuggets:
+        table["nuggets"] = nuggets[0].path
+    runs = [(first_record(folder.place(file)) or {}).get("run_id") for file in assignments]
+    told = {str(run) for run in runs}
+    by_run = all(isinstance(run, str) and run for run in runs) and len(told) == len(runs)
+    for key, files in (("responses", responses or cited), ("assignments", assignments)):
+        names = short_names([file.path for file in files], [""] * len(files))
+        if key == "assignments" and by_run:
+            names = [str(run) for run in runs]
+        if files:
+            table[key] = {name: file.path for name, file in zip(names, files, strict=True)}
+    tables["answers"] = table
+    for files, why in (
+        (responses, "answers of a system, by its name"), (assignments, "nuggets that answers hold"),
+        (nuggets[:1], "nuggets that answers should hold"), (snippets, "snippets beside them, which answers should hold"),
+    ):  # fmt: skip
+        for file in files:
+            folder.take(file.path, why)
+    for file in nuggets[1:]:
+        folder.leave(file.path, f"{nuggets[0].path} is taken; a project has one file of nuggets")
 
 
 def _annotations(folder: Folder, tables: Tables) -> None:

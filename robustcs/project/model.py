@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -55,9 +55,12 @@ class Formulation:
 WHOLE_NUMBERS: dict[str, dict[str, int]] = {
     "agreement": {"majority": 1},
     "crowd": {"tolerance": 0, "depth": 1, "relevance_level": 1},
+    "answers": {"depth": 1},
 }
-#: Fields of :class:`AgreementFiles` and :class:`CrowdFiles` that are no files.
-_SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level"})
+#: Settings of these tables that are shares.
+SHARES: dict[str, tuple[str, ...]] = {"agreement": ("min_agreement",), "answers": ("covered",)}
+#: Fields of the studies' files that are no files.
+_SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level", "covered"})
 
 
 class _Files:
@@ -121,8 +124,7 @@ class AgreementFiles(_Files):
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_agreement <= 1:
-            raise UsageError("bad-setting", f"min_agreement {self.min_agreement}", "write a number from 0 to 1")
+        _check_shares(self, SHARES["agreement"])
         _check_least(self, WHOLE_NUMBERS["agreement"])
 
 
@@ -158,6 +160,46 @@ class CrowdFiles(_Files):
         _check_least(self, WHOLE_NUMBERS["crowd"])
 
 
+@dataclass(frozen=True)
+class AnswerFiles(_Files):
+    """What ``robustcs answers`` holds against each other.
+
+    responses
+        Answers of systems.
+    snippets, nuggets
+        What they should hold.
+    assignments
+        Which nuggets they hold, where a judge said so.
+    runs, human
+        The passages that they were made of, where the project does not have a run of that name; those of the human questions.
+    depth
+        How many passages of a run an answer is made of.
+    covered
+        The share of its words, or of its support, from which an item counts as covered.
+    """
+
+    responses: Mapping[str, Path] = field(default_factory=dict)
+    snippets: tuple[Path, ...] = ()
+    nuggets: Path | None = None
+    assignments: Mapping[str, Path] = field(default_factory=dict)
+    runs: Mapping[str, Path] = field(default_factory=dict)
+    human: Path | None = None
+    depth: int = 5
+    covered: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check_shares(self, SHARES["answers"])
+        _check_least(self, WHOLE_NUMBERS["answers"])
+
+
+def _check_shares(files: _Files, names: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for a setting that is no share."""
+    for name in names:
+        value = getattr(files, name)
+        if not 0 <= value <= 1:
+            raise UsageError("bad-setting", f"{name} {value}", "write a number from 0 to 1")
+
+
 def _check_least(files: _Files, least: Mapping[str, int]) -> None:
     """Raise :class:`UsageError` for a setting below the least that it can be."""
     for name, number in least.items():
@@ -167,7 +209,9 @@ def _check_least(files: _Files, least: Mapping[str, int]) -> None:
 
 
 #: The tables of ``robustcs.toml`` that are studies with turns of their own.
-STUDY_TABLES: dict[str, type] = {"clariq": ClariqFiles, "agreement": AgreementFiles, "crowd": CrowdFiles}
+STUDY_TABLES: dict[str, type] = {
+    "clariq": ClariqFiles, "agreement": AgreementFiles, "crowd": CrowdFiles, "answers": AnswerFiles,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -197,7 +241,7 @@ class Project:
         Paraphrases of the turns, in the ECAsT form.
     collection
         The passages' texts.
-    clariq, agreement, crowd
+    clariq, agreement, crowd, answers
         The files of these commands, which have turns of their own.
     """
 
@@ -219,6 +263,7 @@ class Project:
     clariq: ClariqFiles | None = None
     agreement: AgreementFiles | None = None
     crowd: CrowdFiles | None = None
+    answers: AnswerFiles | None = None
     metrics: tuple[Measure, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     policy: EvaluationPolicy = EvaluationPolicy()

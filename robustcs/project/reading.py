@@ -23,9 +23,9 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
+    SHARES,
     STUDY_TABLES,
     WHOLE_NUMBERS,
-    AgreementFiles,
     Formulation,
     Project,
     Role,
@@ -163,9 +163,10 @@ class _Reader:
         for key, least in WHOLE_NUMBERS.get(name, {}).items():
             if key in table.values:
                 settings[key] = self._number(table, key, getattr(kind, key) or least, least)
+        for key in SHARES.get(name, ()):
+            settings[key] = self._share(table, key, getattr(kind, key))
         if name == "agreement":
             groups = self._table(table, "groups")
-            settings["min_agreement"] = self._share(table, "min_agreement", AgreementFiles.min_agreement)
             settings["groups"] = {group: self._list(groups, group) for group in groups.values}
         return kind(**files, **settings)
 

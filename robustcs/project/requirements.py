@@ -194,6 +194,16 @@ def annotated_texts(workspace: Workspace) -> None:
         raise UsageError("no-inputs", "no annotations are given", advice)
 
 
+def answers_and_gold(workspace: Workspace) -> None:
+    """The table ``[answers]``, with answers and what they should hold."""
+    known = workspace.project.answers
+    if known is None or not (known.responses or known.assignments):
+        raise UsageError("no-responses", "no answers of systems are given", "name them with --response NAME=FILE")
+    if not (known.snippets or known.nuggets or known.assignments):
+        advice = "name snippets with --snippets FILE, or nuggets with --nuggets FILE"
+        raise UsageError("no-gold", "nothing is given that answers should hold", advice)
+
+
 def crowd_judgments(workspace: Workspace) -> None:
     """The table ``[crowd]``."""
     if workspace.project.crowd is None:
@@ -207,6 +217,6 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, judges, groups,
         compared_runs, paraphrases,
         collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
-        texts_of_turns, sampled,
+        texts_of_turns, sampled, answers_and_gold,
     )
 }  # fmt: skip

@@ -13,6 +13,7 @@ from robustcs.wording import counted
 _ABOUT = {
     "clariq": "# Clarifying questions; their topics are turns of their own.",
     "agreement": "# Annotations, several files taken together.",
+    "answers": "# Answers of systems, and what they should hold.",
     "crowd": "# Grades of crowd workers, or judgments made of them.",
 }
 

@@ -57,6 +57,10 @@ def _annotations(read: Any) -> int:
     return sum(len(text.annotations) for text in read[0].values())
 
 
+def _entries(read: Any) -> int:
+    return sum(map(len, read.values()))
+
+
 def _cells(frame: Any) -> int:
     return int(frame.notna().to_numpy().sum())
 
@@ -123,6 +127,18 @@ SOURCES: tuple[Source, ...] = (
     Source("reference", "agreement", "several", "reference", readers.snippets, _annotations, "--reference",
            help="Snippets chosen by experts, to compare the others with."),
     Source("ratings", "agreement", "several", "ratings", readers.ratings, _first),
+    Source("responses", "answers", "named", "{name} answers", readers.predicted_answers, option="--response",
+           metavar="NAME=FILE", help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, or TREC RAG's."),
+    Source("snippets", "answers", "several", "gold snippets", readers.snippets, _annotations, "--snippets",
+           help="Snippets that answers should hold, as robustcs agreement takes them; several files together."),
+    Source("nuggets", "answers", "one", "nuggets", readers.nuggets, _entries, "--nuggets",
+           help="Nuggets that answers should hold: JSONL with a topic and its nuggets (text, importance, passages)."),
+    Source("assignments", "answers", "named", "{name} assignments", readers.assignments, option="--assignments",
+           metavar="NAME=FILE", help="Which nuggets a system's answers hold, as a judge said (nuggetizer's JSONL)."),
+    Source("runs", "answers", "named", "{name} passages", readers.run, option="--run", metavar="NAME=FILE",
+           help="The passages that a system's answers were made of; by default the project's run of that name."),
+    Source("human", "answers", "one", "human passages", readers.run, option="--human",
+           help="The run of the human questions, what a perfect rewriter would find; by default that of the project."),
     Source("grades", "crowd", "one", "grades", readers.crowd_grades, _first),
     Source("gold_checks", "crowd", "one", "gold checks", readers.gold_checks, option="--gold-checks",
            help="Grades that items are known to deserve: turn, item, criterion, grade."),

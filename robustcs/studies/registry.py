@@ -36,6 +36,7 @@ STUDIES: tuple[Study, ...] = (
           ("questions",), ("rewrites", "texts"), in_report=False),
     Study("diversity", "How different are paraphrases from their turns?", WORDS,
           ("compared_texts",), ("rewrites", "paraphrases")),
+    Study("answers", "What do answers leave out, and whose fault is it?", BLAME, ("answers_and_gold",), ("answers",)),
     Study("clariq", "Which clarifying question is asked, and does it help?", PEOPLE, ("clarifying_questions",), ("clariq",)),
     Study("passages", "Which passages of each turn should be annotated?", PEOPLE,
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),

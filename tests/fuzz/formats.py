@@ -24,10 +24,10 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.kinds import first_cells, kind_of
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
+from robustcs.inputs.nuggets import read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.rag import read_nuggets
 from robustcs.inputs.ratings import read_ratings
 from robustcs.inputs.rows import columns_of, read_rows
 from robustcs.inputs.runs import read_run

@@ -18,7 +18,6 @@ from robustcs.errors import InputError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.rag import Nugget, read_nuggets
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores
 
@@ -105,19 +104,6 @@ def test_answers_of_qrecc_and_topiocqa(tmp_path: Path) -> None:
     path = written(tmp_path, model)
     assert read_predicted_answers(path) == {"1_1": "no"}
     assert rows(read_run(path)) == [("1_1", "d1", 3.0), ("1_1", "d2", 5.0)]
-
-
-def test_nuggets(tmp_path: Path) -> None:
-    both = [{"text": "a", "importance": "vital"}, {"text": "b", "importance": "okay"}]
-    listed = [{"qid": "2024-1", "query": "x", "nuggets": both}]
-    assert read_nuggets(written(tmp_path, listed, lines=True)) == {"2024-1": (Nugget("a", "vital"), Nugget("b", "okay"))}
-    single = [{"topic_id": 7, "text": "a", "importance": "vital"}, {"topic_id": 7, "text": "b"}]
-    assert read_nuggets(written(tmp_path, single, lines=True)) == {"7": (Nugget("a", "vital"), Nugget("b", ""))}
-    path = written(tmp_path, [{"text": "a"}, {"qid": "1", "nuggets": [{"importance": "vital"}]}], lines=True)
-    assert refused(read_nuggets, path) == (
-        "§:1: no topic id; give every line its topic, as topic_id or narrative_id or turn_id or qid\n"
-        "§:2: turn 1: null is not a text; write a text in quotes"
-    )
 
 
 @pytest.mark.parametrize(

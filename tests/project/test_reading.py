@@ -14,7 +14,9 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import (
+    STUDY_TABLES,
     AgreementFiles,
+    AnswerFiles,
     ClariqFiles,
     CrowdFiles,
     Formulation,
@@ -104,6 +106,16 @@ EVERY_KEY = """
     [agreement.groups]
     low = [1, 2]
 
+    [answers]
+    snippets = "snippets.jsonl"
+    nuggets = "nuggets.jsonl"
+    human = "manual.trec"
+    depth = 3
+    covered = 0.8
+    responses = { t5 = "t5_said.json" }
+    assignments = { t5 = "t5_assigned.jsonl" }
+    runs = { t5 = "t5.trec" }
+
     [crowd]
     grades = "grades.csv"
     gold_checks = "checks.csv"
@@ -163,6 +175,11 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             snippets=(tmp_path / "workers.jsonl",), reference=(tmp_path / "a.jsonl", tmp_path / "b.jsonl"),
             ratings=(tmp_path / "ratings.csv",), majority=3, min_agreement=0.5, groups={"low": ("1", "2")},
         ),
+        answers=AnswerFiles(
+            responses={"t5": tmp_path / "t5_said.json"}, snippets=(tmp_path / "snippets.jsonl",),
+            nuggets=tmp_path / "nuggets.jsonl", assignments={"t5": tmp_path / "t5_assigned.jsonl"},
+            runs={"t5": tmp_path / "t5.trec"}, human=tmp_path / "manual.trec", depth=3, covered=0.8,
+        ),
         crowd=CrowdFiles(
             grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
             qrels=("irds:regin",), subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
@@ -172,7 +189,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),
         seed=7,
     )  # fmt: skip
-    parts = [(project, expected), *((getattr(project, n), getattr(expected, n)) for n in ("clariq", "agreement", "crowd"))]
+    parts = [(project, expected), *((getattr(project, n), getattr(expected, n)) for n in STUDY_TABLES)]
     for have, want in parts:
         for field in dataclasses.fields(want):
             assert getattr(have, field.name) == getattr(want, field.name)
@@ -285,7 +302,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
         ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
-        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, metrics,"
+        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, answers,"
+        " metrics,"
         " thresholds,"
         " policy, seed",
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites, samples",

@@ -110,6 +110,14 @@ def own_objects(demo: Path) -> dict[str, dict[str, Any]]:
             "reference": pd.read_json(demo / "annotations/experts.jsonl", lines=True, dtype=False),
             "ratings": pd.read_csv(demo / "annotations/ratings.csv"),
         },
+        "answers": {
+            "snippets": [json.loads(line) for line in (demo / "responses/snippets.jsonl").read_text().splitlines()],
+            "nuggets": [json.loads(line) for line in (demo / "responses/nuggets.jsonl").read_text().splitlines()],
+            "responses": {name: {row["id"]: row["answer"] for row in map(json.loads, open(demo / f"responses/{name}.jsonl"))}
+                          for name in ("original", "qr", "human")},
+            "assignments": {name: pd.read_json(demo / f"responses/assigned_{name}.jsonl", lines=True, dtype=False)
+                            for name in ("original", "qr", "human")},
+        },
         "crowd": {
             "grades": pd.read_csv(crowd / "grades.csv"), "gold_checks": pd.read_csv(crowd / "gold_checks.csv"),
             "bank": json.loads((crowd / "bank.json").read_text()),

@@ -46,7 +46,7 @@ class Readiness:
             "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages,
             "diversity": self._common_turns,
             "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
-            "crowd": partial(self._asked, "crowd"),
+            "crowd": partial(self._asked, "crowd"), "answers": partial(self._asked, "answers"),
         }  # fmt: skip
 
     def rows(self) -> list[Row]:

@@ -15,7 +15,7 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
     result = json.loads(in_demo("check --format json").out)
     tables = result["tables"]
     assert list(tables) == ["files", "runs", "texts", "commands"]
-    assert [entry["problem"] for entry in tables["files"]] == [None] * 42
+    assert [entry["problem"] for entry in tables["files"]] == [None] * 50
     assert {entry["role"]: entry["rows"] for entry in tables["files"]}.items() >= {
         "qrels": 782, "original": 2555, "gold answers": 70, "new judgments": 634, "paraphrases": 350,
     }.items()  # fmt: skip

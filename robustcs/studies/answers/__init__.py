@@ -1,0 +1,1 @@
+"""How much of what they should say do answers say, and why do they miss the rest?"""

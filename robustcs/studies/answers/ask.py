@@ -1,0 +1,268 @@
+"""Answers of systems, the gold information of their turns, and the passages that they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns, strangers
+from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
+from robustcs.inputs.answers import read_predicted_answers
+from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.heads import first_record
+from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
+from robustcs.inputs.rag import is_answer
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.model import AnswerFiles
+from robustcs.project.requirements import answers_and_gold
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.similarity.coverage import reader
+from robustcs.statistics.agreement import chosen_characters, majority_of
+from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
+from robustcs.wording import counted, some_of
+
+Answers = Mapping[str, str]
+Passages = Mapping[str, Sequence[str]]
+
+
+def ask(workspace: Workspace) -> Coverage:
+    """Hold answers against snippets and nuggets, and tell why they miss what they miss.
+
+    Raises :class:`UsageError` where answers or gold information are not given, or have no turn in common; :class:`InputError`
+    for a broken file.
+    """
+    answers_and_gold(workspace)
+    files = workspace.project.answers or AnswerFiles()
+    assigned = _assignments(workspace, files)
+    responses = _responses(workspace, files, assigned)
+    notes: list[str] = []
+    items = [*_snippets(workspace, files, notes), *_nuggets(workspace, files, assigned, notes)]
+    items = _with_words(items, bool(assigned), notes)
+    gold = sorted({item.turn for item in items}, key=turn_sort_key)
+    turns, evaluated = _turns(workspace, files, gold, responses, notes)
+    kept = set(turns)
+    items = [item for item in items if item.turn in kept]
+    made_of = _MadeOf(workspace, files, responses, gold)
+    systems = [made_of.system(name, answers, assigned.get(name)) for name, answers in responses.items()]
+    texts = made_of.texts(systems, kept)
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *made_of.notes))
+    return coverage(items, systems, turns, evaluated, files.covered, texts, workspace.project.seed)
+
+
+def _assignments(workspace: Workspace, files: AnswerFiles) -> dict[str, dict[str, Assigned]]:
+    """System → topic → what was assigned. Raises :class:`UsageError` where only some systems have assignments."""
+    found = {}
+    for name, path in files.assignments.items():
+        found[name] = read_assignments(path, name)
+        workspace.remember(f"{name} assignments", path, len(found[name]))
+    without = [name for name in files.responses if name not in found]
+    if found and without:
+        raise UsageError(
+            "some-assignments", f"no assignments of {some_of(without)}, while {some_of(list(found))} have some",
+            "give those of all systems, or of none: words and assignments do not compare",
+        )  # fmt: skip
+    return found
+
+
+def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]]) -> dict[str, Answers]:
+    """System → turn → answer; of systems that have assignments alone, the answers that these were made for."""
+    found: dict[str, Answers] = {}
+    for name, path in files.responses.items():
+        answers = read_predicted_answers(path)
+        workspace.remember(f"{name} answers", path, len(answers))
+        found[name] = answers
+    for name, topics in assigned.items():
+        if name not in found:
+            found[name] = {topic: one.answer for topic, one in topics.items() if one.answer is not None}
+            if not found[name]:
+                advice = f"name them with --response {name}=FILE"
+                raise UsageError("no-responses", f"the assignments of {name} come without answer_text", advice)
+    return found
+
+
+# ---------------------------------------------------------------- gold
+
+
+def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> list[Item]:
+    """What a majority of a passage's annotators chose, each stretch of it an item."""
+    read = []
+    for path in files.snippets:
+        texts, _ = read_annotations(path)
+        workspace.remember("gold snippets", path, sum(len(text.annotations) for text in texts.values()))
+        read.append((path, texts))
+    texts = join_annotations(read)
+    items = [item for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1])) for item in _of_text(texts[key])]
+    several = sorted({len(text.annotations) for text in texts.values()})
+    if several and several[-1] > 1:
+        notes.append(
+            f"snippets: what at least {' or '.join(str(majority_of(number, None)) for number in several)} of"
+            f" {' or '.join(map(str, several))} annotators chose"
+        )
+    return items
+
+
+def _of_text(text: AnnotatedText) -> list[Item]:
+    chosen = chosen_characters([one.spans for one in text.annotations], len(text.text)).sum(axis=0)
+    enough = (chosen >= majority_of(len(text.annotations), None)).tolist()
+    # snippets that touch stay apart where one annotator alone chose them
+    spans = text.annotations[0].spans if len(text.annotations) == 1 else _stretches(enough)
+    holder = frozenset([text.paragraph or text.passage])
+    return [Item("snippets", text.turn, text.text[start:end].strip(), "", holder) for start, end in spans]
+
+
+def _stretches(enough: Sequence[bool]) -> list[tuple[int, int]]:
+    """Half-open [start, end) of every stretch that is true."""
+    ends = [place for place in range(len(enough) + 1)
+            if (place > 0 and enough[place - 1]) != (place < len(enough) and enough[place])]  # fmt: skip
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def _nuggets(
+    workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]], notes: list[str]
+) -> list[Item]:
+    """The nuggets of the file; those of the assignments where there is none, and those that it lacks."""
+    found: dict[str, dict[str, Item]] = {}
+    if files.nuggets is not None:
+        read = read_nuggets(files.nuggets)
+        workspace.remember("nuggets", files.nuggets, sum(map(len, read.values())))
+        for topic, nuggets in read.items():
+            found[topic] = {
+                one.text: Item("nuggets", topic, one.text, one.importance, frozenset(one.passages)) for one in nuggets
+            }
+    strange = 0
+    for topics in assigned.values():
+        for topic, one in topics.items():
+            for nugget in one.nuggets:
+                known = found.setdefault(topic, {})
+                if nugget.text not in known:
+                    strange += files.nuggets is not None
+                    item = Item("nuggets", topic, nugget.text, nugget.importance, frozenset(nugget.passages))
+                    known[nugget.text] = item
+    if strange:
+        notes.append(f"{counted(strange, 'nugget')} of the assignments that the file of nuggets does not have, taken as well")
+    for name, topics in assigned.items():
+        lacking = sum(
+            text not in {one.text for one in topics[topic].nuggets} for topic in topics for text in found.get(topic, {})
+        )
+        if lacking:
+            notes.append(f"{name}: {counted(lacking, 'nugget')} without an assignment count as not held")
+    return [item for topic in sorted(found, key=turn_sort_key) for item in found[topic].values()]
+
+
+def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
+    """Items that have a content word; those that were assigned need none."""
+    words = reader()
+    kept = [item for item in items if (assigned and item.gold == "nuggets") or words(item.text)]
+    if len(kept) < len(items):
+        notes.append(f"left out, as they have no content word: {counted(len(items) - len(kept), 'item')}")
+    return kept
+
+
+# ---------------------------------------------------------------- turns
+
+
+def _turns(
+    workspace: Workspace, files: AnswerFiles, gold: Sequence[str], responses: Mapping[str, Answers], notes: list[str]
+) -> tuple[list[str], Evaluated]:
+    """Turns that have gold items, by the project's policy for missing ones."""
+    expected = Expected(tuple(gold), "the gold information")
+    answered = [
+        answered_by_turns(name, files.responses.get(name, files.assignments.get(name, Path())), answers, expected)
+        for name, answers in responses.items()
+    ]
+    kept = count_turns(expected, answered, workspace.project.policy.missing)
+    told = (*notes, *kept.notes)
+    evaluated = Evaluated(workspace.project.policy, "coverage", len(kept.names), int(kept.lacking.sum()), told)
+    return list(kept.names), evaluated
+
+
+# ---------------------------------------------------------------- the passages that answers were made of
+
+
+class _MadeOf:
+    """The passages that answers were made of: the best of the system's run, else those that its answers refer to.
+
+    ``notes``: what a reader must know of them.
+    """
+
+    def __init__(self, workspace: Workspace, files: AnswerFiles, responses: Mapping[str, Answers], gold: Sequence[str]):
+        project = workspace.project
+        self.workspace = workspace
+        self.files = files
+        self.notes: list[str] = []
+        self.human_names = {part.name for part in project.formulations.values() if part.role == "human"}
+        own = next((part.run for part in project.formulations.values() if part.role == "human" and part.run), None)
+        runs = {name: path for name, path in {**project.systems, **files.runs}.items() if name in responses}
+        human = files.human or own
+        every = list(dict.fromkeys([*runs.values(), *([human] if human and runs else [])]))
+        tops = dict(zip(every, self._tops(every), strict=True))
+        given = {*files.runs.values(), files.human}
+        strange = {path for path in every if tops[path].keys().isdisjoint(gold)}
+        expected = Expected(tuple(gold), "the gold information")
+        wrong = [path for path in every if path in strange & given]
+        if wrong:
+            raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
+        if strange:
+            self.notes.append(f"runs of other turns, which tell nothing here: {some_of([str(path) for path in strange])}")
+        self.runs = {name: path for name, path in runs.items() if path not in strange}
+        self.human = human if human and human in tops and human not in strange else None
+        self.tops = tops
+        if self.runs:
+            self.notes.append(f"answers are taken to be made of the first {counted(files.depth, 'passage')} of a run")
+        if self.human is not None and any(not self._is_human(name) for name in self.runs):
+            self.notes.append(f"{self.human} stands for what a perfect rewriter would find")
+
+    def _is_human(self, name: str) -> bool:
+        return name in self.human_names or (self.human is not None and self.runs.get(name) == self.human)
+
+    def _tops(self, runs: Sequence[Path]) -> list[Passages]:
+        """Turn → the best passages, for every run."""
+        roles = [("passages", path) for path in runs]
+        return self.workspace.per_run(roles, lambda ranking: _best(ranking, self.files.depth))
+
+    def system(self, name: str, answers: Answers, assigned: Mapping[str, Assigned] | None) -> System:
+        """One system with everything that is known of it."""
+        human, is_human = None if self.human is None else self.tops[self.human], self._is_human(name)
+        given = self.tops[self.runs[name]] if name in self.runs else self._references(name)
+        if given is None:
+            self.notes.append(f"no passages of {name} are known: why its answers miss something cannot be told")
+        support = None
+        if assigned is not None:
+            support = {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
+        return System(name, answers, support, given, human, is_human)
+
+    def _references(self, name: str) -> Passages | None:
+        """What answers in sentences refer to; None for answers of another kind."""
+        path = self.files.responses.get(name)
+        if path is None or not is_answer(first_record(path) or {}):
+            return None
+        self.notes.append(f"{name}: the references of an answer count as all passages that it was made of")
+        return _best(rank_run(read_run(path, name), self.workspace.project.policy), None)
+
+    def texts(self, systems: Sequence[System], turns: Collection[str]) -> dict[str, str] | None:
+        """Texts of the passages that matter, where the project has a collection."""
+        path = self.workspace.project.collection
+        wanted = {passage for system in systems for known in (system.given, system.human) if known
+                  for turn in turns for passage in known.get(turn, ())}  # fmt: skip
+        if path is None or not wanted:
+            return None
+        texts = read_passages(path, wanted)
+        self.workspace.remember("collection", path, len(texts))
+        return dict(texts)
+
+
+def _best(ranking: Ranking, depth: int | None) -> Passages:
+    """Turn → its best ``depth`` passages, or all of them."""
+    ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
+    return {
+        turn: ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
+        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
+    }

@@ -1,0 +1,106 @@
+"""``robustcs answers``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+RESPONSES = "--response qr=responses/qr.jsonl --response human=responses/human.jsonl"
+
+
+def test_the_demo(in_demo: Command) -> None:
+    out = in_demo("answers").out
+    assert max(map(len, out.splitlines())) <= 80
+    for question in ("How much of the snippets do answers hold?", "How many of the nuggets do answers hold?",
+                     "Why are vital nuggets missed?", "Which vital nuggets are missed?"):  # fmt: skip
+        assert question in out
+    assert "60 turns in 10 conversations" in out and "runs/stem_human.trec stands for what a perfect rewriter would find" in out
+    found = json.loads(in_demo("answers --format json").out)["tables"]
+    vital = {(row["system"], row["cause"]): row["count"] for row in found["causes"]
+             if (row["gold"], row["importance"]) == ("nuggets", "vital")}  # fmt: skip
+    assert vital["human", "rewriter"] == 0 < vital["original", "rewriter"]
+    for system in ("original", "qr", "human"):
+        assert sum(count for (name, _), count in vital.items() if name == system) == 60
+    # more of what the human question finds is held
+    vital_score = {row["system"]: row["value"] for row in found["measures"] if row["metric"] == "nuggets_vital"}
+    assert vital_score["human"] > vital_score["qr"] > vital_score["original"]
+
+
+def test_without_assignments_words_decide(in_demo: Command) -> None:
+    found = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --format json").out)
+    assert {row["metric"] for row in found["tables"]["measures"]} == {
+        "nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict", "length",
+    }  # fmt: skip
+    # the runs of the project with these names tell the causes, to the depth asked for
+    assert "answers are taken to be made of the first 3 passages of a run" in found["notes"]
+    shallow = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --read-depth 1 --format json").out)
+
+    def generator(tables: dict[str, list[dict[str, object]]]) -> int:
+        return sum(int(str(row["count"])) for row in tables["causes"] if row["cause"] == "generator")
+
+    assert generator(shallow["tables"]) < generator(found["tables"])
+    loose = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --covered 0.2 --format json").out)
+    covered = [sum(row["cause"] == "covered" for row in one["tables"]["items"]) for one in (loose, found)]
+    assert covered[0] > covered[1]
+
+
+def test_answers_in_sentences_with_their_references(in_copy: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    topics = [json.loads(line) for line in (folder / "responses/nuggets.jsonl").read_text().splitlines()]
+    rows = [{"topic_id": one["qid"], "run_id": "mine", "references": one["nuggets"][0]["passages"][:1],
+             "answer": [{"text": "Nothing of that.", "citations": [0]}]} for one in topics[:40]]  # fmt: skip
+    (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = json.loads(in_copy("answers --response mine=mine.jsonl --nuggets responses/nuggets.jsonl --format json").out)
+    assert "mine: the references of an answer count as all passages that it was made of" in found["notes"]
+    assert any(note.startswith("mine lacks 20 turns") for note in found["notes"])
+    causes = {row["cause"]: row["count"] for row in found["tables"]["causes"] if row["importance"] == "vital"}
+    # every reference holds the nugget and no answer does; an answer that is lacking has no references either
+    assert causes["generator"] == 40 and causes["covered"] == 0
+    dropped = json.loads(in_copy(
+        "answers --response mine=mine.jsonl --nuggets responses/nuggets.jsonl --missing drop --format json").out)  # fmt: skip
+    assert dropped["policy"]["turns"] == 40
+
+
+def test_assignments_alone_bring_their_answers(in_demo: Command) -> None:
+    line = "answers --assignments qr=responses/assigned_qr.jsonl --assignments human=responses/assigned_human.jsonl"
+    found = json.loads(in_demo(f"{line} --format json").out)["tables"]
+    whole = json.loads(in_demo("answers --format json").out)["tables"]
+    for metric in ("nuggets_vital", "length"):
+        ours, theirs = ({row["system"]: row["value"] for row in tables["measures"] if row["metric"] == metric}
+                        for tables in (found, whole))  # fmt: skip
+        assert ours == {name: theirs[name] for name in ("qr", "human")}
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        (f"{RESPONSES}", 2, "robustcs: nothing is given that answers should hold; name snippets with --snippets FILE, or"),
+        ("--nuggets responses/nuggets.jsonl", 2, "robustcs: no answers of systems are given; name them with --response"),
+        (f"{RESPONSES} --assignments qr=responses/assigned_qr.jsonl", 2,
+         "robustcs: no assignments of human, while qr have some; give those of all systems, or of none: words and"),
+        (f"{RESPONSES} --nuggets responses/assigned_qr.jsonl --snippets responses/nuggets.jsonl", 3,
+         "responses/nuggets.jsonl:1: not a file of snippet annotations"),
+        ("--response a=clariq/need_hasty.txt --nuggets responses/nuggets.jsonl", 3, "clariq/need_hasty.txt"),
+        (f"{RESPONSES} --snippets annotations/experts.jsonl --covered 0", 2, "Usage:"),
+    ],
+)  # fmt: skip
+def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None:
+    assert in_demo(f"answers {line}", code).err.startswith(message)
+
+
+def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
+    found = json.loads(in_demo(f"answers {RESPONSES} --snippets annotations/workers.jsonl --format json").out)
+    assert "snippets: what at least 2 of 3 annotators chose" in found["notes"]
+    texts = {row["text"] for row in found["tables"]["items"]}
+    assert "cover loosely and keep at room temperature" in " ".join(texts)
+    assert found["policy"]["line"].endswith("what answers hold of gold snippets and nuggets")
+
+
+def test_the_figure_and_the_report_section(in_copy: Command, tmp_path: Path) -> None:
+    in_copy("answers --output causes.svg")
+    svg = (tmp_path / "demo" / "causes.svg").read_text()
+    assert "missed: generator" in svg and "covered" in svg
