@@ -110,7 +110,10 @@ def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -
     assert {row["role"]: row["rows"] for row in files} == {
         "clariq topics": 46, "clariq questions": 22, "clariq run stem": 14, "clariq run overlap": 13, "clariq qrels": 50,
         "clariq performance": 476, "clariq needs stem": 6, "clariq needs overlap": 5, "clariq preferences": 28,
-        "snippets": 18, "reference": 12, "ratings": 118, "crowd grades": 149, "crowd gold checks": 3, "crowd bank": 11,
+        "snippets": 18, "reference": 12, "ratings": 118,
+        **{f"answers responses {name}": 70 for name in ("original", "qr", "human")}, "answers snippets": 114,
+        **{f"answers assignments {name}": 60 for name in ("original", "qr", "human")}, "answers nuggets": 118,
+        "crowd grades": 149, "crowd gold checks": 3, "crowd bank": 11,
         "crowd subset": 3, "crowd run ids": 14, "crowd run texts": 8,
     }  # fmt: skip
     config.write_text(others.replace("need_hasty", "nope").replace('"annotations/workers.jsonl"', '"paraphrases.csv"'))
