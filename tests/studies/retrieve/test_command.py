@@ -593,6 +593,6 @@ def test_each_text_of_several_samples_is_retrieved_once(project: Path, capfd: py
     assert all(turns[turn]["ranking"] == pytest.approx(1) and turns[turn]["range"] == 0 for turn in some[4:])
     assert call(capfd, "samples")[2] == ""
     # further questions, which stand in no formulation
-    (project / "robustcs.toml").write_text(f'{config}\n[texts]\nmine = "llm.jsonl"\n')
+    (project / "robustcs.toml").write_text(f'{config}\n[texts]\nmine = "llm.jsonl:predicted_rewrite"\n')
     assert counts(capfd)["mine.3"] == (12, 12, 0)
     assert (project / "retrieved" / "mine.3.trec").is_file()
