@@ -196,13 +196,11 @@ def _crowd(run: str, criterion: str = "question_relevance_all") -> Find:
 
 _CUTS = {("P_1", "=1"): "P@1 = 1", ("ndcg_cut_3", ">0"): "NDCG@3 > 0", ("ndcg_cut_3", ">=0.5"): "NDCG@3 ≥ 0.5",
          ("ndcg_cut_3", "=1"): "NDCG@3 = 1"}  # fmt: skip
-_ANSWERS = (
-    "the answers of the reading-comprehension model are not released; `breakdown --answers … --gold …` makes it of your own"
-)
+_ANSWERS = "the answers of the reading-comprehension model are not here; `breakdown --answers … --gold …` makes it of your own"
 _COLLECTION = (
     "needs MS MARCO, TREC CAR and monoT5-3B; on a collection of yours `robustcs robustness` with `[retrieval]` does it"
 )
-_RATINGS = "the ratings are not released; `robustcs agreement` makes it of the sheets of your raters"
+_RATINGS = "the ratings are not here; `robustcs agreement` makes it of the sheets of your raters"
 
 QR_ANALYSIS = Paper(
     "Vakulenko, Longpre, Tu and Anantha (2020): A Wrong Answer or a Wrong Question?", "qr-error-analysis-2020.txt",
@@ -242,7 +240,7 @@ QR_ANALYSIS = Paper(
         Row("Figure 3", "Pearson's r of ROUGE and Jaccard of answer tokens, CANARD", "0.31", why=_ANSWERS),
         Row("Section 6", "Turns rewritten by people that needed none", "10 %", "", "bins", _rewritten_without_need),
         Row("Section 2.3", "Correlation of ROUGE-1 recall and USE with people's judgments", "0.69 0.71",
-            why="figures of another paper; the judgments are not released"),
+            why="figures of another paper; the judgments are not here"),
     ),
 )  # fmt: skip
 
@@ -268,26 +266,26 @@ ECAST = Paper(
         Row("Table 9", "Entity removal, 2020", "30.16", "33.83", "context 2020", _bleu("nouns taken off"),
             "the paper tags words with NLTK, whose tagger is a download; ours goes by word lists and neighbours"),
         Row("Table 9", "Entity removal, 2021", "34.09", "38.22", "context 2021", _bleu("nouns taken off"), "as above"),
-        Row("Table 9", "Rewrite, 2020 and 2021", "56.57 56.01", why="the author's own rewrites are not released"),
+        Row("Table 9", "Rewrite, 2020 and 2021", "56.57 56.01", why="the author's own rewrites are not here"),
         Row("Table 9", "T5-CR, 2020 and 2021", "53.70 51.85",
-            why="the model is not released; `paraphrase --context-remover FOLDER` prints this row for a model of yours"),
+            why="the model is not here; `paraphrase --context-remover FOLDER` prints this row for a model of yours"),
         Row("Section 5", "Fleiss' κ over all ratings, and after filter and grouping", "0.07–0.12 0.26–0.36", why=_RATINGS),
         Row("Figure 7", "Means by criterion: meaning, raw meaning, entailment, passage, diversity", "4.2 4.1 4.6 4.4 2.7",
             why=f"{_RATINGS}: tables `means`, `grouped`, `source_kappa` and the figure"),
         Row("Table 10", "ParaDiverse", "22.60", "25.74", "diversity", _values("bleu", "value", 2),
-            "ours: the manual turns of CAsT 2020 only; the paper's sources, reformulated turns among them, are not released"),
-        Row("Table 10", "ParaAuto", "32.06", why="the paraphrases before diversification are not released; `robustcs"
+            "ours: the manual turns of CAsT 2020 only; the paper's sources, reformulated turns among them, are not here"),
+        Row("Table 10", "ParaAuto", "32.06", why="the paraphrases before diversification are not here; `robustcs"
             " paraphrase` prints it for yours"),
         Row("Table 11", "Three test sets of each kind beside the baselines, by year", "0.506 … 0.248", why=_COLLECTION),
         Row("Table 12", "Grades 0 to 4 in the qrels of CAsT 2020", "33781 2697 1834 1408 731 of 40451",
             "", "unjudged", _grades),
         Row("Table 13", "Unjudged passages in the top 3 of the baselines, CAsT 2020: manual, raw", "2 % 2 %", "38 % 6 % 3 %",
-            "unjudged", _unjudged, "the paper's runs are not released; ours are public BERT runs of raw, automatic and"
+            "unjudged", _unjudged, "the paper's runs are not here; ours are public BERT runs of raw, automatic and"
             " manual turns"),
         Row("Table 13", "Unjudged passages of the test sets, and the grades they got", "16 % to 26 %",
-            why="neither runs nor new judgments are released; `unjudged --new-qrels` prints it"),
+            why="neither runs nor new judgments are here; `unjudged --new-judgments` prints it"),
         Row("Table 14", "Before and after the new judgments", "0.490 … 0.306",
-            why="the new judgments are not released; `robustcs augment` prints it"),
+            why="the new judgments are not here; `robustcs augment` prints it"),
         Row("Stage 4", "Too similar to another of the turn in ECAsT as published: manual, raw", "", "836 964", "paraphrases",
             _values("similar", "paraphrases", None), "the paper gives no number"),
     ),
@@ -306,9 +304,9 @@ CLARIQ = Paper(
             "ours: 3940 questions, the released bank"),
         Row("Table 3", "Words of an answer", "8.48 4.40", "8.14 4.40", "questions", _words("answers"),
             "ours: the dev part alone"),
-        Row("Table 3", "Conversations of several turns", "1,596,757 … 499", why="they are not among the data"),
+        Row("Table 3", "Conversations of several turns", "1,596,757 … 499", why="they are not here"),
         Row("Table 4", "Clarification need: precision, recall, F1, MSE of three models", "0.6039 … 0.6557",
-            why="the predictions are not released; `robustcs clariq --need NAME=FILE` prints it for yours"),
+            why="the predictions are not here; `robustcs clariq --need NAME=FILE` prints it for yours"),
         *(
             Row("Table 5", f"MRR, P@1, NDCG@3, NDCG@5, dev, {what}", published, ours, "questions", _facets(run), why)
             for what, run, published, ours, why in (
@@ -321,21 +319,21 @@ CLARIQ = Paper(
                 ("BM25", "bm25", "0.3096 0.2313 0.1608 0.1530", "", ""),
             )
         ),
-        Row("Table 5", "The other models, and the test set", "0.3640 … 0.1025", why="their runs are not released"),
+        Row("Table 5", "The other models, and the test set", "0.3640 … 0.1025", why="their runs are not here"),
         Row("Table 6", "Recall at 5, 10, 20, 30, dev, BM25", "0.3245 0.5638 0.6675 0.6913", "0.3246 0.5638 0.6675 0.6913",
             "questions", _values("question_relevance", "recall", 4), "0.324557: the paper cuts"),
-        Row("Table 6", "The other models, and the test set", "0.3649 … 0.8360", why="their runs are not released"),
+        Row("Table 6", "The other models, and the test set", "0.3649 … 0.8360", why="their runs are not here"),
         Row("Table 7", "Multi-turn, two models", "0.1798 … 0.0494",
-            why="runs and the table of contexts of the test set are not released as data that is not a pickle"),
+            why="runs and the table of contexts (a pickle) of the test set are not here"),
         Row("Table 8", "Share of pairs that ELECTRA wins: HU, EG, IN, KL, CL", "0.57 0.59 0.56 0.57 0.56",
-            why="the judgments are not released; `robustcs clariq --preferences FILE` prints it with tests"),
+            why="the judgments are not here; `robustcs clariq --preferences FILE` prints it with tests"),
     ),
 )  # fmt: skip
 
 SNIPPETS = Paper(
     "Łajewska and Balog (2023): CAsT-snippets", "cast-snippets-2023.md",
     (
-        Row("Figure 1", "κ, J and alpha of an example", why="an example whose offsets are not released"),
+        Row("Figure 1", "κ, J and alpha of an example", why="an example whose offsets are not here"),
         Row("Figure 2", "An annotated passage", why="an example, no figures"),
         Row("Figure 3", "The two tasks", why="a drawing, no figures"),
         Row("Table 1", "Median seconds of a paragraph: masters, experts", "63 96", "63.0 93.5", "masters",
@@ -344,7 +342,7 @@ SNIPPETS = Paper(
             "ours: snippets of topic 132; the paper adds the choice of sentences, topic 133 and rejected rows"),
         Row("Table 1", "Acceptance: masters, of paragraphs and of sentences", "90% 87%",
             why="the released files hold accepted rows alone; `robustcs agreement` prints it for files that hold all"),
-        Row("Table 1", "Cost, and regular workers and Prolific", "182s … $0.56", why="not among the data"),
+        Row("Table 1", "Cost, and regular workers and Prolific", "182s … $0.56", why="not here"),
         Row("Table 2", "J, J4, J3, J2 of five masters, paragraphs", "0.18 0.35 0.53 0.73", "", "masters",
             _values("jaccard", "value", 2)),
         Row("Table 2", "J, J2 of three experts, paragraphs", "0.25 0.54", "", "experts", _values("jaccard", "value", 2)),
@@ -354,7 +352,7 @@ SNIPPETS = Paper(
             _values("reference", "f1", 2)),
         Row("Table 3", "The same, sentences", "0.41 0.43 0.44", "0.35 0.37 0.38", "sentences", _values("reference", "f1", 2),
             "ours: topic 132 alone; in 58 of its 252 sentences no expert chose anything"),
-        Row("Tables 2, 3", "Regular workers and Prolific", "0.02 … 0.57", why="the annotations are not among the data"),
+        Row("Tables 2, 3", "Regular workers and Prolific", "0.02 … 0.57", why="the annotations are not here"),
         Row("Table 4", "Tokens of an annotation, snippets of an annotation", "39.6 2.3", "60.0 3.3", "masters",
             lambda tables: _written((tables["statistics"][0][name] for name in
                                      ("tokens_per_annotation", "snippets_per_annotation")), 1),
@@ -380,7 +378,7 @@ REGIN = Paper(
             "as above"),
         Row("Response QRels", "Relevant of 2479 responses: relevance, conciseness, naturalness, all", "", "1554 918 1008 579",
             "responses", _values("qrels", "relevant", None, turn_set="all"),
-            "nothing is printed; runs of responses are not released"),
+            "nothing is printed; runs of responses are not here"),
     ),
 )  # fmt: skip
 
@@ -398,9 +396,9 @@ RECOMPUTED = tuple(
 _HEAD = """# The papers, table by table
 
 Every table and figure of the five papers that robustcs comes from: what is printed, what the command gives on the public data,
-and why where the two differ or cannot be had. Written by `python docs/update.py` from `tests/papers.py`; a test runs every
-command and compares every figure. The commands, below, are run in the folder of the public data. Bins are in the order
-✗✗✗ ✓✗✗ ✗✓✗ ✓✓✗ ✗✗✓ ✓✗✓ ✗✓✓ ✓✓✓ of Original, QR and Human.
+and why where the two differ or cannot be had; what is "not here" is not among these data. Written by `python docs/update.py`
+from `tests/papers.py`; a test runs every command and compares every figure. The commands, below, are run in the folder of the
+public data. Bins are in the order ✗✗✗ ✓✗✗ ✗✓✗ ✓✓✗ ✗✗✓ ✓✗✓ ✗✓✓ ✓✓✓ of Original, QR and Human.
 """
 
 
