@@ -21,7 +21,7 @@ from robustcs.result import Evaluated
 from robustcs.similarity.feedback import strip_feedback
 from robustcs.studies.paraphrase.stages import Made, Paraphrased, Request, paraphrase, without_context
 from tests.conftest import Command
-from tests.retrieval_support import needs_transformers, t5, tokenizer, train
+from tests.retrieval_support import needs_gpu, needs_transformers, t5, tokenizer, train
 
 RAW = {"1_1": "Wow! What is honey?", "1_2": "Cool. Why doesn't it spoil?", "2_1": "What is tea?"}
 MANUAL = {"1_1": "What is honey?", "1_2": "Cool. Why doesn't honey spoil?", "2_1": "What is tea?"}
@@ -293,12 +293,8 @@ def test_devices_and_folders_that_do_not_work(model: Path, tmp_path: Path, monke
         by_model(tmp_path / "gone")
 
 
-@needs_transformers
+@needs_gpu
 def test_half_precision_on_a_gpu(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    if not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
     assert any("on cuda in half precision" in note for note in by_model(model, device="cuda").evaluated.notes)
