@@ -308,7 +308,8 @@ def test_printed_the_page_leaves_nothing_out_at_its_edges(watched: Watched, addr
     page.set_viewport_size({"width": 680, "height": 960})
     assert not page.locator("nav").is_visible()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".cards details:not([open])").count() == 0
+    assert not page.locator(".fold > summary").first.is_visible(), "what is folded away is not printed"
     assert page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35  # browsers shrink a page that little
     assert page.pdf(format="A4")[:5] == b"%PDF-"
 

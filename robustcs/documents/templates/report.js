@@ -501,7 +501,8 @@
 
   addEventListener("hashchange", show);
   addEventListener("popstate", show);
-  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
+  // What is folded away stays so on paper: the PDF has it in its appendix.
+  addEventListener("beforeprint", () => document.querySelectorAll(".cards details").forEach((part) => (part.open = true)));
   show();
 
   // ------------------------------------------------------------ once the page is shown
