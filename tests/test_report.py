@@ -494,3 +494,25 @@ def test_the_demo_names_page_and_pdf(small: Path, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().out.splitlines() == ["wrote shown/report.html", "wrote shown/report.pdf"]
     with pytest.raises(InputError, match=r"^no\.toml: "):
         demo_command.main(["--config", "no.toml"], standalone_mode=False)
+
+
+def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None:
+    lines = ['qrels = "qrels.txt"', 'metrics = ["ndcg_cut_3"]', "[runs]"]
+    turns = [f"{topic}_1" for topic in range(1, 8)]
+    for name, best in (("good", "d1"), ("bad", "d3"), ("open", "d9")):
+        order = [best, *(one for one in ("d1", "d2", "d3") if one != best)]
+        rows = [f"{turn} Q0 {one} {rank} {9 - rank} {name}\n" for turn in turns for rank, one in enumerate(order, 1)]
+        (tmp_path / f"{name}.trec").write_text("".join(rows))
+        lines.append(f'{name} = "{name}.trec"')
+    judged = [f"{turn} 0 d{number} {3 - number}\n" for turn in turns for number in (1, 2, 3)]
+    (tmp_path / "qrels.txt").write_text("".join(judged))
+    (tmp_path / "robustcs.toml").write_text("\n".join(lines))
+    document = make_report(read_project(tmp_path / "robustcs.toml"), folder=tmp_path).document
+    assert document.opening is not None and document.opening.what == "3 runs · 7 turns"
+    assert list(openings(document)) == [
+        "Which systems can be told apart?", "How much of the drop is only holes in the judgments?",
+    ]  # fmt: skip
+    assert openings(document)["Which systems can be told apart?"].startswith("1.000 ")
+    assert openings(document)["How much of the drop is only holes in the judgments?"].startswith("33.3 % of the top 3 passages")
+    table, figure = document.opening.blocks
+    assert isinstance(table, Table) and [row[0] for row in table.rows][0] == "good" and isinstance(figure, Picture)

@@ -57,9 +57,9 @@ def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Gr
     """
     metrics = list(dict.fromkeys(result.bounds[result.bounds["low"].notna()]["metric"]))
     drops = result.drops[result.drops["metric"] == headline_measure(metrics)] if metrics else result.drops
-    rewriters = drops[[roles.get(str(name)) == "qr" for name in drops["group"]]]
-    others = drops[[str(name) in groups for name in drops["group"]]]
-    chosen = [rewriters.nsmallest(1, "drop"), others.nlargest(1, "drop")]
+    rewriters = drops.loc[[roles.get(str(name)) == "qr" for name in drops["group"]]]
+    others = drops.loc[[str(name) in groups for name in drops["group"]]]
+    chosen = [rewriters.sort_values("drop", kind="stable").head(1), others.sort_values("drop", kind="stable").tail(1)]
     said = [_expected(row, result) for part in chosen for row in part.itertuples()]
     return tuple(said) or (_holes(result),)
 
