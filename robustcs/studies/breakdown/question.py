@@ -6,14 +6,17 @@ from dataclasses import replace
 
 from robustcs.documents.document import Block, Cards, Figure
 from robustcs.documents.headline import headline_cut
+from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
+from robustcs.slicing.table import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.ask import ask
 from robustcs.studies.breakdown.overview import overview, verdicts
 from robustcs.studies.breakdown.show import finding, show, show_turns, shown_cuts
+from robustcs.studies.breakdown.show_slices import slice_findings
 from robustcs.studies.study import Answer, Question
 
 #: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
@@ -43,11 +46,24 @@ def _answers(project: Project) -> Project:
     return replace(part, metrics=measures(project, of_answers=True))
 
 
+def _result(workspace: Workspace) -> Breakdown:
+    """With slices by depth, and by texts where there are Original ones; those found where there are enough conversations."""
+    texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
+    slices = ["depth", TEXTS] if texts else ["depth"]
+    try:
+        return ask(workspace, slices=slices, find_slices=True)
+    except UsageError as error:
+        if error.slug != "few-units":
+            raise
+        return ask(workspace, slices=slices)
+
+
 def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
+    result = _result(workspace)
     blocks = tuple(block for block in show(result) if not isinstance(block, Figure))  # the overview has it
+    findings = (*finding(result), *slice_findings(result))
     return Answer(
-        finding(result), _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result),
+        findings, _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result),
         verdicts=verdicts(result), overview=overview(result),
     )  # fmt: skip
 
@@ -67,7 +83,7 @@ def _answered(project: Project) -> bool:
     return bool(project.gold) or any(part.answers for part in project.formulations.values())
 
 
-_TABLES = ("attribution", "rewriters", "blame", "bins", "answerable")
+_TABLES = ("attribution", "rewriters", "blame", "bins", "answerable", "error_types", "found_slices")
 
 QUESTIONS = (
     Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, given=_ranked, answer=_answer),

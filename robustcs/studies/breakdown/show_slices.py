@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.headline import Cut
+from robustcs.documents.headline import Cut, headline_cut
 from robustcs.documents.slices import SHARES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
@@ -14,6 +15,8 @@ from robustcs.documents.words import (
     measure_label,
     noted,
     number,
+    number_interval,
+    p_equals,
     percent,
     share_interval,
     signed,
@@ -123,3 +126,28 @@ def draw_costs(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
         low, value, high = (own[column].to_numpy() for column in ("points_low", "points", "points_high"))
         panels.append(MeanPanel(str(name), low, value, high))
     return forest(types, panels, f"points of mean {measure_label(cut[0])}, 95 %", zero=True)
+
+
+def slice_findings(result: Breakdown) -> tuple[str, ...]:
+    """Which difference from Human stands in most errors of the best rewriter, and on which turns rewriters lose most."""
+    cut = headline_cut(list(dict.fromkeys(zip(result.turns["metric"], result.turns["threshold"], strict=True))))
+    best = result.rewriters[result.rewriters["metric"] == cut[0]].sort_values("mean", kind="stable")["rewriter"].iloc[-1]
+    rows = _at(result.error_types, cut)
+    rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
+    sentences = []
+    who = "the rewriter" if best == "qr" else f"the rewriter {best}"
+    for row in rows.head(1).itertuples():
+        known = "" if math.isnan(row.loss_low) else f", 95 % interval {number_interval(row.loss_low, row.loss_high)}"
+        sentences.append(
+            f"{percent(row.of_errors)} of the errors of {who} (correct if {cut_label(cut)}) stand in rewrites with"
+            f" “{row.type}” against the Human text: {row.errors} of {row.turns} such turns, which lose"
+            f" {number(row.loss, 3)} {measure_label(cut[0])} on average{known}."
+        )
+    finds = result.found_slices[(result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")]
+    for row in finds.head(1).itertuples():
+        sentences.append(
+            f"It is turns with {row.rule} on which {'the rewriter' if row.rewriter == 'qr' else row.rewriter} loses most"
+            f" {measure_label(cut[0])}: {number(-row.value, 3)} against {number(-row.rest, 3)} elsewhere"
+            f" (p {p_equals(row.p)}, corrected for {row.rules} rules tried)."
+        )
+    return tuple(sentences)

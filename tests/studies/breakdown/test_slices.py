@@ -9,7 +9,11 @@ import pandas as pd
 import pytest
 
 import robustcs
+from robustcs.documents.document import Table
+from robustcs.project.reading import read_project
+from robustcs.project.workspace import Workspace
 from robustcs.similarity.error_types import type_finder
+from robustcs.studies.breakdown.question import QUESTIONS
 from tests.conftest import Command
 
 
@@ -69,3 +73,25 @@ def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: P
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["error_types"]
     lost = {row["rewriter"]: row["turns"] for row in rows if row["type"] == "pronoun left" and row["threshold"] == ">=0.5"}
     assert lost["b"] > lost["a"]  # the raw text keeps them all
+
+
+def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
+    opening, answers = (
+        question.answer(Workspace(question.part(read_project(demo / "robustcs.toml")))) for question in QUESTIONS
+    )
+    cost = next(sentence for sentence in opening.findings if "stand in rewrites with" in sentence)
+    assert cost.startswith("94.4 % of the errors of the rewriter (correct if NDCG@3 ≥ 0.5)")
+    assert "17 of 43 such turns, which lose 0.303 NDCG@3 on average, 95 % interval 0.177 to 0.462." in cost
+    assert {"error_types", "slices", "found_slices"} <= {block.of for block in opening.blocks if isinstance(block, Table)}
+    assert answers.findings[-1].startswith("It is turns with depth ≤ 4 and shift = stays on which the rewriter loses most F1")
+
+
+def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{topic}_{turn} 0 d 1\n" for topic in range(6) for turn in (1, 2)))
+    for name in ("qr", "human"):
+        lines = [f"{topic}_{turn} Q0 {'d' if name == 'human' else 'e'} 1 1 x\n" for topic in range(6) for turn in (1, 2)]
+        (tmp_path / name).write_text("".join(lines))
+    (tmp_path / "qr").write_text((tmp_path / "qr").read_text() + "0_1 Q0 d 2 0.5 x\n")
+    project = robustcs.open_project(qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human")
+    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].part(project))).results["breakdown"]
+    assert len(result.tables["slices"]) and not len(result.tables["found_slices"])
