@@ -109,15 +109,20 @@ def hole_warnings(
         found.append(f"The hole model learned from {len(judged)} judged passages only.")
     groups = model.groups if sources.warned is None else sources.warned
     numbers, alone = found_alone(pool, groups, int(holes.best.max()))
+    lonely = []
     for group, own in zip(numbers.tolist(), alone, strict=True):
         unjudged, known = int(own[holes.pairs].sum()), int(own[judged.pairs].sum())
         if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
             runs = [name for name, number in zip(pool.names, groups, strict=True) if number == group]
             name = sources.names.get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
-            found.append(
-                f"Of the passages that only {name} found at these ranks, {known} of {known + unjudged} are judged: nothing"
-                " tells whether they are poorer or better than those of other runs, and 95 % may be less here."
-            )
+            lonely.append((name, f"{known} of {known + unjudged}"))
+    if lonely:
+        (name, share), *others = lonely
+        more = "".join(f", of those that only {other} found {theirs}" for other, theirs in others)
+        found.append(
+            f"Of the passages that only {name} found at these ranks, {share} are judged{more}: nothing tells whether they are"
+            " poorer or better than those of other runs, and 95 % may be less here."
+        )
     deep = int((holes.log_best > model.limit).sum())
     if deep >= _DEEP * total:
         found.append(

@@ -98,6 +98,10 @@ class Comparison(Result):
         The table ``inputs``.
     old_name, new_name
         What the states are called.
+    scores
+        (run, measure) → turn → (old, new), of the turns that both states score.
+    texts
+        Run → turn → (old, new) question text, where known.
     tops
         ``RUN, old`` or ``RUN, new`` → the best passages by turn; of runs that changed, where asked for and known.
     passages
@@ -116,6 +120,8 @@ class Comparison(Result):
     gate: pd.DataFrame
     old_name: str
     new_name: str
+    scores: Mapping[tuple[str, str], Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    texts: Mapping[str, Mapping[str, tuple[str | None, str | None]]] = field(default_factory=dict)
     tops: Mapping[str, Top] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
 
@@ -177,6 +183,16 @@ def compare(
         gate=GATE.frame(gate_rows(conditions, changes, old, new, thresholds, evaluated.policy.unit, seed)),
         old_name=old.name,
         new_name=new.name,
+        scores={
+            (change.run, change.metric): dict(
+                zip(change.turns, zip(change.old.tolist(), change.new.tolist(), strict=True), strict=True)
+            )
+            for change in changes
+        },
+        texts={
+            name: {turn: (old.systems[name].texts.get(turn), new.systems[name].texts.get(turn)) for turn in turns}
+            for name in common
+        },
     )
 
 

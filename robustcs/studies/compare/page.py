@@ -38,16 +38,14 @@ def _turns(result: Comparison) -> dict[str, Any]:
     sides = [(run, when) for run in runs for when in ("old", "new")]
     passages: dict[str, int] = {}
     turns = []
-    for turn, part in frame.groupby("turn", sort=False):
-        rows = {(row.run, row.metric): row for row in part.itertuples()}
-        texts = {row.run: {"old": row.old_text, "new": row.new_text} for row in part.itertuples()}
+    for turn in dict.fromkeys(frame["turn"]):
         tops = [result.tops.get(f"{run}, {when}", {}).get(str(turn), []) for run, when in sides]
         turns.append({
             "turn": str(turn),
             "topic": conversation(str(turn)),
-            "texts": [texts.get(run, {}).get(when) for run, when in sides],
+            "texts": [text for run in runs for text in result.texts[run][turn]],
             "scores": [
-                [getattr(rows[run, metric], when) if (run, metric) in rows else None for run, when in sides]
+                [score for run in runs for score in result.scores.get((run, metric), {}).get(turn, (None, None))]
                 for metric in metrics
             ],
             "bins": [],

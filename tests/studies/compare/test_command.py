@@ -126,6 +126,9 @@ def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> No
 def test_the_page_shows_old_beside_new(in_copy: Command, tmp_path: Path) -> None:
     in_copy("compare plain.toml robustcs.toml --html changes.html")
     page = (tmp_path / "demo" / "changes.html").read_text("utf-8")
+    known = cards(page)
+    assert len(known["turns"]) > 40 and None not in {text for turn in known["turns"] for text in turn["texts"]}
+    assert None not in {score for turn in known["turns"] for row in turn["scores"] for score in row}
     assert '"qr, old"' in page and '"qr, new"' in page and "From plain.toml to robustcs.toml" in page
 
 
