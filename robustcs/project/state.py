@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import InputError, Problem
 from robustcs.evaluation.bounds import measure_bounds
@@ -23,6 +22,7 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import read_json
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Project
@@ -130,11 +130,11 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
     turns = list(system.rankings)
     names = [[document for document, _ in system.heads.get(turn, ())] for turn in turns]
     starts = np.cumsum([0, *map(len, names)])
-    documents = pa.array([document for head in names for document in head], pa.string())
+    ids = Ids.of(document for head in names for document in head)
     answered = [place for place, head in enumerate(names) if head]
     ranking = Ranking(
-        name, tuple(turns[place] for place in answered), np.append(starts[answered], starts[-1]), documents,
-        np.arange(len(documents), dtype=np.int32), np.zeros(len(documents), dtype=bool), 0, (),
+        name, tuple(turns[place] for place in answered), np.append(starts[answered], starts[-1]), ids,
+        np.arange(len(ids), dtype=np.int32), np.zeros(len(ids), dtype=bool), 0, (),
     )  # fmt: skip
     run = judged_run(ranking, qrels, 0)
     known = set(turns)
