@@ -60,6 +60,7 @@ class Inputs:
         self._entries: dict[str, dict[str, Any]] = {}
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
+        self._sample_files: list[tuple[Path | str, dict[str, str]]] = []
         self.notes: list[str] = []
         protect_inputs(project)
 
@@ -142,11 +143,6 @@ class Inputs:
         They are ranked by ``policy``, or by that of the project.
         """
         policy = policy or self.project.policy
-        read = {path for _, path in files}
-        for part in self.project.formulations.values():
-            if part.run in read and part.sample_runs and not self.takes_samples:
-                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one for each sample: the first stands for it"
-                self.notes += [note] if note not in self.notes else []
 
         def one(role: str, path: Path) -> tuple[T, int]:
             run = read_run(path, role, ranks=policy.order == "rank")
@@ -156,6 +152,11 @@ class Inputs:
 
     def _each(self, files: Sequence[tuple[str, Path]], one: Callable[[str, Path], tuple[T, int]]) -> list[T]:
         """``one`` of every (role, run file), which gives the rows of the file as well; ``jobs`` of them at a time."""
+        read = {path for _, path in files}
+        for part in self.project.formulations.values():
+            if part.run in read and part.sample_runs and not self.takes_samples:
+                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one for each sample: the first stands for it"
+                self.notes += [note] if note not in self.notes else []
         with ThreadPoolExecutor(self.jobs) as pool:
             built = list(self.track(pool.map(one, *zip(*files, strict=True)) if files else [], "reading runs", len(files)))
         for (role, path), (_, rows) in zip(files, built, strict=True):
@@ -210,6 +211,13 @@ class Inputs:
     def _text_samples(self, source: TextSource, key: str) -> dict[str, Samples]:
         samples = self._open(source).samples("qr", source.column)
         self.remember(f"{key} texts", source.path, len(samples))
+        self._sample_files.append((source.path, {turn: texts[0] for turn, texts in samples.items()}))
+        return samples
+
+    def samples_of(self, turns: Iterable[str]) -> dict[str, dict[str, Samples]]:
+        """:attr:`samples`, where they are joined with ``turns`` of the qrels or runs; raises as :meth:`texts_of` does."""
+        samples = self.samples
+        self.refuse_strangers(self._sample_files, turns)
         return samples
 
     def _open(self, source: TextSource) -> TextFile:

@@ -37,9 +37,12 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
         measures, notes = workspace.ranking_measures(())
         scores, evaluated = workspace.scores_of([file for some in files.values() for file in some], measures)
         evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    rankings = {part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files}
+    answered = set(next(iter(scores.values())).index) if scores else {turn for some in rankings.values() for turn in some}
+    samples = workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
     found, notes = [], list[str]()
     for part in parts:
-        texts = workspace.samples[part.name]
+        texts = samples[part.name]
         frames = [scores[file.name] for file in files.get(part.name, []) if scores]
         turns = list(frames[0].index) if frames else []
         fewer = {turn for turn, some in texts.items() if len(some) < len(frames)} & set(turns)
@@ -53,10 +56,10 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
                 {turn: texts[turn] for turn in sorted(texts, key=turn_sort_key)},
                 {
                     metric: np.column_stack([frame[metric][turns] for frame in frames])
-                    for metric in (frames[0] if frames else ())
+                    for metric in (frames[0] if turns else ())
                 },
                 turns,
-                _rankings(workspace, files[part.name]) if part.name in files else {},
+                rankings.get(part.name, {}),
                 len(files.get(part.name, [])),
             )
         )
