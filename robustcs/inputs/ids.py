@@ -138,8 +138,11 @@ class Ids:
             return self._hashes
         found = self.lengths.astype(np.uint64) * _OTHER
         for number in range(-(-int(self.lengths.max(initial=0)) // 8)):
-            found = (found ^ self.words(number)) * _FACTOR
-            found ^= found >> _HALF
+            mixed = (found ^ self.words(number)) * _FACTOR
+            mixed ^= mixed >> _HALF
+            # what stands beside an id must not change its hash: a shorter one is done
+            longer = self.lengths > 8 * number
+            found = mixed if longer.all() else np.where(longer, mixed, found)
         return found
 
     def keep_hashes(self) -> None:

@@ -29,6 +29,7 @@ def test_ids_are_what_their_texts_are(texts: list[str], data: st.DataObject) -> 
         assert ids.equal(rolled).tolist() == [a == b for a, b in zip(texts, rolled.texts(), strict=True)]
     hashes = ids.hashes().tolist()
     assert len(set(hashes)) == len(set(texts))
+    assert hashes == [Ids.of([text]).hashes()[0] for text in texts], "whatever ids stand beside it"
 
 
 @given(
