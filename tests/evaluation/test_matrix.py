@@ -26,7 +26,7 @@ from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 
 turns_ = st.sampled_from(["2_1", "1_1", "1_2", "1_10", "9"])
-documents_ = st.integers(0, 12).map(lambda number: f"d{number}")
+documents_ = st.integers(0, 12).map(lambda number: f"d{number}" + "-long" * (number % 4))
 runs_ = st.dictionaries(turns_, st.lists(documents_, min_size=1, max_size=10, unique=True), min_size=1)
 qrels_ = st.dictionaries(turns_, st.dictionaries(documents_, st.integers(-2, 4), min_size=1), min_size=1)
 
