@@ -37,7 +37,7 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
       report.html, report.pdf   the report
       tables/                   every table as LaTeX, and all data as CSV
       results/                  every result as JSON
-      figures/                  every figure as SVG and PDF, as wide as a page and as a column
+      figures/                  SVG and PDF, as wide as a page and as a column
     Running it again computes only what changed: inputs, settings, program.
 
     \b
