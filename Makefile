@@ -3,6 +3,7 @@
 # make docs   the docs as a site, into site, its links followed
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
+# make bench  what a run takes to evaluate, beside other tools, into bench/README.md
 # make audit  known vulnerabilities of the locked versions, where the network can be reached
 # make lock   the lock files anew, with the newest versions that setup.cfg and optional.in allow
 # Each makes its own environment in .venv with the versions of the lock files, which pip checks by their hashes; only
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-dep
 INSTALL := $(PIP) --no-build-isolation
 LOCKED := $(INSTALL) --require-hashes
 
-.PHONY: demo test docs fuzz check lint audit lock clean
+.PHONY: demo test docs fuzz check lint bench audit lock clean
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
@@ -41,6 +42,9 @@ lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(VENV)/dev
+	$(BIN)/python bench/evaluate.py --write
 
 audit: $(VENV)/dev
 	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt docs.txt

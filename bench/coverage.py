@@ -17,7 +17,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import multiprocessing
-import re
 import sys
 import time
 from collections import defaultdict
@@ -30,6 +29,7 @@ import numpy as np
 from bench import coverage_cells as cells
 from bench import coverage_items as items
 from bench.coverage_breakdown import breakdown_trial
+from bench.pages import between
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "statistics.md"
@@ -215,13 +215,6 @@ def _place(key: tuple[str, str]) -> tuple[int, str, str]:
     return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
 
 
-def page(text: str, name: str, lines: list[str]) -> str:
-    """The page with what stands between the markers of ``name`` replaced."""
-    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    body = "\n".join([start, *lines, end])
-    return re.sub(re.escape(start) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL)
-
-
 def with_rows_of_others(text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]) -> list[str]:
     """``lines`` of what was ``found``, with what the page has of all else, in the order of the documentation."""
     made = {(kind, what) for (what, _), tally in found.items() for kind, _ in tally.counts}
@@ -256,7 +249,7 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name, lines in made.items():
         print("\n".join(lines), end="\n\n")
-        text = page(text, name, with_rows_of_others(text, name, lines, found) if options.part else lines)
+        text = between(text, name, with_rows_of_others(text, name, lines, found) if options.part else lines)
     if not options.print:
         PAGE.write_text(text, encoding="utf-8")
 

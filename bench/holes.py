@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
+from bench.pages import put  # noqa: E402
 from robustcs.evaluation.bounds import measure_bounds  # noqa: E402
 from robustcs.evaluation.hole_check import draws_interval  # noqa: E402
 from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
@@ -40,7 +41,6 @@ POLICY = EvaluationPolicy(relevance_level=2)
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_3", "P_5", "map"))
 RANDOM, DEPTHS = (10, 20, 40), (10, 20)
 PAGE = ROOT / "docs" / "holes.md"
-BEGIN, END = "<!-- table of bench/holes.py -->", "<!-- end of table -->"
 
 
 @dataclass(frozen=True)
@@ -224,9 +224,7 @@ def main() -> None:
         text = table(list(executor.map(trial, jobs)))
     print(text)
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+        put(PAGE, "hidings", text.splitlines())
 
 
 if __name__ == "__main__":

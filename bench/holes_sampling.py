@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
 
 from bench.holes import COLLECTIONS, MEASURES, PAGE, POLICY, hidden, truth  # noqa: E402
+from bench.pages import put  # noqa: E402
 from robustcs.evaluation.groups import RunSources  # noqa: E402
 from robustcs.evaluation.hole_expectation import EXPECTED, fill_holes  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED  # noqa: E402
@@ -33,7 +34,6 @@ from robustcs.statistics.units import units_of  # noqa: E402
 
 #: (collection, way of hiding) that are tried.
 WAYS = tuple((name, way) for name in ("cast2019", "cast2020") for way in ("random 20 %", "random 40 %", "unique to a group"))
-BEGIN, END = "<!-- table of bench/holes_sampling.py -->", "<!-- end of that table -->"
 
 
 def resampled(pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarray) -> tuple[RunPool, Grades]:
@@ -130,9 +130,7 @@ def main() -> None:
         text = table(list(executor.map(trial, jobs, chunksize=4)))
     print(text)
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+        put(PAGE, "samples", text.splitlines())
 
 
 if __name__ == "__main__":

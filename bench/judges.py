@@ -29,7 +29,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from bench.coverage import ROOT, page
+from bench.coverage import ROOT
+from bench.pages import put
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
@@ -251,12 +252,10 @@ def main() -> None:
     found = simulate(options.data, options.labellings, options.jobs)
     minutes = (time.monotonic() - start) / 60
     print(f"\n{23 * options.labellings} trials a cell, {minutes:.1f} minutes, {options.jobs} processes", file=sys.stderr)
-    text = PAGE.read_text(encoding="utf-8")
     for name, lines in {"estimates": estimate_table(found), "plans": other_table(found)}.items():
         print("\n".join(lines), end="\n\n")
-        text = page(text, name, lines)
-    if not options.print:
-        PAGE.write_text(text, encoding="utf-8")
+        if not options.print:
+            put(PAGE, name, lines)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 
 from bench import coverage
 from bench import coverage_cells as cells
+from bench.pages import between
 
 #: Kind of estimate → lowest and highest share of covered trials, over all rows of the kind.
 BOUNDS = {
@@ -81,8 +82,8 @@ def test_families_keep_their_level(shared_data: Path) -> None:
 def test_the_page_takes_the_tables() -> None:
     text = coverage.PAGE.read_text(encoding="utf-8")
     for name in ("intervals", "tests", "misses"):
-        new = coverage.page(text, name, ["| row |"])
-        assert f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new and coverage.page(new, name, ["| row |"]) == new
+        new = between(text, name, ["| row |"])
+        assert f"<!-- {name} -->\n| row |\n<!-- /{name} -->" in new and between(new, name, ["| row |"]) == new
 
 
 def test_the_tables_say_what_was_counted() -> None:
@@ -107,16 +108,14 @@ def test_a_part_alone_replaces_only_its_rows() -> None:
     tally = cells.Tally()
     tally.counts["mean J over texts", "0"] += (90, 100, 20, 0, 0, 0, 0, 0)
     found = {("CAsT-snippets", 10): tally}
-    text = coverage.page(
+    text = between(
         "<!-- intervals -->\n<!-- /intervals -->\n<!-- misses -->\n<!-- /misses -->", "intervals",
         ["| estimate |", "|---|", "| mean J over texts | CAsT-snippets | 10 | 1.0 | – |",
          "| share | DL 2021 | 10 | 95.0 | – |"],
     )  # fmt: skip
     lines = coverage.with_rows_of_others(text, "intervals", coverage.interval_table(found), found)
     assert lines[2:] == ["| mean J over texts | CAsT-snippets | 10 | 90.0 | 0.200 |", "| share | DL 2021 | 10 | 95.0 | – |"]
-    text = coverage.page(
-        text, "misses", ["- mean J over texts, CAsT-snippets, 10 units: 1 %", "- share, DL 2021, 10 units: 80 %"]
-    )
+    text = between(text, "misses", ["- mean J over texts, CAsT-snippets, 10 units: 1 %", "- share, DL 2021, 10 units: 80 %"])
     assert coverage.with_rows_of_others(text, "misses", ["- none"], found) == ["- share, DL 2021, 10 units: 80 %"]
     assert [task[:3] for task in coverage.tasks(100, ["judges"])][:3] == [
         ("judges", "LLMJudge topics", k) for k in (10, 20, 25)

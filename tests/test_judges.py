@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bench import judges
+from bench.pages import between
 
 FIELDS = {name: place for place, name in enumerate(judges.FIELDS)}
 
@@ -55,4 +56,4 @@ def test_labels_have_the_confusion_and_the_correlation_asked_for(shared_data: Pa
 def test_the_page_has_the_tables() -> None:
     text = judges.PAGE.read_text("utf-8")
     for name in ("estimates", "plans"):
-        assert judges.page(text, name, ["| row |"]) != text
+        assert between(text, name, ["| row |"]) != text
