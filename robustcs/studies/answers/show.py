@@ -108,7 +108,7 @@ def _causes(result: Coverage) -> Table:
     rows = []
     for system, part in rows_of.groupby("system", sort=False):
         by_cause = part.set_index("cause")
-        cells = [_share(by_cause.loc[cause]) for cause in causes]
+        cells = [_share(by_cause.loc[cause]) if cause in by_cause.index else "–" for cause in causes]
         rows.append((str(system), str(int(part["items"].iloc[0])), *cells))
     heads = ready(
         text("System"), count("items"),
@@ -153,7 +153,7 @@ def _figure(result: Coverage) -> Figure:
         words.append(f"{system}: {', '.join(parts)}")
     items = int(main_causes(result)["items"].iloc[0])
     return Figure(
-        "causes",
+        "missed",
         f"What became of the {items} {said(result)}: covered by the answer, or missed because of the generator, the rewriter or"
         " retrieval.",
         "; ".join(words) + ".",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.studies.answers.analysis import Item, System
 from robustcs.studies.answers.findings import coverage_findings
-from robustcs.studies.answers.show import main_importance, said
+from robustcs.studies.answers.show import main_importance, said, show
 from tests.studies.answers.test_analysis import held
 
 
@@ -18,6 +18,9 @@ def test_sentences_name_the_main_cause() -> None:
     assert second.startswith("Those of none hold least: 0.000") and "of 1 pair of systems" in second
     assert cause.startswith("qr misses 5 of 6 vital nuggets; 3 of them because only the human question would have found them")
     assert said(result) == "vital nuggets"
+    # every block has a name of its own, which pages and files take
+    slugs = [getattr(block, "slug", "") for block in show(result)]
+    assert len(slugs) == len(set(slugs)) > 3
 
 
 def test_without_importance_all_nuggets_and_without_nuggets_snippets_matter() -> None:
