@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,7 +51,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: int, tra
             shown.append(block)
     for question, answer in zip(section, answers, strict=True):
         files |= _data_files(question, answer, inputs)
-    return {
+    kept = {
         "findings": [finding for answer in answers for finding in answer.findings],
         "verdicts": encode([verdict for answer in answers for verdict in answer.verdicts]),
         "reading": first.reading,
@@ -63,6 +64,9 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: int, tra
         "inputs": inputs,
         "files": files,
     }
+    # tables may name the files that their rows come from
+    hidden: dict[str, Any] = json.loads(names.hide(json.dumps(kept, ensure_ascii=False)))
+    return hidden
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
