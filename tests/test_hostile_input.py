@@ -28,6 +28,7 @@ DIGITS = "a number of thousands of digits"
 HALF = "half a character (a lone surrogate); write UTF-8"
 SYSTEMS = "--qrels qrels.txt --run a=run.trec --run b=short.trec"
 FORMULATIONS = "--qrels qrels.txt --original run.trec --qr run.trec --human run.trec"
+RUN_X = "breakdown --qrels qrels.txt --original x --qr run.trec --human run.trec"
 CORRELATE = "correlate --qrels qrels.txt --qr run.trec --human run.trec --rewrites human=texts.tsv --rewrites qr=x"
 ANSWERS = "breakdown --metric f1 --answers original=right.json --answers qr=right.json --answers human=right.json --gold x"
 CLARIQ = "clariq --topics topics.tsv --run a=questions.trec"
@@ -72,7 +73,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     [
         f"{CLARIQ} --performance x", f"{CLARIQ} --evaluations a=x", f"{CLARIQ} --conversations x", f"{CLARIQ} --questions x",
         f"{CLARIQ} --need x", "clariq --preferences x", "clariq --topics topics.tsv --run a=x", CORRELATE, ANSWERS, CROWD_RUN,
-        "crowd x", "agreement x", "testsets --paraphrases x", f"breakdown {FORMULATIONS} --original x",
+        "crowd x", "agreement x", "testsets --paraphrases x", RUN_X,
         f"breakdown {FORMULATIONS} --qrels x", "check --config x",
     ],
 )  # fmt: skip
@@ -218,7 +219,7 @@ def test_zeros_without_end(call: Call) -> None:
     Path("x").write_bytes(gzip.compress(bytes(100 << 20)))
     end = "; check that this is the right file"
     assert call(CORRELATE) == (3, f"x:1: this line is longer than 64 MiB{end}")
-    assert call(f"breakdown {FORMULATIONS} --original x") == (3, f"x:1: this line is longer than 1 MiB{end}")
+    assert call(RUN_X) == (3, f"x:1: this line is longer than 1 MiB{end}")
 
 
 # ---------------------------------------------------------------- robustcs.toml and options
