@@ -27,6 +27,8 @@ FILES = {
 }  # fmt: skip
 ON_RUNS = "--qrels qrels.txt --original raw.trec --qr qr.trec --human human.trec"
 RUNS = f"breakdown {ON_RUNS}"
+#: The same without an Original, for a run that is broken.
+RAW = "breakdown --qrels qrels.txt --qr qr.trec --human human.trec --original"
 SWEEP = f"sweep {ON_RUNS}"
 TEXT = f"{RUNS} --rewrites original=texts.tsv"
 SCORED = "breakdown --metric ndcg_cut_3 --scores original=raw.eval --scores qr=qr.eval --scores human=human.eval"
@@ -65,9 +67,9 @@ def each_line(path: str, lines: int, message: str) -> str:
 
 CASES = [
     # ---- files that cannot be read
-    Case("missing run", f"{RUNS} --original gone.trec", 3, "gone.trec: no such file; check the path"),
+    Case("missing run", f"{RAW} gone.trec", 3, "gone.trec: no such file; check the path"),
     Case("missing qrels", f"{RUNS} --qrels gone.txt", 3, "gone.txt: no such file; check the path"),
-    Case("folder", f"{RUNS} --original folder", 3, "folder: this is a folder; name a file"),
+    Case("folder", f"{RAW} folder", 3, "folder: this is a folder; name a file"),
     Case("empty run", RUNS, 3, "raw.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
          {"raw.trec": ""}),
     Case("blank run", RUNS, 3, NO_ROWS, {"raw.trec": "\n\n"}),
@@ -82,21 +84,21 @@ CASES = [
          {"texts.tsv": TEXTS.replace("throat", "café").encode("latin-1")}),
     Case("old line ends", RUNS, 3, "raw.trec: lines end in carriage returns alone; save it with usual line ends",
          {"raw.trec": RUN.replace("\n", "\r")}),
-    Case("damaged gzip", f"{RUNS} --original raw.gz", 3,
+    Case("damaged gzip", f"{RAW} raw.gz", 3,
          "raw.gz: the compressed data are damaged (Compressed file ended before the end-of-stream marker was reached);"
          " copy the file again", {"raw.gz": gzip.compress(RUN.encode() * 50, mtime=0)[:-20]}),
     Case("binary file", RUNS, 3, f"raw.trec:1: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": b"%PDF-1.7\n"}),
     # ---- files in the wrong place
-    Case("qrels as run", f"{RUNS} --original qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns {RUN_WIDTH}; {IS_QRELS}")),
-    Case("scores as run", f"{RUNS} --original raw.eval", 3, each_line("raw.eval", 3, f"3 columns {RUN_WIDTH}; {IS_SCORES}")),
+    Case("qrels as run", f"{RAW} qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns {RUN_WIDTH}; {IS_QRELS}")),
+    Case("scores as run", f"{RAW} raw.eval", 3, each_line("raw.eval", 3, f"3 columns {RUN_WIDTH}; {IS_SCORES}")),
     Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns {QRELS_WIDTH}; {IS_RUN}")),
     Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns {QRELS_WIDTH}; {IS_SCORES}")),
     Case("run as scores", f"{SCORED} --scores qr=qr.trec", 3,
          each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run, which --run takes")),
     Case("qrels as scores", f"{SCORED} --scores qr=qrels.txt", 3,
          each_line("qrels.txt", 4, f"4 columns {SCORES_WIDTH}; {IS_QRELS}")),
-    Case("JSON as run", f"{RUNS} --original gold.json", 3,
+    Case("JSON as run", f"{RAW} gold.json", 3,
          "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
     Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec:1: not a file of texts; {IS_RUN}"),
     Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt:1: not a file of texts; {IS_QRELS}"),
@@ -152,6 +154,8 @@ CASES = [
          f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
          f"robustcs: no run of the qr formulation; give --qr FILE, {OR_INIT}"),
+    Case("two originals", f"{RUNS} --original human.trec", 2,
+         "robustcs: several runs of original; give each a NAME of its own: only rewriters vary"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
          f"robustcs: no run of the qr formulation (there are those of original, human); give --qr FILE, {OR_INIT}"),
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
@@ -239,7 +243,7 @@ CASES = [
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
-         " choice, turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of"),
+         " choice, turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),
@@ -453,7 +457,7 @@ def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: p
 
 def test_a_traceback_only_when_asked(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(folder, {})
-    assert run(shlex.split(f"{RUNS} --original gone.trec --traceback")) == 3
+    assert run(shlex.split(f"{RAW} gone.trec --traceback")) == 3
     err = capfd.readouterr().err
     assert err.startswith("Traceback (most recent call last):\n")
     assert err.endswith("\ngone.trec: no such file; check the path\n")

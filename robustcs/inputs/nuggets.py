@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robustcs.errors import ProblemList, UsageError, input_error
+from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.rag import TOPIC_NAMES, topic_of
 from robustcs.inputs.records import ByTurn, StrPath, is_turn_id, json_lines
 
@@ -91,7 +91,7 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
     Of a file with several runs, that with the ``run_id`` ``name`` is read.
 
     Raises :class:`InputError` with every bad line (bounded): no topic, no list of nuggets, an assignment that is none of
-    :data:`SUPPORT`, a topic that stands twice; :class:`UsageError` for several runs none of which is called ``name``.
+    :data:`SUPPORT`, a topic that stands twice, several runs none of which is called ``name``.
     """
     problems = ProblemList(path)
     texts: ByTurn[str] = ByTurn(path)
@@ -116,10 +116,8 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
     if not by_run:
         raise input_error(path, None, "the file has no assignments", "check the path", "empty")
     if len(by_run) > 1 and name not in by_run:
-        raise UsageError(
-            "several-runs", f"{path} has assignments of {', '.join(sorted(by_run))}, and none of {name!r}",
-            "give them one of these names",
-        )  # fmt: skip
+        told = f"assignments of {', '.join(sorted(by_run))}, and none of {name!r}"
+        raise input_error(path, None, told, "give the answers one of these names", "several-runs")
     return by_run[name] if name in by_run else next(iter(by_run.values()))
 
 

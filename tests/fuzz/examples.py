@@ -346,6 +346,15 @@ def nuggets(random: Random) -> str:
     return jsonl([{"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]} for place in (1, 2)])
 
 
+def assignments(random: Random) -> str:
+    said = ("support", "partial_support", "not_support")
+    return jsonl([
+        {"qid": str(place), "run_id": "a", "answer_text": text(random),
+         "nuggets": [{"text": text(random), "importance": "okay", "assignment": random.choice(said)}]}
+        for place in (1, 2)
+    ])  # fmt: skip
+
+
 def run_table(random: Random) -> str:
     rows: list[list[object]] = [[turn, f"d{place}", place, random.random()] for turn in turns(random) for place in (1, 2)]
     return table(random, random.choice((",", "\t")), ["query_id", "doc_id", "rank", "score"], rows)
@@ -380,5 +389,5 @@ EXAMPLES = (
     "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "labels_csv",
     "labels_jsonl", "judgments", "project",
     "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag",
-    "nuggets", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
+    "nuggets", "assignments", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip

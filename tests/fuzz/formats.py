@@ -24,7 +24,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.kinds import first_cells, kind_of
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
-from robustcs.inputs.nuggets import read_nuggets
+from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -123,6 +123,7 @@ FORMATS: dict[str, Format] = {
     "scores-today": _format(read_scores, make.scores_table),
     "table": Format(_table, (make.run_table, make.qrels_table, make.variations), (read_table,)),
     "nuggets": _format(read_nuggets, make.nuggets),
+    "assignments": _format(read_assignments, make.assignments),
     "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr),
     "predictions": _format(read_predicted_answers, make.answers, make.answers_jsonl, make.answers_rag),
     "paraphrases": _format(read_paraphrases, make.paraphrases),

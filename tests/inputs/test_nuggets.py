@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import InputError
 from robustcs.inputs.kinds import identify
 from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
 
@@ -69,7 +69,7 @@ def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
     assert kind is not None and kind.kind == "assignments"
     both = written(tmp_path, [assigned("r1"), assigned("r2", "not_support")])
     assert read_assignments(both, "r2")["1"] == Assigned((Nugget("a", "vital", (), 0.0),), None)
-    with pytest.raises(UsageError, match="has assignments of r1, r2, and none of 'r3'; give them one of these names"):
+    with pytest.raises(InputError, match="assignments of r1, r2, and none of 'r3'; give the answers one of these names"):
         read_assignments(both, "r3")
 
 
