@@ -12,7 +12,8 @@ from robustcs.project import readers
 from robustcs.project.given import file_of, several
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
-from robustcs.slicing.table import BY_TEXTS, TEXTS, WORDS, Slicing, turn_slicings
+from robustcs.slicing.table import Slicing, turn_slicings
+from robustcs.slicing.words import BY_TEXTS, TEXTS, WORDS
 
 #: What slices are looked for in where nothing is asked for.
 SEARCHED = ("depth", TEXTS)
@@ -34,7 +35,7 @@ def slicings(
     offered
         Words that are taken where ids and texts tell them.
     always
-        Words of :data:`~robustcs.slicing.table.BY_IDS` that are asked for in any case.
+        Words of :data:`~robustcs.slicing.words.BY_IDS` that are asked for in any case.
 
     Raises :class:`UsageError` for a word that is neither one of these nor a file, and for texts that are not given;
     :class:`InputError` for a wrong file.

@@ -12,19 +12,11 @@ import numpy.typing as npt
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.slicing import properties
+from robustcs.slicing.words import BY_IDS, BY_TEXTS, TEXTS
 from robustcs.statistics.units import unit_of
 from robustcs.wording import counted
 
 Texts = Mapping[str, Mapping[str, str]]
-
-#: What turns can be split by without a file: by their ids,
-BY_IDS = ("first", "depth", "conversation")
-#: and by their texts.
-BY_TEXTS = ("pronoun", "ellipsis", "length", "shift", "name")
-#: All of the latter.
-TEXTS = "texts"
-#: The words that ``--slices`` takes in place of a file.
-WORDS = (*BY_IDS, *BY_TEXTS, TEXTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +72,7 @@ def turn_slicings(
     columns: Mapping[str, Mapping[str, str]],
     offered: Sequence[str] = (),
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
-    """The slicings that are asked for (:data:`WORDS`), then one for each of ``columns``, and what a reader should know.
+    """The slicings that are asked for, then one for each of ``columns``, and what a reader should know.
 
     texts
         Name of a formulation → turn → text, of all turns that have one, evaluated or not: ``original`` for pronoun, ellipsis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.slicing.table import BY_IDS, BY_TEXTS, TEXTS
+from robustcs.slicing.words import BY_IDS, BY_TEXTS, TEXTS
 
 _WORDS = ", ".join((*BY_IDS, *BY_TEXTS))
 

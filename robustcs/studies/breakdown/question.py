@@ -11,7 +11,7 @@ from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.slicing.table import TEXTS
+from robustcs.slicing.words import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.ask import ask
 from robustcs.studies.breakdown.overview import overview, verdicts
