@@ -334,8 +334,10 @@ def test_what_lacks_is_named_only_where_something_was_given(demo: Path) -> None:
 
 
 def test_without_inputs_there_is_no_report() -> None:
-    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; Wrong answer or wrong question\? "):
+    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; name your files in robustcs.toml, which"):
         make_report(Project())
+    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; What do new judgments change\? \(no qrels"):
+        make_report(Project(new_judgments=(Path("new.txt"),)))
 
 
 # ---------------------------------------------------------------- again, and only what changed

@@ -65,7 +65,6 @@ def make_report(
     store = store or Store(None)
     names = Names(folder)
     answers: list[tuple[Question, dict[str, Any]]] = []
-    reasons: list[str] = []
     lacking: list[str] = []
     for group in questions():
         question = group[0]
@@ -75,10 +74,11 @@ def make_report(
             answer = partial(ask, group, part, names, jobs, track)
             answers.append((question, store.get(question.key, names.described(part), answer)))
         except UsageError as error:
-            reasons.append(f"{question.title} ({names.hide(str(error))})")
-            lacking += reasons[-1:] if question.given(project) else []
+            if question.given(project):
+                lacking.append(f"{question.title} ({names.hide(str(error))})")
     if not answers:
-        raise UsageError("nothing-to-report", "no analysis has the inputs it needs", "; ".join(reasons))
+        start = "name your files in robustcs.toml, which robustcs init writes from a folder"
+        raise UsageError("nothing-to-report", "no analysis has the inputs it needs", "; ".join(lacking) or start)
     tell("Every turn")
     part = _turn_part(project)
     turns = store.get("turns", names.described(part), lambda: _turns(part, names, jobs, track))
