@@ -24,6 +24,8 @@ class OutputStore:
 
     def get(self, maker: str, requests: Mapping[str, Any]) -> dict[str, Any]:
         """The known outputs: key → output, for ``requests`` key → what was asked (anything that JSON holds)."""
+        if not self.path.exists():  # made with the first output, not by looking
+            return {}
         of_digest: dict[str, list[str]] = {}
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
