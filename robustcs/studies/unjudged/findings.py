@@ -92,9 +92,11 @@ def _holes(result: Unjudged) -> Verdict:
     """The run of which least is judged, and what that leaves open."""
     rates = result.rates.set_index("run")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
+    if rates.loc[worst, "share"] == rates.loc[best, "share"]:
+        best = worst
     open_ = result.pairs[~result.pairs["separable"].astype(bool)]
     bounded = list(dict.fromkeys(result.pairs["metric"]))
-    said = f"of the top {result.settings.depth} passages of {worst} were judged by nobody"
+    said = f"of the top {result.settings.depth} passages of {worst if best != worst else 'every run'} were judged by nobody"
     if best != worst:
         said += f", of {best} {percent(rates.loc[best, 'share'])}"
     if bounded:
@@ -103,7 +105,7 @@ def _holes(result: Unjudged) -> Verdict:
         total = int((result.pairs["metric"] == metric).sum())
         said += f"; {len(part)} of {counted(total, 'order')} of two runs by {measure_label(metric)} are not proven"
     row = rates.loc[worst]
-    basis = f"{row['unjudged']:,} of {row['retrieved']:,} passages"
+    basis = f"{int(row['unjudged']):,} of {int(row['retrieved']):,} passages"
     return Verdict(percent(row["share"]), "", said, basis, float(row["share"]))
 
 
