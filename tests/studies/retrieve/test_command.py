@@ -421,7 +421,8 @@ def test_a_report_without_an_index_is_of_what_there_is(
 ) -> None:
     without_index(demo, tmp_path, monkeypatch)
     code, _, err = call(capfd, *REPORT.split())
-    assert code == 0 and "(no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr; robustcs retrieve --index" in err
+    assert code == 0 and "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr; " in err
+    assert "robustcs retrieve --index FOLDER does" in err
 
 
 #: Tells on stderr when it has come to a moment, and waits there (or goes on with it, for Java).
