@@ -72,6 +72,8 @@ _SIZES = ((r"\small", 4.0, 0.93), (r"\small", 2.5, 0.93), (r"\footnotesize", 2.5
 #: A column with a longer cell than this may be set as a paragraph, of at least this many characters.
 _LONG_CELL = 24
 _LEAST_PARAGRAPH = 14
+#: Points of a letter on the wide side, by which words in paragraphs get their break points.
+_WIDE_LETTER = 5.4
 #: Widths of Computer Modern's letters in points at ten points, rounded up; 5.6 for the others.
 _LETTERS = {
     **dict.fromkeys("ijlI.,:;!|'·[]", 2.9), **dict.fromkeys("f -", 3.4), **dict.fromkeys("rst()/", 4.0),
@@ -219,7 +221,7 @@ def _tabular(table: Table, part: Sequence[int], paragraphs: Mapping[int, float])
     for number, row in enumerate(table.rows):
         if number and number in table.rules:
             lines.append(r"\midrule")
-        lines.append(" & ".join(_text(row[index]) for index in part) + r" \\")
+        lines.append(" & ".join(_cell(row[index], paragraphs.get(index)) for index in part) + r" \\")
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
@@ -251,7 +253,12 @@ def _groups(columns: Sequence[Column]) -> Iterable[str]:
     yield " ".join(rules)
 
 
-def _text(text: str) -> str:
-    plain = breakable(one_line(text))
+def _cell(text: str, width: float | None) -> str:
+    """A cell; in a column that breaks its lines at ``width`` points words that are wider may break too."""
+    return _text(text) if width is None else _text(text, int(width / _WIDE_LETTER))
+
+
+def _text(text: str, longest: int = 24) -> str:
+    plain = breakable(one_line(text), min(longest, 24))
     escaped = _CHARACTERS.sub(lambda match: _SPECIAL[match[0]], plain)
     return _OTHER.sub(lambda match: rf"\otherscript{{{match[0]}}}", escaped)

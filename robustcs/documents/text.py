@@ -23,7 +23,6 @@ _UNSAFE = re.compile(
     "|(?<=[!-~])[\ufe00-\ufe0f](?!\u20e3)"  # a form of an ASCII letter, which has only one but for keycaps
 )
 _SPACE = re.compile(r"\s+")
-_LONG_WORD = re.compile(r"\S{25,}")
 _PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
 
 
@@ -52,9 +51,10 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def breakable(text: str) -> str:
-    """``text`` with invisible break points (U+200B) in its long words, for typesetters, which break at spaces only."""
-    return _LONG_WORD.sub(lambda word: _PIECE.sub("\\1\u200b", word[0]), text)
+def breakable(text: str, longest: int = 24) -> str:
+    """``text`` with invisible break points (U+200B) in words of more than ``longest`` letters, for typesetters, which break at
+    spaces only."""
+    return re.sub(rf"\S{{{longest + 1},}}", lambda word: _PIECE.sub("\\1\u200b", word[0]), text)
 
 
 def anchor(text: str) -> str:
