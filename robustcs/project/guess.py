@@ -62,6 +62,7 @@ class Guess:
     qrels: str | None = None
     says: str = ""
     new_judgments: list[str] = field(default_factory=list)
+    judges: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     level: tuple[int, str] = (1, "")
     metrics: tuple[str, ...] = _METRICS
@@ -77,7 +78,7 @@ def guess(path: Path) -> Guess:
     guess_studies(made.folder, made.tables)
     judged = choose_judgments(made.folder)
     if judged is not None:
-        made.qrels, made.new_judgments = judged.file.path, judged.new
+        made.qrels, made.new_judgments, made.judges = judged.file.path, judged.new, judged.judges
         qrels = judged.qrels
         made.level = customary_level(qrels.turns, qrels.documents[:100].to_pylist(), int(qrels.grades.max()))
         made.says = judged.says

@@ -32,11 +32,14 @@ class Judged:
 
     new
         Files that judge further passages of the same turns.
+    judges
+        Name → file of a judge, a model most often, that graded the same passages.
     """
 
     file: Found
     qrels: Qrels
     new: list[str] = field(default_factory=list)
+    judges: dict[str, str] = field(default_factory=dict)
 
     @property
     def says(self) -> str:
@@ -67,11 +70,19 @@ def choose_judgments(folder: Folder) -> Judged | None:
         own = _pairs(one.qrels)
         if not shared:
             folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
-        elif len(own & pairs) > len(own) / 2:
+        elif len(own.keys() & pairs) > len(own) / 2 and _of_a_judge(one) and not own.items() <= pairs.items():
+            highest = int(one.qrels.grades.max())
+            if highest > chosen.qrels.grades.max():
+                folder.leave(one.file.path, f"a judge with grade {highest}, off the scale of {chosen.file.path}")
+            else:
+                chosen.judges[one.file.stem] = one.file.path
+                folder.take(one.file.path, f"judge {one.file.stem}, by its folder or name")
+        elif len(own.keys() & pairs) > len(own) / 2:
             folder.leave(one.file.path, f"it judges passages that {chosen.file.path} judges: another judge, or another version")
         elif _looks_new(one):
             chosen.new.append(one.file.path)
-            folder.take(one.file.path, f"new judgments: {counted(len(own - pairs), 'passage')} that the qrels do not judge")
+            further = counted(len(own.keys() - pairs), "passage")
+            folder.take(one.file.path, f"new judgments: {further} that the qrels do not judge")
         else:
             folder.leave(one.file.path, f"judgments beside {chosen.file.path}; new_judgments could name it")
     return chosen
@@ -86,12 +97,20 @@ def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _pairs(qrels: Qrels) -> set[tuple[str, str]]:
+def _pairs(qrels: Qrels) -> dict[tuple[str, str], int]:
+    """(turn, passage) → grade."""
     documents = qrels.documents.to_pylist()
     return {
-        (qrels.turns[turn], documents[document])
-        for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)
+        (qrels.turns[turn], documents[document]): grade
+        for turn, document, grade in zip(
+            qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True
+        )
     }
+
+
+def _of_a_judge(one: Judged) -> bool:
+    """Does its folder or its name speak of a judge?"""
+    return any(word in ("judge", "judges") for word in words_of(one.file.path))
 
 
 def _looks_new(one: Judged) -> bool:

@@ -44,6 +44,13 @@ def write_config(made: Guess, name: str) -> str:
     if made.runs:
         lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
         lines += [f"{_key(system)} = {_quoted(path)}" for system, path in made.runs.items()]
+    if made.judges:
+        lines += [
+            "",
+            "# Judges of the same passages, most often models; robustcs audit asks how far to trust them.",
+            "[judges]",
+        ]
+        lines += [f"{_key(judge)} = {_quoted(path)}" for judge, path in made.judges.items()]
     for group, (baseline, sets) in made.groups.items():
         lines += ["", f"[groups.{_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
                   f"baseline = {_quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip
