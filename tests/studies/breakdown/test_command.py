@@ -279,7 +279,7 @@ def test_answers_of_reading_comprehension(in_demo: Command) -> None:
         "70 turns in 10 conversations · missing turns score 0 (0) · best gold answer counts · SQuAD normalisation"
     )
     assert [entry["role"] for entry in result["inputs"][:4]] == [
-        "gold answers", "original answers", "qr answers", "human answers"
+        "original answers", "qr answers", "human answers", "gold answers"
     ]  # fmt: skip
 
 
