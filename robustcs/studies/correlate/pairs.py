@@ -326,6 +326,12 @@ class _Reader:
             values = (overlap if one.kind == "overlap" else jaccard)(pair, one.depth)
         series = pd.Series(values, list(pair.turns))
         unanswered = series.index[pair.lengths[:, 0] == 0]
+        if self.project.qrels:
+            # a run owes an answer to judged turns alone
+            free = unanswered.difference(list(self.workspace.qrels.turns))
+            if len(free):
+                self.left_out.append((f"{counted(len(free), 'turn')} that nobody judged left out: ", part.name, " lacks them"))
+                series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)
         return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series

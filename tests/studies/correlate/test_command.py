@@ -174,6 +174,16 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
     assert "68 turns without a text of qr or human left out: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
 
 
+def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_path: Path) -> None:
+    qrels, run = tmp_path / "demo" / "qrels.txt", tmp_path / "demo" / "runs" / "stem_qr.trec"
+    qrels.write_text("".join(line for line in qrels.open() if not line.startswith("2_")))
+    run.write_text("".join(line for line in run.open() if not line.startswith(("2_", "3_1 "))))
+    result = json.loads(in_copy("correlate --x rouge1_recall --y overlap_10 --format json").out)
+    turns = [row for row in result["tables"]["pairs"] if row["turn"].startswith("2_")]
+    assert not turns and any("turns that nobody judged left out: qr lacks them" in note for note in result["notes"])
+    assert [row["overlap_10"] for row in result["tables"]["pairs"] if row["turn"] == "3_1"] == [0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
