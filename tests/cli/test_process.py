@@ -78,11 +78,11 @@ ANNOUNCED = """
 import sys
 import robustcs.project.reader as reader
 from robustcs.cli.main import main
-rank_run = reader.rank_run
+graded_run = reader.graded_run
 def announce(*arguments):
     print("reading", file=sys.stderr, flush=True)
-    return rank_run(*arguments)
-reader.rank_run = announce
+    return graded_run(*arguments)
+reader.graded_run = announce
 main()
 """
 
