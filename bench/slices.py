@@ -27,9 +27,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coverage import ROOT, page
+from bench.coverage import ROOT
 from bench.coverage_cells import Collection, read_collection
 from bench.coverage_items import turns_of
+from bench.pages import put
 from robustcs.inputs.texts import read_texts
 from robustcs.slicing.estimates import slices_of
 from robustcs.slicing.search import Rule, find_slices, rules_of
@@ -252,13 +253,11 @@ def main() -> None:
     found = simulate(options.data, options.trials, options.jobs)
     minutes = (time.monotonic() - start) / 60
     print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes, {options.jobs} processes", file=sys.stderr)
-    text = "" if options.print else PAGE.read_text(encoding="utf-8")
     tables = {"search": search_table(found, options.data), "intervals": interval_table(found), "tests": test_table(found)}
     for name, lines in tables.items():
         print("\n".join(lines), end="\n\n")
-        text = text if options.print else page(text, name, lines)
-    if not options.print:
-        PAGE.write_text(text, encoding="utf-8")
+        if not options.print:
+            put(PAGE, name, lines)
 
 
 if __name__ == "__main__":
