@@ -34,7 +34,8 @@ from bench.pages import put
 from robustcs.inputs.texts import read_texts
 from robustcs.slicing.estimates import slices_of
 from robustcs.slicing.search import Rule, find_slices, rules_of
-from robustcs.slicing.table import TEXTS, Slicing, turn_slicings
+from robustcs.slicing.table import Slicing, turn_slicings
+from robustcs.slicing.words import TEXTS
 from robustcs.statistics.units import Units
 
 PAGE = ROOT / "docs" / "slices.md"
