@@ -214,29 +214,35 @@ def _mean(values: Sequence[float]) -> float:
 
 def _holder(
     words: Callable[[str], Words], covered: float, passages: Mapping[str, str] | None
-) -> Callable[[Item, Collection[str]], bool]:
-    """Does one of some passages hold an item?"""
+) -> Callable[[Item, Collection[str]], bool | None]:
+    """Does one of some passages hold an item? None where that cannot be told, as one of them has no text among ``passages``."""
     known = passages or {}
 
-    def holds(item: Item, there: Collection[str]) -> bool:
+    def holds(item: Item, there: Collection[str]) -> bool | None:
         if any(passage in item.passages for passage in there):
             return True
-        return any(held(words(item.text), words(known[passage])) >= covered for passage in there if passage in known)
+        if any(held(words(item.text), words(known[passage])) >= covered for passage in there if passage in known):
+            return True
+        return False if passages is None or all(passage in known for passage in there) else None
 
     return holds
 
 
-def _cause(item: Item, system: System, holds: Callable[[Item, Collection[str]], bool], has_texts: bool) -> Cause:
+def _cause(item: Item, system: System, holds: Callable[[Item, Collection[str]], bool | None], has_texts: bool) -> Cause:
     """Why a system missed an item; ``has_texts``: are there texts of passages to look into?"""
     if system.given is None or not (item.passages or has_texts):
         return "unknown"
-    if holds(item, system.given.get(item.turn, ())):
+    own = holds(item, system.given.get(item.turn, ()))
+    if own is None:
+        return "unknown"
+    if own:
         return "generator"
     if system.is_human:
         return "retrieval"
-    if system.human is None:
+    by_human = None if system.human is None else holds(item, system.human.get(item.turn, ()))
+    if by_human is None:
         return "rewriter or retrieval"
-    return "rewriter" if holds(item, system.human.get(item.turn, ())) else "retrieval"
+    return "rewriter" if by_human else "retrieval"
 
 
 def _causes(items: pd.DataFrame, turns: Sequence[str], units: Units) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from robustcs.result import Evaluated
 from robustcs.similarity.coverage import reader
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
 Passages = Mapping[str, Sequence[str]]
@@ -256,6 +256,9 @@ class _MadeOf:
             return None
         texts = read_passages(path, wanted)
         self.workspace.remember("collection", path, len(texts))
+        if without := len(wanted) - len(texts):
+            has = verb(without, "has", "have")
+            self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {path}")
         return dict(texts)
 
 

@@ -91,6 +91,19 @@ def test_texts_of_passages_tell_what_the_gold_does_not() -> None:
     assert held(items, system, texts={"d1": texts["d2"]}).items["cause"].tolist() == ["generator"]
 
 
+def test_a_passage_without_text_blames_nobody() -> None:
+    items = nuggets(("oven at high heat", "vital"), passages=["gold"])
+    salt, oven = "Salt the water.", "Put it into an oven with high heat."
+
+    def cause(given: Sequence[str], human: Sequence[str], texts: Mapping[str, str] | None) -> str:
+        return str(held(items, System("a", {}, None, {"1_1": given}, {"1_1": human}), texts=texts).items["cause"].iloc[0])
+
+    assert cause(["d1", "d2"], ["gold"], {"d1": salt}) == "unknown" and cause(["d1"], ["gold"], {}) == "unknown"
+    assert cause(["d1", "d2"], ["d3"], {"d1": oven}) == cause(["d1", "gold"], ["d3"], {"d2": salt}) == "generator"
+    assert cause(["d1"], ["d2"], {"d1": salt}) == "rewriter or retrieval"
+    assert cause(["d1"], ["d2"], {"d1": salt, "d2": salt}) == cause(["d1"], ["d2"], None) == "retrieval"
+
+
 def test_means_and_pairs_take_the_conversation_as_unit() -> None:
     random = np.random.default_rng(0)
     turns = [f"{place}_{depth}" for place in range(12) for depth in (1, 2, 3)]

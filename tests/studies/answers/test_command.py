@@ -92,6 +92,15 @@ def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None
     assert in_demo(f"answers {line}", code).err.startswith(message)
 
 
+def test_passages_that_the_collection_lacks_are_told(in_copy: Command, tmp_path: Path) -> None:
+    collection = tmp_path / "demo" / "collection.jsonl"
+    collection.write_text("".join(collection.read_text().splitlines(keepends=True)[::2]))
+    found = json.loads(in_copy("answers --format json").out)
+    (note,) = [note for note in found["notes"] if "no text in" in note]
+    assert "passages have no text in collection.jsonl" in note.replace(f"{collection.parent}/", "")
+    assert "unknown" in {row["cause"] for row in found["tables"]["items"]}
+
+
 def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
     found = json.loads(in_demo(f"answers {RESPONSES} --snippets annotations/workers.jsonl --format json").out)
     assert "snippets: what at least 2 of 3 annotators chose" in found["notes"]
