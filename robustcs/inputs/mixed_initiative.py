@@ -77,7 +77,7 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
 def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
     text = next((entry[key] for key in ("question", "text", "response") if key in entry), None)
     rank = finite_number(entry.get("rank"))
-    return text, finite_number(entry["score"]) if "score" in entry else None if rank is None else -rank
+    return text, finite_number(entry["score"]) if entry.get("score") is not None else None if rank is None else -rank
 
 
 class Bank:

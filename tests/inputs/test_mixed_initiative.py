@@ -40,6 +40,13 @@ def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
     assert mapped.run.documents.to_pylist() == ["R2", "Wasps.", "R1"] and mapped.how == {"id": 1, "exact": 0, "normalised": 1}
 
 
+def test_a_score_that_is_null_leaves_the_rank(tmp_path: Path) -> None:
+    value = turns(("1_1", [{"question": "Why?", "score": None, "rank": 2}]))
+    assert read_mixed_initiative(write(tmp_path, value)) == [Asked("1_1", "Why?", -2)]
+    with pytest.raises(InputError, match="without text or score"):
+        read_mixed_initiative(write(tmp_path, turns(("1_1", [{"question": "Why?", "score": None}]))))
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
