@@ -170,9 +170,8 @@ def coverage(
         (system.name, turn, name, values[place, row, column])
         for place, system in enumerate(systems) for row, name in enumerate(names) for column, turn in enumerate(turns)
     ]  # fmt: skip
-    return Coverage(
-        units.stated(evaluated), measures, pairs, _causes(frame, turns, units), frame, TURNS.frame(told), families, covered
-    )
+    causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
+    return Coverage(units.stated(evaluated), measures, pairs, causes, frame, TURNS.frame(told), families, covered)
 
 
 def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:
@@ -245,7 +244,23 @@ def _cause(item: Item, system: System, holds: Callable[[Item, Collection[str]], 
     return "rewriter" if by_human else "retrieval"
 
 
-def _causes(items: pd.DataFrame, turns: Sequence[str], units: Units) -> pd.DataFrame:
+def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool) -> dict[tuple[str, str], set[Cause]]:
+    """(system, gold) → the causes that can be told, so that a count of 0 says something; see :func:`_cause`."""
+    known: dict[tuple[str, str], set[Cause]] = {}
+    for gold in MEASURES:
+        told = has_texts or any(item.passages for item in items if item.gold == gold)
+        for system in systems:
+            known[system.name, gold] = {COVERED}
+            if told and system.given is not None:
+                known[system.name, gold].add("generator")
+                if system.is_human or system.human is not None:
+                    known[system.name, gold] |= {"rewriter", "retrieval"}
+    return known
+
+
+def _causes(
+    items: pd.DataFrame, turns: Sequence[str], units: Units, knowable: Mapping[tuple[str, str], set[Cause]]
+) -> pd.DataFrame:
     place = {turn: number for number, turn in enumerate(turns)}
     rows: list[tuple[Any, ...]] = []
     for (system, gold), part in items.groupby(["system", "gold"], sort=False):
@@ -256,7 +271,7 @@ def _causes(items: pd.DataFrame, turns: Sequence[str], units: Units) -> pd.DataF
             of_unit = units.sums(np.bincount(some["turn"].map(place), minlength=len(turns)))
             for cause in CAUSES:
                 hit = (some["cause"] == cause).to_numpy()
-                if not hit.any() and cause in ("unknown", "rewriter or retrieval"):
+                if not hit.any() and cause not in knowable[system, gold]:
                     continue
                 hits = units.sums(np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns)))
                 (found,) = share_estimates(hits, of_unit, units.kind)

@@ -82,6 +82,20 @@ def test_why_something_is_missed() -> None:
     assert counts["share"].tolist() == [0.2, 0.2, 0.2, 0.4] and (counts["ci_low"] <= counts["share"]).all()
 
 
+def test_causes_that_cannot_be_told_have_no_rows() -> None:
+    items = nuggets(("oven at high heat", "vital"), passages=["d1"])
+    given = {"1_1": ["d2"]}
+    systems = (System("none", {}), System("no human", {}, None, given), System("both", {}, None, given, given),
+               System("human", {}, None, given, is_human=True))  # fmt: skip
+    causes = held(items, *systems).causes
+    rows = {name: part["cause"].tolist() for name, part in causes[causes["importance"] == "all"].groupby("system", sort=False)}
+    assert rows["none"] == ["covered", "unknown"]
+    assert rows["no human"] == ["covered", "generator", "rewriter or retrieval"]
+    assert rows["both"] == rows["human"] == ["covered", "generator", "rewriter", "retrieval"]
+    untold = held(nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)).causes
+    assert set(untold["cause"]) == {"covered", "unknown"}
+
+
 def test_texts_of_passages_tell_what_the_gold_does_not() -> None:
     items = nuggets(("oven at high heat", "vital"))
     system = System("a", {}, None, {"1_1": ["d1"]}, {"1_1": ["d2"]})
