@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from robustcs.documents.words import percent, with_interval
-from robustcs.studies.answers.analysis import COVERED, MEASURES, Coverage
-from robustcs.studies.answers.show import main_causes, said
+from robustcs.studies.answers.analysis import COVERED, Coverage
+from robustcs.studies.answers.show import headline, main_causes, said
 from robustcs.wording import counted
 
 _WORDS = {
@@ -18,10 +18,10 @@ _WORDS = {
 def coverage_findings(result: Coverage) -> tuple[str, ...]:
     """How much the best system holds, how often systems differ, and the main cause of what each misses."""
     gold = result.golds[-1]
-    metric = MEASURES[gold][0]
+    metric = headline(result, gold)
     rows = result.measures[result.measures["metric"] == metric]
     best, worst = rows.iloc[0], rows.iloc[-1]
-    what = "the vital nuggets" if gold == "nuggets" else "the gold snippets' words"
+    what = f"the {said(result)}" if gold == "nuggets" else "the gold snippets' words"
     sentences = [f"Answers of {best['system']} hold most of {what}: {with_interval(best, 'value')}."]
     if len(rows) > 1:
         pairs = result.pairs[result.pairs["metric"] == metric]

@@ -11,6 +11,7 @@ from robustcs.documents.words import interval, number, percent, signed_interval,
 from robustcs.result import count, text
 from robustcs.result import number as field
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Coverage, Gold
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -33,6 +34,8 @@ _SAYS: dict[Gold, str] = {
     " okay nuggets too.",
 }
 
+_WITHOUT_VITAL = "All: support of the nuggets, where a partly held one counts in part; strict, all: those held in full."
+
 
 def show(result: Coverage) -> tuple[Block, ...]:
     """Per gold the means and the pairs; then what became of the items, in numbers and as a figure, and what was missed."""
@@ -51,6 +54,15 @@ def main_importance(result: Coverage) -> tuple[Gold, str]:
     return gold, "vital" if vital else "all"
 
 
+def headline(result: Coverage, gold: Gold) -> str:
+    """What systems are compared by: the first measure of ``gold``; all nuggets where no vital one exists."""
+    return "nuggets_all" if gold == "nuggets" and not _has_vital(result) else MEASURES[gold][0]
+
+
+def _has_vital(result: Coverage) -> bool:
+    return bool((result.items["importance"] == "vital").any())
+
+
 def main_causes(result: Coverage) -> pd.DataFrame:
     """The rows of table ``causes`` of the items that matter most."""
     gold, importance = main_importance(result)
@@ -64,7 +76,7 @@ def said(result: Coverage) -> str:
 
 
 def _means(result: Coverage, gold: Gold) -> Table:
-    metrics = [*MEASURES[gold], LENGTH]
+    metrics = [*MEASURES[gold][MEASURES[gold].index(headline(result, gold)) :], LENGTH]
     by_system = {metric: result.measures[result.measures["metric"] == metric].set_index("system") for metric in metrics}
     first = by_system[metrics[0]]
     rows = []
@@ -75,19 +87,20 @@ def _means(result: Coverage, gold: Gold) -> Table:
     heads = ready(text("System"), field(_HEADS[metrics[0]]), field("95 %"), *(field(_HEADS[metric]) for metric in metrics[1:]))
     notes = sorted({note for note in first["note"] if note})
     unit = result.evaluated.unit
-    note = _SAYS[gold].format(covered=f"{100 * result.covered:.0f} %")
-    note += f" Means over {int(first['turns'].iloc[0])} turns; intervals for other {unit}s of this kind."
+    says = _WITHOUT_VITAL if headline(result, gold) == "nuggets_all" else _SAYS[gold]
+    note = says.format(covered=f"{100 * result.covered:.0f} %")
+    note += f" Means over {counted(int(first['turns'].iloc[0]), 'turn')}; intervals for other {unit}s of this kind."
     note += "".join(f" {one[0].upper()}{one[1:]}." for one in notes)
     return result_table(result, "measures", _QUESTIONS[gold], heads, note, rows=rows, slug=f"measures-{gold}")
 
 
 def _pairs_of(result: Coverage, gold: Gold) -> pd.DataFrame:
-    return result.pairs[result.pairs["metric"] == MEASURES[gold][0]]
+    return result.pairs[result.pairs["metric"] == headline(result, gold)]
 
 
 def _pairs(result: Coverage, gold: Gold) -> Table:
     rows = _pairs_of(result, gold)
-    family = result.families[MEASURES[gold][0]]
+    family = result.families[headline(result, gold)]
     spec, floor = result.spec("pairs"), float(rows["p_floor"].min())
     columns: list[Shown] = [
         "first", "second", "difference", (field("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)),
@@ -98,7 +111,8 @@ def _pairs(result: Coverage, gold: Gold) -> Table:
     note = f"First minus second; {family.describe()}, {len(shown)} of them here."
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
     head = _HEADS[MEASURES[gold][0]]
-    caption = f"Which systems differ in {head} of {gold}?" if gold == "snippets" else "Which systems differ in vital nuggets?"
+    what = f"{head} of {gold}" if gold == "snippets" else "vital nuggets" if _has_vital(result) else "nuggets"
+    caption = f"Which systems differ in {what}?"
     return result_table(result, "pairs", caption, columns, note, rows=shown, slug=f"pairs-{gold}")
 
 
