@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -150,9 +150,10 @@ def compare_samples(
                     for part in variance_components(values, units, seed)
                 ]  # fmt: skip
         turns += _turns(one, wording)
-    every = list(dict.fromkeys(turn for one in sampled for turn in (one.turns or one.texts or one.rankings)))
+    scored = [turn for one in sampled for turn in one.turns]
+    every = list(dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings))))
     return Samples(
-        units_of(every, unit).stated(evaluated),
+        units_of(every, unit).stated(replace(evaluated, turns=len(every))),
         SAMPLES.frame(consistency),
         SCORES.frame(scores).astype(dict.fromkeys(("needed", "needed_low", "needed_high"), "Int64")),
         VARIANCE.frame(variance),

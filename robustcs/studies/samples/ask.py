@@ -45,7 +45,9 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
         texts = samples[part.name]
         frames = [scores[file.name] for file in files.get(part.name, []) if scores]
         turns = list(frames[0].index) if frames else []
-        fewer = {turn for turn, some in texts.items() if len(some) < len(frames)} & set(turns)
+        # one set of texts stands beside several runs: then no turn has a text for each
+        each = any(len(some) >= len(frames) for some in texts.values())
+        fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(turns)
         if fewer:
             some = some_of(sorted(fewer, key=turn_sort_key))
             notes.append(f"{counted(len(fewer), 'turn')} of {part.name} with fewer texts than runs left out: {some}")
@@ -63,9 +65,6 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
                 len(files.get(part.name, [])),
             )
         )
-    if not scores:
-        every = {turn for one in found for turn in (*one.texts, *one.rankings)}
-        evaluated = replace(evaluated, turns=len(every))
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     return compare_samples(found, evaluated, within, workspace.project.seed)
 

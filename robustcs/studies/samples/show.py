@@ -206,9 +206,11 @@ def _figure(result: Samples) -> Figure:
         f" {counted(row.samples, 'sample')}, mean {written(row.mean, 3)}"
         for row in _by_measure(result.sample_scores).itertuples()
     ]
+    fewest, most = int(result.sample_scores["turns"].min()), int(result.sample_scores["turns"].max())
+    turns = counted(most, "turn") if fewest == most else f"{fewest:,} to {counted(most, 'turn')}"
     return Figure(
         "best_of_n",
-        f"Mean over {counted(result.evaluated.turns, 'turn')} of the best and of the worst of n samples, with 95 % intervals"
+        f"Mean over {turns} of the best and of the worst of n samples, with 95 % intervals"
         f" for other {_kind(result)}s of this kind: what a perfect choice would gain, and what an unlucky one would lose.",
         f"Worst and best of n samples. {'; '.join(said)}.",
         lambda: draw(result),

@@ -115,3 +115,13 @@ def test_what_is_shown() -> None:
 def test_within_is_above_0(within: float) -> None:
     with pytest.raises(UsageError, match="write a number above 0"):
         compared(within=within)
+
+
+def test_captions_count_the_turns_that_are_scored() -> None:
+    some = [Sampled(name, {}, {"ndcg_cut_3": SCORES[:n]}, TURNS[:n], {}, 4) for name, n in (("a", 40), ("b", 30))]
+    result = compare_samples(some, EVALUATED)
+    (figure,) = (block for block in show(result) if isinstance(block, Figure))
+    assert figure.caption.startswith("Mean over 30 to 40 turns of") and result.evaluated.turns == 40
+    result = compare_samples(some[1:], EVALUATED)
+    (figure,) = (block for block in show(result) if isinstance(block, Figure))
+    assert figure.caption.startswith("Mean over 30 turns of") and result.evaluated.turns == 30

@@ -77,7 +77,16 @@ def test_turns_with_fewer_texts_than_runs_are_left_out(in_copy: Command, tmp_pat
     texts.write_text("".join(f"{json.dumps(one)}\n" for one in several))
     printed = json.loads(in_copy(f"samples {PEOPLE} --rewrites qr:people={texts} --format json").out)
     assert "1 turn of people with fewer texts than runs left out: 1_4" in printed["notes"]
-    assert {row["turns"] for row in printed["tables"]["sample_scores"]} == {69}
+    assert {row["turns"] for row in printed["tables"]["sample_scores"]} == {69} and printed["policy"]["turns"] == 69
+
+
+def test_one_set_of_texts_beside_several_runs(in_copy: Command, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.tsv"
+    texts.write_text("1_1\twhat is it\n1_2\twho made it\n")
+    line = f"samples {PEOPLE} --rewrites qr:people={texts}"
+    printed = json.loads(in_copy(f"{line} --format json").out)
+    assert not any("fewer texts" in note for note in printed["notes"]) and printed["policy"]["turns"] == 70
+    assert {row["turns"] for row in printed["tables"]["sample_scores"]} == {70}
 
 
 @pytest.mark.parametrize(
