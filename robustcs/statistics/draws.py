@@ -30,12 +30,14 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> Estimate:
     samples are drawn anew in every turn, the variance of a sample's mean over T turns is σ²/T, with σ² the mean over turns of
     the variance within a turn; its interval takes the unit as independent. Where whole samples differ more than that (F test of
     samples against the remainder, p ≤ .05, as of seeds of training), it is the variance of the n means, with the interval of
-    chi-squared on n − 1 degrees of freedom, and the note says so.
+    chi-squared on n − 1 degrees of freedom, and the note says so. Fewer than two turns do not tell one from the other: nan.
     """
     from scipy.stats import chi2, f
 
     table = np.asarray(scores, dtype=np.float64)
     turns, n = table.shape
+    if turns < 2:
+        return Estimate(math.nan, math.nan, math.nan, turns, METHOD, "it takes two turns to tell a draw from a whole sample")
     means = table.mean(axis=0)
     rest = table - table.mean(axis=1, keepdims=True) - means + means.mean()
     left = float((rest**2).sum()) / max((turns - 1) * (n - 1), 1)

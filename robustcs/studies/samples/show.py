@@ -35,7 +35,8 @@ def show(result: Samples) -> tuple[Block, ...]:
     """The figure, how alike the samples are, their scores and what a choice gives, the variance, and the turns that move."""
     blocks: list[Block] = [_consistency(result)]
     if len(result.sample_scores):
-        blocks = [_figure(result), *blocks, _scores(result), _choice(result), _variance(result)]
+        variance = [_variance(result)] if len(result.sample_variance) else []
+        blocks = [_figure(result), *blocks, _scores(result), _choice(result), *variance]
     rewriters = dict.fromkeys(result.samples["rewriter"])
     return (*blocks, *(cards for name in rewriters if (cards := _moving(result, name)).cards))
 
@@ -247,9 +248,11 @@ def finding(result: Samples) -> tuple[str, ...]:
             metric = headline_measure(frame["metric"])
             one = next(frame[frame["metric"] == metric].itertuples())
             label = measure_label(metric)
-            said.append(
-                f"with the draw alone the {label} of one sample moves by ±{written(one.half, 3)} around {written(one.mean, 3)}"
-            )
+            if not math.isnan(one.half):
+                said.append(
+                    f"with the draw alone the {label} of one sample moves by ±{written(one.half, 3)} around"
+                    f" {written(one.mean, 3)}"
+                )
             said.append(
                 f"choosing the best of {one.samples} in every turn would gain {written(one.gain, 3)} over the best sample"
                 f" ({written(one.by_chance, 3)} by chance)"

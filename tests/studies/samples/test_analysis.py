@@ -125,3 +125,12 @@ def test_captions_count_the_turns_that_are_scored() -> None:
     result = compare_samples(some[1:], EVALUATED)
     (figure,) = (block for block in show(result) if isinstance(block, Figure))
     assert figure.caption.startswith("Mean over 30 turns of") and result.evaluated.turns == 30
+
+
+def test_one_turn_tells_nothing_of_whole_samples() -> None:
+    result = compare_samples([Sampled("a", {}, {"ndcg_cut_3": SCORES[:1]}, TURNS[:1], {}, 4)], EVALUATED)
+    row = result.sample_scores.iloc[0]
+    assert math.isnan(row.half) and "draw: it takes two turns" in row.note and "whole samples differ" not in row.note
+    assert not len(result.sample_variance)
+    assert "sample_variance" not in {block.of for block in show(result) if isinstance(block, Table)}
+    assert "moves by" not in finding(result)[0] and "choosing the best of 4" in finding(result)[0]
