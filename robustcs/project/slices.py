@@ -14,6 +14,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.slicing.words import BY_TEXTS, TEXTS, WORDS
+from robustcs.wording import some_of
 
 #: What slices are looked for in where nothing is asked for.
 SEARCHED = ("depth", TEXTS)
@@ -37,8 +38,8 @@ def slicings(
     always
         Words of :data:`~robustcs.slicing.words.BY_IDS` that are asked for in any case.
 
-    Raises :class:`UsageError` for a word that is neither one of these nor a file, and for texts that are not given;
-    :class:`InputError` for a wrong file.
+    Raises :class:`UsageError` for a word that is neither one of these nor a file, for texts that are not given, and for files
+    that say the same column of the same turn; :class:`InputError` for a wrong file.
     """
     words = list(always)
     columns: dict[str, dict[str, str]] = {}
@@ -49,7 +50,23 @@ def slicings(
         file = file_of(readers.slices, "slices", one)
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
             raise UsageError("no-such-slicing", f"--slices {one}", f"write a file, or one of {', '.join(WORDS)}")
-        columns |= workspace.slices(file)
+        for column, values in workspace.slices(file).items():
+            known = columns.setdefault(column, {})
+            if twice := [turn for turn in values if turn in known]:
+                found = f"--slices {file}: another file has column {column} of {some_of(twice)} as well"
+                raise UsageError("repeated-slices", found, "name each turn in one of them, or rename the column")
+            known |= values
     of_texts = any(word in (*BY_TEXTS, TEXTS) for word in (*words, *offered))
     texts = workspace.texts_of(turns, basis) if of_texts else {}
     return turn_slicings(words, turns, texts, columns, offered)
+
+
+def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], basis: Basis = "runs") -> tuple[Slicing, ...]:
+    """What slices are looked for in: what was asked for, else :data:`SEARCHED`. Raises :class:`UsageError` for nothing."""
+    found = tuple(cut) or slicings(workspace, turns, None, basis, SEARCHED)[0]
+    if not any(one.slices for one in found):
+        why = "--find-slices has nothing to search: neither turn ids nor texts split these turns"
+        raise UsageError(
+            "no-slices", why, "name a file of properties with --slices FILE, or texts with --rewrites original=FILE"
+        )
+    return found

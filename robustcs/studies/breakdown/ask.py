@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.project.slices import SEARCHED, slicings
+from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 
@@ -21,7 +21,8 @@ def ask(workspace: Workspace, *, slices: Any = None, find_slices: bool = False) 
     find_slices
         Look for slices in which a rewriter loses more against Human than elsewhere, by ``slices`` or else by depth and texts.
 
-    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices.
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
+    nothing to look for them in.
     """
     scores, evaluated = workspace.formulation_scores()
     project = workspace.project
@@ -29,6 +30,6 @@ def ask(workspace: Workspace, *, slices: Any = None, find_slices: bool = False) 
     texts = workspace.texts_of(scores.turns, evaluated.basis)
     turns = list(scores.turns)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
-    searched = (cut or slicings(workspace, turns, None, evaluated.basis, SEARCHED)[0]) if find_slices else ()
+    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, searched)
+    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search)

@@ -53,7 +53,7 @@ def _result(workspace: Workspace) -> Breakdown:
     try:
         return ask(workspace, slices=slices, find_slices=True)
     except UsageError as error:
-        if error.slug != "few-units":
+        if error.slug not in ("few-units", "no-slices"):
             raise
         return ask(workspace, slices=slices)
 

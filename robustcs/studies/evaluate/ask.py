@@ -10,7 +10,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
 from robustcs.project import readers
 from robustcs.project.given import named_files
-from robustcs.project.slices import SEARCHED, slicings
+from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -44,7 +44,8 @@ def ask(
     find_slices
         Look for slices that score lower than the other turns, by ``slices`` or else by depth and texts.
 
-    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices.
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
+    nothing to look for them in.
     """
     files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
     measures, notes = workspace.ranking_measures(())
@@ -55,9 +56,9 @@ def ask(
     turns = list(first.index)
     units = units_of(turns, workspace.project.policy.unit)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
-    searched = (cut or slicings(workspace, turns, None, evaluated.basis, SEARCHED)[0]) if find_slices else ()
+    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed, cut, searched)
+    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed, cut, search)
 
 
 def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:

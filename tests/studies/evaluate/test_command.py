@@ -126,3 +126,24 @@ def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("".join(f"{topic}_1 Q0 d 1 1 a\n" for topic in range(7)))
     assert "no slices by pronoun" in in_demo(f"evaluate --config {config} --slices pronoun", 2).err
     assert "--find-slices needs 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err
+
+
+def test_files_of_the_same_column_are_one(in_demo: Command, tmp_path: Path) -> None:
+    one, two, again = (tmp_path / f"{name}.tsv" for name in ("one", "two", "again"))
+    one.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n" for topic in range(1, 11)))
+    two.write_text("turn\tkind\n" + "".join(f"{topic}_2\tsecond\n" for topic in range(1, 11)))
+    again.write_text("turn\tkind\n1_2\tthird\n")
+    line = f"evaluate --slices {one} --slices {two} --metric ndcg_cut_3"
+    rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["slices"]
+    assert {(row["slice"], row["turns"]) for row in rows if row["slicing"] == "kind"} == {("opening", 10), ("second", 10)}
+    assert "again.tsv: another file has column kind of 1_2 as well; name each" in in_demo(f"{line} --slices {again}", 2).err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "breakdown"])
+def test_a_search_in_nothing_is_refused(in_demo: Command, tmp_path: Path, command: str) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"q{letter} 0 d 1\n" for letter in "abcdefghijkl"))
+    (tmp_path / "a.txt").write_text("".join(f"q{letter} Q0 d 1 1 a\n" for letter in "abcdefghijkl"))
+    config = tmp_path / "robustcs.toml"
+    config.write_text('qrels = "qrels.txt"\n[formulations]\nqr.run = "a.txt"\nhuman.run = "a.txt"\n')
+    told = in_demo(f"{command} --config {config} --find-slices", 2).err
+    assert "--find-slices has nothing to search: neither turn ids nor texts split these turns; name a file" in told
