@@ -196,7 +196,8 @@ def judgments_needed(
     of work, by their place in ``model.pairs``. A settled order takes none, one that they never settle all Q.
     """
     open_ = grades[model.pairs] == UNJUDGED
-    levels = np.searchsorted(model.levels, drawn[:, model.pairs])
+    # a grade above those that the model has learned moves nothing here any more: it is judged
+    levels = np.minimum(np.searchsorted(model.levels, drawn[:, model.pairs]), len(model.levels) - 1)
     tried = np.unique(np.linspace(0, len(queue), min(len(queue), _TRIED) + 1).astype(np.int64))
     rows = np.arange(len(model.pairs))
     needed, most = [], np.zeros(min(TRUTHS, len(drawn)), dtype=np.int64)

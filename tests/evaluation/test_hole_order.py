@@ -121,6 +121,20 @@ def test_it_takes_about_as_many_judgments_as_it_says() -> None:
     assert len(found) >= 9 and sum(inside) / len(inside) > 0.6
 
 
+def test_a_grade_that_the_model_has_not_learned() -> None:
+    pool, _, left = made_pool(*made_runs())
+    model = fitted(pool, left, depth=5)
+    asked = contest(pool, 5, max_grade=7)
+    effects = hole_effects(model, pool, left, MEASURES, POLICY, asked.counted)
+    known = left.copy()
+    known[model.pairs[:3]] = 7
+    drawn = with_known(drawn_grades(model, left), known)
+    found = orders(asked, known, drawn)
+    queue = np.arange(3, len(model.pairs))
+    needed, _ = judgments_needed(asked, found, model, effects, known, drawn, queue)
+    assert len(needed) == len(found) and all(one.high <= len(queue) for one in needed)
+
+
 def test_a_measure_without_bounds_is_never_proven_but_can_be_certain() -> None:
     pool, _, left = made_pool(*made_runs())
     measure = parse_measure("bpref")
