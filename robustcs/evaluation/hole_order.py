@@ -193,7 +193,8 @@ def judgments_needed(
     """How many judgments every order of ``found`` probably takes, and all of them together.
 
     ``effects``: :func:`robustcs.evaluation.hole_influence.hole_effects`. ``queue`` (int64[Q]) are the passages in the order
-    of work, by their place in ``model.pairs``. A settled order takes none, one that they never settle all Q.
+    of work, by their place in ``model.pairs``. A settled order takes none, an open one
+    at least one, and one that they never settle all Q.
     """
     open_ = grades[model.pairs] == UNJUDGED
     # a grade above those that the model has learned moves nothing here any more: it is judged
@@ -215,6 +216,8 @@ def judgments_needed(
         odd = int(np.ceil(SURE * len(drawn))) - 1
         known = order.difference + judged[:TRUTHS]
         certain = (known + left[len(drawn) - 1 - odd] > 0) | (known + left[odd] < 0)
+        # effects that are added up may settle what the scores themselves leave open: that takes one judgment at least
+        certain[:, 0] = False
         certain[:, -1] = True
         takes = tried[np.argmax(certain, axis=1)]
         needed.append(_summary(takes))

@@ -135,6 +135,18 @@ def test_a_grade_that_the_model_has_not_learned() -> None:
     assert len(needed) == len(found) and all(one.high <= len(queue) for one in needed)
 
 
+def test_an_open_order_takes_one_judgment_at_least() -> None:
+    pool, _, left = made_pool(*made_runs())
+    model = fitted(pool, left, depth=5)
+    asked = contest(pool, 5)
+    effects = hole_effects(model, pool, left, MEASURES, POLICY, asked.counted)
+    drawn = drawn_grades(model, left)
+    # 94 % of the draws agree, while the effects added up leave no doubt
+    found = [replace(orders(asked, left, drawn)[0], difference=9.0, low=-1.0, high=1.0, sure=0.94)]
+    [needed], total = judgments_needed(asked, found, model, effects, left, drawn, np.arange(len(model.pairs)))
+    assert found[0].state == "open" and needed == total and 1 == needed.low == needed.median == needed.high
+
+
 def test_a_measure_without_bounds_is_never_proven_but_can_be_certain() -> None:
     pool, _, left = made_pool(*made_runs())
     measure = parse_measure("bpref")

@@ -40,7 +40,8 @@ class State:
     """Where judging stands.
 
     needed
-        Of every order, None where too few judgments teach the hole model; ``total`` is that of all together.
+        Of every order, None where too few judgments teach the hole model, or nothing that could be judged is left;
+        ``total`` is that of all together.
     """
 
     names: tuple[str, ...]
@@ -68,6 +69,8 @@ class State:
         if self.settled:
             return settled
         if self.total is None:
+            if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
+                return f"{settled}; no passage that is left to judge settles {verb(number, 'it', 'the others')}"
             return f"{settled}; too few judgments for the hole model to say what the others take"
         of = verb(number, "it", "the others")
         takes = verb(number, "takes", "take")

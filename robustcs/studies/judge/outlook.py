@@ -84,6 +84,8 @@ class Outlook:
         place[self.model.pairs] = np.arange(len(self.model.pairs))
         numbers = np.array([self.holes.pairs[pair] for pair in queue], dtype=np.int64)
         numbers = numbers[grades[numbers] == UNJUDGED]
+        if not len(numbers) and any(order.state == "open" for order in found):
+            return State(names, tuple(found), None, None)
         needed, total = judgments_needed(
             self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
         )  # fmt: skip

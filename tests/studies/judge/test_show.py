@@ -60,6 +60,13 @@ def test_orders_say_what_is_settled_and_what_it_takes() -> None:
     assert "until all are settled, about 3 of 25 (80 %: 1 to 7)." in orders.note
 
 
+def test_an_open_order_without_a_passage_to_judge_has_no_number() -> None:
+    order = Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, -0.1, 0.3, 0.05, 0.8)
+    told = State(("base", "set"), (order,), None, None).told
+    assert told == "1 order of systems: none settled; no passage that is left to judge settles it"
+    assert "too few judgments" in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
+
+
 def test_without_a_model_the_order_is_that_of_the_influence() -> None:
     topics, holes = tables(result(2, [("base", "set")], expected=float("nan")))
     assert "topics by influence" in holes.note and "expected" not in topics.note
