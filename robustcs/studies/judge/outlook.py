@@ -42,19 +42,22 @@ class Known(Protocol):
 
 
 class Outlook:
-    """What is settled as grades come in; the hole model is fitted once, unless it is asked to learn anew."""
+    """What is settled as grades come in; the hole model is fitted once, unless it is asked to learn anew or a grade is
+    taken back that it learned from."""
 
     def __init__(self, holes: Known, judged: Mapping[Pair, int], fitted: Fitted | None = None):
         self.holes = holes
         self.contest = holes.contest
-        self._take(fitted or self._fitted(judged))
+        self._take(fitted or self._fitted(judged), judged)
 
     def learn(self, judged: Mapping[Pair, int]) -> None:
         """Fit the model to the judgments, with those given since."""
-        self._take(self._fitted(judged))
+        self._take(self._fitted(judged), judged)
 
-    def _take(self, fitted: Fitted) -> None:
+    def _take(self, fitted: Fitted, judged: Mapping[Pair, int]) -> None:
         model, effects = fitted
+        #: Holes at the time of the fit.
+        self.covered = self.contest.holes(self.holes.with_grades(judged))
         trusted = model is not None and len(model.judged) >= ENOUGH
         self.model, self.effects = (model, effects) if trusted else (None, None)
         self.drawn = drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
@@ -74,6 +77,9 @@ class Outlook:
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
         """Where judging stands with the grades ``judged``; ``queue`` is the order of work."""
         grades = self.holes.with_grades(judged)
+        if not np.isin(self.contest.holes(grades), self.covered).all():
+            # a grade that the model learned from was taken back: it does not know this hole
+            self.learn(judged)
         drawn = None if self.drawn is None else with_known(self.drawn, grades)
         found = orders(self.contest, grades, drawn)
         names = self.contest.pool.names
