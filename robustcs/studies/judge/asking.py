@@ -21,6 +21,8 @@ from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale
 from robustcs.wording import counted
 
+#: Passages in a row without a usable answer, after which a program is asked no more.
+PATIENCE = 32
 #: A request without its id, as the program gets it and as answers are kept.
 Request = dict[str, Any]
 
@@ -69,6 +71,8 @@ class Tally:
         Of those asked now: all, those with a grade, those with one off the scale, and those without an answer that counts.
     error
         The last ``error`` that it told.
+    in_vain
+        Passages of the last batches, as far as none of them gave a usable answer.
     cost
         The sum of what it said its answers cost, in its own unit; None where it said nothing.
     """
@@ -78,6 +82,7 @@ class Tally:
     graded: int = 0
     off_scale: int = 0
     failed: int = 0
+    in_vain: int = 0
     repeated: int = 0
     foreign: int = 0
     unreadable: int = 0
@@ -92,6 +97,7 @@ class Tally:
         self.graded += len(replies.answers)
         self.off_scale += off
         self.failed += replies.failed - off
+        self.in_vain = 0 if replies.answers else self.in_vain + asked
         self.repeated += replies.repeated
         self.foreign += replies.foreign
         self.unreadable += replies.unreadable
@@ -134,10 +140,10 @@ def _printable(text: str) -> str:
 
 @dataclass
 class Interview:
-    """A program asked about the passages of a queue, batch after batch, until the order is settled or the queue is empty.
+    """A program asked about the passages of a queue, batch after batch, until the order is settled or nothing is left.
 
     first
-        Pairs that are asked in any case, before the queue.
+        Pairs that are asked in any case, before the queue; their last batch is filled from it.
     said
         What the judge said so far; grows. It is in the file, and in the store, whatever ends the interview.
     people
@@ -164,7 +170,10 @@ class Interview:
     store: OutputStore = field(default_factory=OutputStore)
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
-        """Ask. Raises :class:`UsageError` where the program cannot be started or never answers."""
+        """Ask, until there is nothing to ask, the limit is reached, or :data:`PATIENCE` is at its end.
+
+        Raises :class:`UsageError` where the program cannot be started or never answers.
+        """
         tally = Tally()
         self._recall(tally)
         self.outlook.learn(self._grades())
@@ -178,9 +187,10 @@ class Interview:
                 tally.add(len(some), replies)
                 write_judge(self.judge, self.said)
                 tell(f"{tally.told} · {state.told}" if state.told else tally.told)
-                if not replies.answers:
+                if replies.answers:
+                    self.outlook.learn(self._grades())
+                elif tally.in_vain >= PATIENCE:
                     return tally, state
-                self.outlook.learn(self._grades())
         finally:
             if self.said:
                 write_judge(self.judge, self.said)
@@ -205,13 +215,33 @@ class Interview:
     def _next(self, tally: Tally, state: State) -> list[Pair]:
         """The next batch; empty at the end."""
         left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
-        tried = self._tried
-        open_ = [pair for pair in self.first if pair not in self.said and pair not in tried]
-        if not open_ and (self.to_the_end or not state.settled):
-            open_ = [pair for pair in self.queue if pair not in self.said and pair not in tried]
-        some = open_[: max(left, 0)]
+        first, queue = self._open(state)
+        some = [*first, *queue][: max(left, 0)]
         self._tried |= set(some)
         return some
+
+    def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
+        """What is still to be asked, of those in any case and of the queue."""
+        queue = self.queue if self.to_the_end or not state.settled else ()
+        first, rest = (
+            [pair for pair in pairs if pair not in self.said and pair not in self._tried] for pairs in (self.first, queue)
+        )
+        return first, rest
+
+    def ending(self, tally: Tally, state: State) -> str:
+        """Why it ended, where something was left to ask; else empty."""
+        first, queue = map(len, self._open(state))
+        if not first + queue:
+            return ""
+        parts = [
+            counted(number, f"passage {what}", f"passages {what}")
+            for number, what in ((first, "that people judged"), (queue, "that nobody judged")) if number
+        ]  # fmt: skip
+        why = (
+            f"no usable grade for {tally.in_vain:,} passages in a row: it is asked no more"
+            if tally.in_vain >= PATIENCE else f"--limit {self.limit} is reached"
+        )  # fmt: skip
+        return f"{why}; not asked: {' and '.join(parts)}"
 
     def __post_init__(self) -> None:
         self._tried: set[Pair] = set()

@@ -179,11 +179,16 @@ def _ask(
     tally, state = interview.run(call.tell)
     for line in (*tally.warnings, *([f"{tally.known:,} of {len(requests):,} were known"] if tally.known else [])):
         call.tell(line)
-    if state.settled and not all_:
-        call.tell(f"{state.told}, by this judge's word: nothing more is asked. --all goes on")
+    if ending := interview.ending(tally, state):
+        call.tell(ending)
+    elif state.settled and not all_:
+        word = ", by this judge's word" if said.keys() & holes.pairs.keys() else ""
+        call.tell(f"{state.told}{word}: nothing more is asked. --all goes on")
     if not said:
-        call.tell("it gave no grade")
+        call.tell("it gave no grade" if tally.asked else "nothing was asked")
         return
+    if said.keys() <= scale.judged:
+        call.tell("no hole was graded, only passages that people judged")
     call.tell(f"wrote {judge.path}: {len(said):,} grades of {judge.name}, version {judge.version}; no judgments of people")
     if judge.name not in project.judges:
         call.tell(f'every command knows it by [judges] {judge.name} = "{judge.path}", or --judge {judge.name}={judge.path}')

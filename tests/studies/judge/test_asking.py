@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from robustcs.studies.judge import asking
 from tests.conftest import ROOT, Command
 from tests.programs.test_runner import HEAD
 from tests.studies.judge.test_command import ENVIRONMENT, PASSAGES, PROGRAM, Done, call, project
@@ -147,10 +148,36 @@ for r in lines:
     assert "its last error: [31mrate limit" in done.stderr and "\x1b" not in done.stderr
 
 
-def test_a_judge_that_only_lies_stops(project: Path) -> None:
+def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "PATIENCE", 3)
     done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--batch", "2")
-    assert "asked 2, 0 graded, 2 off the scale" in done.stderr and "it gave no grade" in done.stderr
-    assert len(logged(project)) == 2 and not grades(project)
+    assert "asked 4, 0 graded, 4 off the scale" in done.stderr and "it gave no grade" in done.stderr
+    assert "no usable grade for 4 passages in a row: it is asked no more; not asked: 1 passage that nobody" in done.stderr
+    assert len(logged(project)) == 4 and not grades(project)
+
+
+def test_some_useless_answers_do_not_end_it(project: Path) -> None:
+    done = ask(project, "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)", "--batch", "1")
+    assert "asked 5, 3 graded, 2 off the scale" in done.stderr and "in a row" not in done.stderr
+    assert len(grades(project)) == 3
+
+
+def test_passages_that_people_judged_share_batches_with_the_queue(project: Path) -> None:
+    done = ask(project, "for r in lines: say(id=r['id'], grade=1)", "--also-judged", "2", "--batch", "3")
+    assert [line.split(" ·")[0] for line in done.stderr.splitlines() if line.startswith("asked")] == [
+        "asked 3, 3 graded", "asked 6, 6 graded", "asked 7, 7 graded",
+    ]  # fmt: skip
+    assert "; not asked:" not in done.stderr
+
+
+def test_the_limit_is_named(project: Path) -> None:
+    body = "for r in lines: say(id=r['id'], grade=1)"
+    done = ask(project, body, "--also-judged", "3", "--limit", "2")
+    assert "--limit 2 is reached; not asked: 1 passage that people judged and 5 passages that nobody judged" in done.stderr
+    assert "no hole was graded, only passages that people judged" in done.stderr
+    assert "nothing more is asked" not in done.stderr
+    done = ask(project, body, "--also-judged", "3", "--limit", "6")
+    assert "is reached" not in done.stderr and "no hole" not in done.stderr and len(grades(project)) == 8
 
 
 def test_it_ends_when_the_order_is_settled(project: Path) -> None:
