@@ -112,7 +112,7 @@ def _table(result: Breakdown, cut: Cut, names: list[str]) -> Table:
     answered = share_estimates(units.sums(right), units.sizes, units.kind)
     wrong = at(result.attribution, cut)
     errors = {row.rewriter: row for row in wrong[wrong["cause"] == "qr"].itertuples()}
-    letters = dict(zip(result.rewriters["rewriter"], result.rewriters["letters"], strict=True))
+    letters = at(result.rewriters, cut).set_index("rewriter")["letters"].to_dict()
     rows = [
         (_label(name), one, mean, errors.get(name), letters.get(name, "")) for name, one, mean in
         zip(scores, answered, means, strict=True)

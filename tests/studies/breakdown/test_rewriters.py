@@ -15,7 +15,9 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
+from robustcs.studies.breakdown.overview import overview
 from robustcs.studies.breakdown.show import finding, show
+from robustcs.studies.breakdown.show_rewriters import at
 
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
@@ -124,3 +126,14 @@ def test_several_are_shown_together_and_details_on_demand() -> None:
         "is highest of 3 rewriters" in first and "cannot be told from it; llm is lower (p ≤ 0.05, Holm over 3 pairs)" in first
     )
     assert "No rewriter repairs" in first and "The rewriter" in second
+
+
+def test_letters_of_the_overview_are_those_of_its_cut() -> None:
+    """Told apart by NDCG@3; equal by the measure that stands last."""
+    scores = rewriters_of(np.random.default_rng(2), (-0.05, -0.06, -0.5))
+    for frame in (*scores.rewriters.values(), scores.human):
+        frame["map"] = 0.5
+    result = asked(scores)
+    assert set(at(result.rewriters, ("map", ">=0.5"))["letters"]) == {"a"}
+    shown = overview(result)[0]
+    assert [row[-1] for row in shown.rows] == ["", "a", "a", "b"]
