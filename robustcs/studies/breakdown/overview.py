@@ -85,10 +85,11 @@ def _beside(result: Breakdown, cut: Cut) -> str:
 def _lost(result: Breakdown, cut: Cut, best: str, who: str) -> Verdict:
     row = result.choice[(result.choice["rewriter"] == best) & (result.choice["metric"] == cut[0])].iloc[0]
     label = measure_label(cut[0])
-    said = f"is what {who} loses of {label} against Human" if row["difference"] >= 0 else f"is what {who} gains over Human"
-    ends = number_interval(row["ci_low"], row["ci_high"]).strip("–")
-    basis = f"mean of {result.evaluated.turns} turns"
-    return Verdict(plain(row["difference"], 3), ends, said, basis, abs(float(row["difference"])))
+    loses = row["difference"] >= 0
+    said = f"of {label} is what {who} {'loses' if loses else 'gains'} against Human"
+    ends = (row["ci_low"], row["ci_high"]) if loses else (-row["ci_high"], -row["ci_low"])
+    lost = abs(float(row["difference"]))
+    return Verdict(plain(lost, 3), number_interval(*ends).strip("–"), said, f"mean of {result.evaluated.turns} turns", lost)
 
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:

@@ -15,7 +15,7 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
-from robustcs.studies.breakdown.overview import overview
+from robustcs.studies.breakdown.overview import overview, verdicts
 from robustcs.studies.breakdown.show import finding, show
 from robustcs.studies.breakdown.show_rewriters import at
 
@@ -126,6 +126,15 @@ def test_several_are_shown_together_and_details_on_demand() -> None:
         "is highest of 3 rewriters" in first and "cannot be told from it; llm is lower (p ≤ 0.05, Holm over 3 pairs)" in first
     )
     assert "No rewriter repairs" in first and "The rewriter" in second
+
+
+@pytest.mark.parametrize(("shift", "verb"), [(-0.2, "loses"), (0.2, "gains")])
+def test_the_verdict_gives_what_the_best_loses_or_gains_as_a_size(shift: float, verb: str) -> None:
+    human = 0.5 + np.random.default_rng(4).normal(0, 0.05, 50)
+    lost = verdicts(asked(scored(np.array([human + shift + np.linspace(-0.01, 0.01, 50), human - 0.3]), human, NAMES[:2])))[-1]
+    assert lost.text == f"of NDCG@3 is what t5 {verb} against Human" and lost.number == "0.200"
+    low, high = lost.interval.split(" to ")
+    assert 0 < float(low) < 0.2 < float(high)
 
 
 def test_letters_of_the_overview_are_those_of_its_cut() -> None:
