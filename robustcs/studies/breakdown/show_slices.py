@@ -28,6 +28,7 @@ from robustcs.similarity.error_types import ERROR_TYPES
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.slices import UNKNOWN
+from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -129,20 +130,26 @@ def draw_costs(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
 
 
 def slice_findings(result: Breakdown) -> tuple[str, ...]:
-    """Which difference from Human stands in most errors of the best rewriter, and on which turns rewriters lose most."""
+    """Which difference from Human stands in most errors of the best rewriter, how many errors lack a text, and on which turns
+    rewriters lose most.
+    """
     cut = headline_cut(list(dict.fromkeys(zip(result.turns["metric"], result.turns["threshold"], strict=True))))
     best = result.rewriters[result.rewriters["metric"] == cut[0]].sort_values("mean", kind="stable")["rewriter"].iloc[-1]
     rows = _at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
+    unknown = rows["type"] == UNKNOWN
     sentences = []
     who = "the rewriter" if best == "qr" else f"the rewriter {best}"
-    for row in rows.head(1).itertuples():
+    for row in rows[~unknown].head(1).itertuples():
         known = "" if math.isnan(row.loss_low) else f", 95 % interval {number_interval(row.loss_low, row.loss_high)}"
         sentences.append(
             f"{percent(row.of_errors)} of the errors of {who} (correct if {cut_label(cut)}) stand in rewrites with"
             f" “{row.type}” against the Human text: {row.errors} of {row.turns} such turns, which lose"
             f" {number(row.loss, 3)} {measure_label(cut[0])} on average{known}."
         )
+    for row in rows[unknown].itertuples():
+        lack = f"{verb(row.errors, 'has', 'have')} no text of the rewrite or of Human"
+        sentences.append(f"{counted(row.errors, 'error')} of {who} {lack}: what differs there is unknown.")
     finds = result.found_slices[(result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")]
     for row in finds.head(1).itertuples():
         sentences.append(

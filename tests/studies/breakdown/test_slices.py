@@ -14,6 +14,7 @@ from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.error_types import type_finder
 from robustcs.studies.breakdown.question import QUESTIONS
+from robustcs.studies.breakdown.show_slices import slice_findings
 from tests.conftest import Command
 
 
@@ -57,6 +58,22 @@ def test_a_rewrite_that_is_missing_is_unknown(in_copy: Command, tmp_path: Path) 
     config.write_text(config.read_text().replace('"topics.json:automatic"', '"some.tsv"'))
     rows = json.loads(in_copy("breakdown --format json").out)["tables"]["error_types"]
     assert {row["turns"] for row in rows if row["type"] == "unknown"} == {69}
+
+
+def test_errors_without_a_text_are_no_difference_from_human(demo: Path, tmp_path: Path) -> None:
+    texts = json.loads((demo / "topics.json").read_text())
+    every = [f"{topic['number']}_{turn['number']}" for topic in texts for turn in topic["turn"]]
+    (tmp_path / "some.tsv").write_text("turn\tquery\n" + "".join(f"{turn}\tWhat is it?\n" for turn in every[60:]))
+    project = robustcs.open_project(
+        qrels=demo / "qrels.txt", qr=demo / "runs/stem_qr.trec", human=demo / "runs/stem_human.trec", relevance_level=2,
+        rewrites={"qr": tmp_path / "some.tsv", "human": f"{demo / 'topics.json'}:manual"}, metrics="ndcg_cut_3",
+    )  # fmt: skip
+    result = robustcs.breakdown(project, thresholds=">=0.5")
+    types = result.error_types.set_index("type")
+    assert types.loc["unknown", "turns"] == 60 and types["errors"].idxmax() == "unknown"
+    known, lack = slice_findings(result)
+    assert f"“{types['errors'].drop('unknown').idxmax()}” against the Human text" in known
+    assert lack.startswith(f"{types.loc['unknown', 'errors']} errors of the rewriter have no text of the rewrite or of Human")
 
 
 def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: Path) -> None:
