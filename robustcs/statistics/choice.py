@@ -29,7 +29,8 @@ class Choice:
     gain
         chosen − best_mean, with its cluster-robust interval.
     by_chance
-        The gain expected if the systems were exchanged at random in every turn: then no choice means anything.
+        The gain expected if the systems were exchanged at random in every turn. Every turn keeps its highest score, while the
+        highest mean falls towards the mean of all: where one system leads, this exceeds the gain.
     """
 
     best: int

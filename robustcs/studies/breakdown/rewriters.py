@@ -70,7 +70,7 @@ CHOICE = table(
     text("metric"), text("best", "the rewriter with the highest mean"), score("best_mean"),
     score("chosen", "mean of the highest score of every turn"), difference("gain", "chosen − best_mean"),
     number("ci_low", "95 %, cluster-robust t over whole units"), number("ci_high"),
-    score("by_chance", "gain expected if the rewriters were exchanged at random in every turn: then no choice means anything"),
+    score("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain where one leads"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 

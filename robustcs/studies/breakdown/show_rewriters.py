@@ -164,8 +164,9 @@ def _choice(result: Breakdown) -> Table:
         (number("by_chance", header="by chance"), lambda row: signed(row.by_chance, 3)),
     ]
     note = (
-        "Chosen: the mean if the best rewriter could be chosen in every turn. The highest of several scores is a maximum over"
-        " noise, so by chance: the gain if the rewriters were exchanged at random in every turn, and no choice meant anything."
+        "Chosen: the mean if the best rewriter could be chosen in every turn. By chance: the gain if the scores of every turn"
+        " went to the rewriters at random, so that none were better than another and the highest mean fell. A gain below it"
+        " says that the best rewriter leads and leaves less to choose; no gain here shows that rewriters suit different turns."
     )
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.documents.document import Figure
+from robustcs.documents.document import Figure, Table
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import parse_threshold
@@ -102,6 +102,18 @@ def test_a_choice_among_equal_rewriters_gains_what_chance_gains() -> None:
     human = np.full(50, 1.0)
     sure = asked(scored(np.array([human, human - 0.3, human - 0.4]), human)).best_of.iloc[0]
     assert sure["gain"] == 0 and sure["by_chance"] > 0.2
+
+
+def test_a_lead_lowers_the_gain_below_its_chance_level_and_the_note_says_so() -> None:
+    """Exchanging leaves the highest scores and brings the best mean down to that of all."""
+    generator = np.random.default_rng(6)
+    result = asked(rewriters_of(generator, (-0.1, -0.2, -0.3), turns=200))
+    row = result.best_of.iloc[0]
+    of_all = result.rewriters["mean"].mean()
+    assert row["gain"] < row["by_chance"] < row["chosen"] - of_all
+    assert row["chosen"] - row["by_chance"] == pytest.approx(of_all, abs=0.03)
+    [table] = [block for block in show(result) if isinstance(block, Table) and block.of == "best_of"]
+    assert "A gain below it says that the best rewriter leads and leaves less to choose" in table.note
 
 
 def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
