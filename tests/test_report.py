@@ -150,7 +150,7 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     opening = openings(report.document)["How much of the drop is only holes in the judgments?"]
     ends = f"95 % interval {lost['expected_low']:.3f} to {lost['expected_high']:.3f}"
     assert opening.startswith(f"{lost['expected']:.3f} ({ends}) of NDCG@3 is what QR loses against Human".replace("-", "−"))
-    assert f"measured are {lost['drop']:.3f}" in opening
+    assert f"measured: {lost['drop']:.3f}" in opening
     drop = next(row for row in drops if row["group"] == "manual")
     ends = f"95 % interval {drop['expected_low']:.3f} to {drop['expected_high']:.3f}, sampling and holes together"
     expected = f"a drop of {drop['expected']:.3f} is expected on other conversations ({ends})".replace("-", "−")

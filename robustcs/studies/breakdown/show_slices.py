@@ -55,6 +55,7 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         own = rows[rows["rewriter"] == name]
         caption = f"{whose} by slices of the turns, correct if {cut_label(cut)}"
         note = "Errors: of the slice's turns. QA errors and answered turns, and other thresholds, stand in CSV and JSON."
+        note = _chosen(result, cut, name, names) + note
         blocks.append(slices_table(result, own, caption, field, SHARES, note, f"slices-{name}", "share"))
     if cut[0] in result.tried:
         finds = result.found_slices[result.found_slices["metric"] == cut[0]]
@@ -64,6 +65,15 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         note = "Means are those of QR − Human."
         blocks.append(found_table(result, finds, caption, column, note, result.tried[cut[0]], "found-slices"))
     return blocks
+
+
+def _chosen(result: Breakdown, cut: Cut, name: str, names: Sequence[str]) -> str:
+    """Why the slices of this rewriter are shown, where those of others are not."""
+    means = _at(result.rewriters, cut).set_index("rewriter")["mean"]
+    if len(names) == len(means):
+        return ""
+    why = f"The rewriter with the highest mean {measure_label(cut[0])} of" if name == means.idxmax() else "One of"
+    return f"{why} {len(means)}; CSV and JSON have all. "
 
 
 def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

@@ -48,7 +48,8 @@ def _slices(result: Evaluation) -> list[Block]:
     rows = _part(result.slices, metric)
     chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
     for name in chosen if len(rows) else ():
-        more = "" if len(chosen) == len(names) else f"{len(names)} systems; CSV and JSON have all."
+        why = f"The system with the highest mean {label} of" if name == names[0] else "The baseline, one of"
+        more = "" if len(chosen) == len(names) else f"{why} {len(names)}; CSV and JSON have all."
         caption, field = f"{name}: {label} by slices of the turns", result.spec("slices").field("value")
         own = rows[rows["run"] == name]
         blocks.append(slices_table(result, own, caption, field, SCORES, more, f"slices-{name}"))

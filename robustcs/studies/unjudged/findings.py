@@ -74,8 +74,8 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     )  # fmt: skip
     return Verdict(
         plain(abs(row.expected)), _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
-        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once the holes are judged; measured"
-        f" are {plain(row.drop)}{holes}",
+        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once the holes are judged; measured:"
+        f" {plain(row.drop)}{holes}",
         f"mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 

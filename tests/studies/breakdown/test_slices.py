@@ -92,6 +92,18 @@ def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: P
     assert lost["b"] > lost["a"]  # the raw text keeps them all
 
 
+def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> None:
+    line = (
+        "breakdown --config /dev/null --qrels qrels.txt --relevance-level 2 --human runs/stem_human.trec --metric ndcg_cut_3"
+        " --qr plain=runs/plain_qr.trec --qr stem=runs/stem_qr.trec --qr again=runs/plain_qr.trec --slices depth"
+    )
+    shown = " ".join(in_demo(f"{line} --table slices").out.split())
+    assert "stem: rewriter errors by slices" in shown and "plain: rewriter errors" not in shown
+    assert "The rewriter with the highest mean NDCG@3 of 3; CSV and JSON have all." in shown
+    shown = " ".join(in_demo(f"{line} --details plain").out.split())
+    assert "plain: rewriter errors by slices" in shown and "One of 3; CSV and JSON have all." in shown
+
+
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     opening, answers = (
         question.answer(Workspace(question.part(read_project(demo / "robustcs.toml")))) for question in QUESTIONS

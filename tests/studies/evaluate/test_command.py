@@ -116,6 +116,9 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
     shown = " ".join(in_demo(line).out.split())
     assert "human: NDCG@3 by slices of the turns" in shown and "On which turns is NDCG@3 low?" in shown
     assert "slices: column kind says nothing of 50 of the 70 turns" in shown
+    assert "The system with the highest mean NDCG@3 of 12; CSV and JSON have all." in shown
+    shown = " ".join(in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split())
+    assert "The baseline, one of 12; CSV and JSON have all." in shown
 
 
 def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
