@@ -19,8 +19,8 @@ def _run(call: Call, step: str, details: tuple[str, ...]) -> None:
 COMMAND = Command(
     """How do the bins change with the threshold? Counts, areas, and the stacked figure.
 
-    Measures that are 0 or 1, such as P_1, are swept only where --metric names them. Several measures, or several rewriters,
-    stand side by side. An --output that ends in .png, .svg or .pdf gets the figure.
+    Measures that are 0 or 1, such as P_1, are swept only where --metric or the project file names them. Several measures, or
+    several rewriters, stand side by side. An --output that ends in .png, .svg or .pdf gets the figure.
 
     \b
     Examples:

@@ -60,12 +60,15 @@ def test_areas_are_the_mean_over_a_fine_grid(in_demo: Command) -> None:
         assert np.mean(shares) == pytest.approx(area, abs=0.01)
 
 
-def test_measures_of_0_and_1_only_where_they_are_named(in_demo: Command) -> None:
+def test_measures_of_0_and_1_only_where_they_are_named(in_copy: Command, tmp_path: Path) -> None:
     def metrics(command: str) -> list[str]:
-        return list(dict.fromkeys(row["metric"] for row in json.loads(in_demo(command).out)["tables"]["areas"]))
+        return list(dict.fromkeys(row["metric"] for row in json.loads(in_copy(command).out)["tables"]["areas"]))
 
     assert metrics("sweep --format json") == ["ndcg_cut_3"]
     assert metrics("sweep --metric P_1 --metric nDCG@3 --format json") == ["P_1", "ndcg_cut_3"]
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text('metrics = ["P_1", "ndcg_cut_3"]\n' + config.read_text())
+    assert metrics("sweep --format json") == ["P_1", "ndcg_cut_3"]
 
 
 @pytest.mark.parametrize("suffix", MAGIC)
