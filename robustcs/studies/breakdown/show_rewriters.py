@@ -166,7 +166,7 @@ def _choice(result: Breakdown) -> Table:
     note = (
         "Chosen: the mean if the best rewriter could be chosen in every turn. By chance: the gain if the scores of every turn"
         " went to the rewriters at random, so that none were better than another and the highest mean fell. A gain below it"
-        " says that the best rewriter leads and leaves less to choose; no gain here shows that rewriters suit different turns."
+        " says only that the best mean is above what chance gives; no gain here shows that rewriters suit different turns."
     )
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 
