@@ -221,13 +221,17 @@ def test_sets_of_paraphrases_become_groups(tmp_path: Path) -> None:
 def test_old_and_new_judgments(tmp_path: Path) -> None:
     further = "".join(f"{turn} 0 MARCO_{number} 1\n" for turn in TURNS for number in range(15, 20))
     fill(tmp_path, {
-        "raw.trec": ranked(RAW), "qrels.txt": QRELS, "new_qrels.txt": further, "judge.txt": QRELS.replace(" 4\n", " 3\n"),
+        "raw.trec": ranked(RAW), "qrels.txt": QRELS, "new_qrels.txt": further, "grades.txt": QRELS.replace(" 4\n", " 3\n"),
+        "judge.txt": QRELS.replace(" 4\n", " 2\n"), "judges/far.txt": QRELS.replace(" 4\n", " 9\n"), "judges/copy.txt": QRELS,
         "far.qrels": "9_1 0 D1 1\n9_2 0 D2 0\n", "other.trec": "9_1 Q0 D1 1 3 t\n9_1 Q0 D2 2 2 t\n",
     })  # fmt: skip
     made = config(tmp_path)
     assert (made["qrels"], made["new_judgments"]) == ("qrels.txt", "new_qrels.txt")
     left = aside(tmp_path)
-    assert left["judge.txt"] == "it judges passages that qrels.txt judges: another judge, or another version"
+    assert made["judges"] == {"judge": "judge.txt"}
+    assert left["grades.txt"] == left["judges/copy.txt"]
+    assert left["grades.txt"] == "it judges passages that qrels.txt judges: another judge, or another version"
+    assert left["judges/far.txt"] == "a judge with grade 9, off the scale of qrels.txt"
     assert left["far.qrels"] == "it judges other turns, like '9_1'"
     assert left["other.trec"] == "a run of other turns: it has turns like '9_1', the qrels like '1_1'"
 

@@ -35,9 +35,9 @@ def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch:
     assert answer.err.endswith("; install it with: pip install 'robustcs[passages]'\n")
 
 
-def test_wrong_use(in_demo: Command) -> None:
+def test_wrong_use(in_copy: Command, tmp_path: Path) -> None:
     no_grade = "no passage has a grade of at least 9; give a lower --relevance-level"
-    assert in_demo("passages --relevance-level 9", code=2).err == f"robustcs: {no_grade}\n"
-    Path("foreign.tsv").write_text("x1\tA passage of another collection.\n")
+    assert in_copy("passages --relevance-level 9", code=2).err == f"robustcs: {no_grade}\n"
+    (tmp_path / "demo" / "foreign.tsv").write_text("x1\tA passage of another collection.\n")
     foreign = "foreign.tsv has none of the judged passages; check that their ids agree"
-    assert in_demo("passages --collection foreign.tsv", code=2).err == f"robustcs: {foreign}\n"
+    assert in_copy("passages --collection foreign.tsv", code=2).err == f"robustcs: {foreign}\n"
