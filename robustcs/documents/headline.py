@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: (metric, threshold), as the tables name them.
 Cut = tuple[str, str]
@@ -21,6 +25,11 @@ def headline_cut(cuts: Sequence[Cut]) -> Cut:
     """Of the cuts of :func:`headline_measure`, that with the threshold nearest to 0.5; the lower of two."""
     metric = headline_measure(name for name, _ in cuts)
     return min((cut for cut in cuts if cut[0] == metric), key=lambda cut: _from_half(cut[1]))
+
+
+def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
+    """The rows of a measure and threshold."""
+    return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
 
 
 def _from_half(threshold: str) -> tuple[float, float]:

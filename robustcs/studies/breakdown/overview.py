@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.documents.document import Figure, Table, Verdict
-from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
@@ -31,7 +31,7 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.studies.breakdown.show import shown_cuts
-from robustcs.studies.breakdown.show_rewriters import at, draw_rewriters, rewriter_names
+from robustcs.studies.breakdown.show_rewriters import draw_rewriters, rewriter_names
 from robustcs.studies.breakdown.squares import show_squares
 from robustcs.wording import some_of
 

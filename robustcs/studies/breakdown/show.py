@@ -10,7 +10,7 @@ import pandas as pd
 
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
-from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
@@ -93,10 +93,6 @@ def shown_cuts(turns: pd.DataFrame) -> list[Cut]:
     return list(dict.fromkeys(zip(turns["metric"], turns["threshold"], strict=True)))
 
 
-def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
-    return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
-
-
 _CORRECT_IF: Shown = (text("Correct if"), cut_label)
 _INTERVAL: Shown = (number("95 %"), lambda row: share_interval(row.ci_low, row.ci_high, row.units))
 _POINTS: Shown = (number("points"), lambda row: points(row.difference))
@@ -116,7 +112,7 @@ def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> 
     (first, mark), *others = bin_columns(names)
     columns: list[Shown] = [(first, lambda row: mark(row) or row), *others]
     for metric, threshold in cuts:
-        part = _at(bins, (metric, threshold))[["count", "unchanged"]]
+        part = at(bins, (metric, threshold))[["count", "unchanged"]]
         numbers = [*part.itertuples(index=False, name=None), tuple(part.sum())]
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
@@ -137,7 +133,7 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, cuts: list[Cut], 
         columns += group_columns(
             result, "attribution", CAUSE_TITLES[cause], lines, (count("turns"), lambda row: str(row.count)), "share", _INTERVAL
         )
-    turns = _at(attribution, cuts[0])["count"].sum()
+    turns = at(attribution, cuts[0])["count"].sum()
     return result_table(
         result, "attribution", "Who is to blame?", columns,
         f"Shares of all {turns} turns. {_wilson(result)}{_too_few(result, attribution)}",
@@ -277,7 +273,7 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     turns = result.turns
     first = turns.iloc[0]
     cut = cut or (first["metric"], first["threshold"])
-    chosen = _at(turns[turns["rewriter"] == first["rewriter"]], cut)
+    chosen = at(turns[turns["rewriter"] == first["rewriter"]], cut)
     chosen = chosen[chosen["bin"] == bin_]
     number = len(chosen)
     if most is not None and number > most:
@@ -313,7 +309,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
         names = [str(means[means["metric"] == metric].sort_values("mean", kind="stable")["rewriter"].iloc[-1])]
     for rewriter, rows in result.attribution[result.attribution["rewriter"].isin(names)].groupby("rewriter", sort=False):
         cut = headline_cut(shown_cuts(result.turns[result.turns["rewriter"] == rewriter]))
-        part = _at(rows, cut).set_index("cause")
+        part = at(rows, cut).set_index("cause")
         said = {}
         for cause, line in part.iterrows():
             known = "" if math.isnan(line["ci_low"]) else f", 95 % interval {percent_interval(line['ci_low'], line['ci_high'])}"
@@ -323,7 +319,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
             f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered by QR and Human."
             f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}; if QR and Human were swapped at random,"
             f" {part.loc['qr', 'by_chance']:g} turns would still count as errors of the rewriter."
-            f" {_verdict(next(_at(result.blame[result.blame['rewriter'] == rewriter], cut).itertuples()))}"
+            f" {_verdict(next(at(result.blame[result.blame['rewriter'] == rewriter], cut).itertuples()))}"
         )
     return tuple(sentences)
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
@@ -44,11 +44,6 @@ def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
     cut = headline_cut(cuts)
     tables = [_rewriters(result, metric) for metric in dict.fromkeys(metric for metric, _ in cuts)]
     return (_figure(result, cut), *tables, _tests(result, cut), _scores(result), _repairs(result, cuts), _choice(result))
-
-
-def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
-    """The rows of a measure and threshold."""
-    return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
 
 
 def _rewriters(result: Breakdown, metric: str) -> Table:

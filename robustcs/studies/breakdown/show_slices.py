@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.headline import Cut, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut
 from robustcs.documents.slices import SHARES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
@@ -40,13 +40,13 @@ SLICED = 2
 
 def show_costs(result: Breakdown, cut: Cut) -> list[Block]:
     """What differs in the rewrites and what that costs, at one threshold, for all rewriters: figure and table."""
-    rows = _at(result.error_types, cut)
+    rows = at(result.error_types, cut)
     return [_figure(result, rows, cut), _costs(result, rows, cut)] if len(rows) else []
 
 
 def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block]:
     """Rewriter errors by slices at one threshold, of these rewriters, and the slices found."""
-    rows = _at(result.slices, cut)
+    rows = at(result.slices, cut)
     rows = rows[rows["cause"] == "qr"]
     blocks: list[Block] = []
     for name in names if len(rows) else ():
@@ -69,15 +69,11 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
 
 def _chosen(result: Breakdown, cut: Cut, name: str, names: Sequence[str]) -> str:
     """Why the slices of this rewriter are shown, where those of others are not."""
-    means = _at(result.rewriters, cut).set_index("rewriter")["mean"]
+    means = at(result.rewriters, cut).set_index("rewriter")["mean"]
     if len(names) == len(means):
         return ""
     why = f"The rewriter with the highest mean {measure_label(cut[0])} of" if name == means.idxmax() else "One of"
     return f"{why} {len(means)}; CSV and JSON have all. "
-
-
-def _at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
-    return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
 
 
 def _costs(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Table:
@@ -129,7 +125,7 @@ def draw_costs(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
     """One panel per rewriter: the points that every type takes off the mean."""
     from robustcs.documents.forest import MeanPanel, forest
 
-    rows = _at(result.error_types, cut)
+    rows = at(result.error_types, cut)
     types = [kind for kind in (*ERROR_TYPES, UNKNOWN) if kind in set(rows["type"])]
     panels = []
     for name, part in rows.groupby("rewriter", sort=False):
@@ -145,7 +141,7 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     """
     cut = headline_cut(list(dict.fromkeys(zip(result.turns["metric"], result.turns["threshold"], strict=True))))
     best = result.rewriters[result.rewriters["metric"] == cut[0]].sort_values("mean", kind="stable")["rewriter"].iloc[-1]
-    rows = _at(result.error_types, cut)
+    rows = at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
     unknown = rows["type"] == UNKNOWN
     sentences = []

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.documents.document import Figure, Table
+from robustcs.documents.headline import at
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import parse_threshold
@@ -17,7 +18,6 @@ from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.overview import overview, verdicts
 from robustcs.studies.breakdown.show import finding, show
-from robustcs.studies.breakdown.show_rewriters import at
 
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
