@@ -41,6 +41,17 @@ def rates_table(result: Result, rates: pd.DataFrame, depth: int) -> Table:
     return result_table(result, "rates", f"How much of the top {depth} did nobody judge?", columns, note)
 
 
+def sources_table(result: Result, depth: int) -> Table:
+    """Whose grades, of people or of a judge, the top ``depth`` of every run has."""
+    return result_table(
+        result, "sources", f"Whose grades does the top {depth} have?",
+        ["run", "source", "graded", "share", "relevant", "mean_grade"],
+        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
+        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
+        by="run",
+    )  # fmt: skip
+
+
 def unique_table(result: Result, unique: pd.DataFrame, unique_runs: pd.DataFrame, depth: int) -> Table:
     """Unjudged passages that one run of a group alone finds, run by run and together."""
     rows: list[tuple[str, str, int, int, float]] = []

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
+from robustcs.documents.holes import sources_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.documents.words import number as decimal
@@ -65,17 +66,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         blocks += [_ranking(result), _power(result)]
     moved = dict(_metrics(change.turns))
     blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
-    return [*blocks, _sources(result)]
-
-
-def _sources(result: Augmentation) -> Table:
-    return result_table(
-        result, "sources", f"Whose grades does the top {result.depth} have?",
-        ["run", "source", "graded", "share", "relevant", "mean_grade"],
-        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
-        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
-        by="run",
-    )  # fmt: skip
+    return [*blocks, sources_table(result, result.depth)]
 
 
 def _files(result: Augmentation) -> Table:

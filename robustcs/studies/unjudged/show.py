@@ -14,6 +14,7 @@ from robustcs.documents.holes import (
     expected_columns,
     later_grades_table,
     rates_table,
+    sources_table,
     unique_table,
 )
 from robustcs.documents.slices import SHARES, slices_table
@@ -75,7 +76,7 @@ def show(result: Unjudged) -> tuple[Block, ...]:
     if len(result.grades):
         blocks.append(_grades(result))
     if result.sources["source"].nunique() > 1:
-        blocks.append(_sources(result))
+        blocks.append(sources_table(result, result.settings.depth))
     return (*blocks, _qrels(result))
 
 
@@ -93,16 +94,6 @@ def _slices(result: Unjudged) -> list[Block]:
                      f"slices-{name}", "share")
         for name, part in parts if len(part)
     ]  # fmt: skip
-
-
-def _sources(result: Unjudged) -> Table:
-    return result_table(
-        result, "sources", f"Whose grades does the top {result.settings.depth} have?",
-        ["run", "source", "graded", "share", "relevant", "mean_grade"],
-        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
-        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
-        by="run",
-    )  # fmt: skip
 
 
 def _rates(result: Unjudged) -> Table:
