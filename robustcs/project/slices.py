@@ -31,7 +31,7 @@ def slicings(
     """The slicings of ``turns``, and what a reader should know of them.
 
     asked
-        One or several: words of :data:`~robustcs.slicing.table.WORDS`, or TSV files of a user (or what Python has in their
+        One or several: words of :data:`~robustcs.slicing.words.WORDS`, or TSV files of a user (or what Python has in their
         place). None is nothing.
     offered
         Words that are taken where ids and texts tell them.

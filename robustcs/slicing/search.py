@@ -8,7 +8,7 @@ where there is none has a chance of 5 % at most, whatever the number of rules. d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -92,7 +92,7 @@ FOUND: tuple[Field, ...] = (
 )  # fmt: skip
 
 
-def found_cells(one: Found, rules: int) -> tuple[object, ...]:
+def _found_cells(one: Found, rules: int) -> tuple[object, ...]:
     """The values of :data:`FOUND`; ``rules`` were tried."""
     return (one.rule, one.turns, one.units, one.value, one.rest, one.difference, one.at_most, one.p, rules, one.like)
 
@@ -137,6 +137,25 @@ def _conditions(one: Slicing) -> Iterator[Rule]:
     elif len(one.slices) <= MOST_VALUES:
         for place, name in enumerate(one.slices):
             yield Rule((f"{one.name} = {name}",), one.codes == place)
+
+
+def found_rows(
+    names: Sequence[str], values: Mapping[str, npt.ArrayLike], slicings: Sequence[Slicing], units: Units, seed: int
+) -> tuple[list[tuple[object, ...]], dict[str, int]]:
+    """Rows of name, measure and :data:`FOUND`, and how many rules were tried of every measure, over all names together.
+
+    values
+        Measure → [names, T]. Each row is searched in the ``slicings`` that concern its name.
+
+    Raises :class:`UsageError` as :func:`check_units` does.
+    """
+    rules = [rules_of([one for one in slicings if one.concerns(name)], units) for name in names]
+    tried = sum(map(len, rules))
+    rows = [
+        (names[one.row], metric, *_found_cells(one, tried))
+        for metric, table in values.items() for one in find_slices(table, rules, units, seed)
+    ]  # fmt: skip
+    return rows, dict.fromkeys(values, tried)
 
 
 def _is_large(mask: Mask, units: Units) -> bool:

@@ -12,7 +12,7 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.result import count, difference, number, share, table, text
 from robustcs.similarity.error_types import ERROR_TYPES, type_finder
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
-from robustcs.slicing.search import FOUND, find_slices, found_cells, rules_of
+from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import share_estimates
@@ -79,14 +79,12 @@ def found_losses(
 
     Raises :class:`UsageError` where there are too few units.
     """
-    names = list(scores.rewriters)
-    rules = [rules_of([one for one in slicings if one.concerns(name)], units) for name in names]
-    tried = sum(map(len, rules))
-    rows: list[tuple[Any, ...]] = []
-    for metric in scores.measures:
-        gains = np.stack([(frame[metric] - scores.human[metric]).to_numpy() for frame in scores.rewriters.values()])
-        rows += [(names[one.row], metric, *found_cells(one, tried)) for one in find_slices(gains, rules, units, seed)]
-    return FOUND_SLICES.frame(rows), dict.fromkeys(scores.measures, tried)
+    gains = {
+        metric: np.stack([(frame[metric] - scores.human[metric]).to_numpy() for frame in scores.rewriters.values()])
+        for metric in scores.measures
+    }
+    rows, tried = found_rows(list(scores.rewriters), gains, slicings, units, seed)
+    return FOUND_SLICES.frame(rows), tried
 
 
 def error_costs(scores: Formulations, thresholds: Sequence[Threshold], texts: Texts, units: Units, seed: int) -> pd.DataFrame:

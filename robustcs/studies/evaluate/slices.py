@@ -9,7 +9,7 @@ import numpy as np
 
 from robustcs.result import number, score, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
-from robustcs.slicing.search import FOUND, find_slices, found_cells, rules_of
+from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
 
@@ -49,13 +49,7 @@ def found_slices(
 
     Raises :class:`UsageError` where there are too few units.
     """
-    names = list(scores)
-    rules = [rules_of([one for one in slicings if one.concerns(name)], units) for name in names]
-    tried = sum(map(len, rules))
-    rows: list[tuple[Any, ...]] = []
     measures = list(next(iter(scores.values())))
-    for metric in measures:
-        values = np.stack([frame[metric].to_numpy() for frame in scores.values()])
-        finds = find_slices(values, rules, units, seed)
-        rows += [(names[one.row], metric, *found_cells(one, tried)) for one in finds]
-    return FOUND_SLICES.frame(rows), dict.fromkeys(measures, tried)
+    values = {metric: np.stack([frame[metric].to_numpy() for frame in scores.values()]) for metric in measures}
+    rows, tried = found_rows(list(scores), values, slicings, units, seed)
+    return FOUND_SLICES.frame(rows), tried
