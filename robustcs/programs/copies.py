@@ -57,11 +57,7 @@ def ask_copies(
                 raise
             failure = error
             continue
-        total.answers |= replies.answers
-        total.refused |= replies.refused
-        total.repeated += replies.repeated
-        total.foreign += replies.foreign
-        total.unreadable += replies.unreadable
+        total.take(replies)
         total.complaint = replies.complaint or total.complaint
         left = [one for one in left if _open(str(one["id"]), total)]
         if not left:
@@ -135,10 +131,6 @@ def _joined(asked: Sequence[Future[Replies]]) -> Replies:
         if one.exception():
             continue
         said = one.result()
-        total.answers |= said.answers
-        total.refused |= said.refused
-        total.repeated += said.repeated
-        total.foreign += said.foreign
-        total.unreadable += said.unreadable
+        total.take(said)
         total.complaint = total.complaint or said.complaint
     return total

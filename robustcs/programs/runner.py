@@ -62,6 +62,14 @@ class Replies:
     unreadable: int = 0
     complaint: str = ""
 
+    def take(self, other: Replies) -> None:
+        """Add what was said elsewhere: its answers and its counts of lines; how it ended is the caller's to weigh."""
+        self.answers |= other.answers
+        self.refused |= other.refused
+        self.repeated += other.repeated
+        self.foreign += other.foreign
+        self.unreadable += other.unreadable
+
 
 def program_identity(command: str) -> str:
     """A key that two commands share only where they are the same: their words, and the contents of files among these.
