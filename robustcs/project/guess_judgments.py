@@ -19,7 +19,7 @@ from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.found import Folder, Found, words_of
+from robustcs.project.found import Folder, Found, short_names, words_of
 from robustcs.wording import counted
 
 #: Ids of clarifying questions and responses, which are no passages.
@@ -65,26 +65,30 @@ def choose_judgments(folder: Folder) -> Judged | None:
     chosen = known[0]
     folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
     pairs = _pairs(chosen.qrels)
+    judges: list[str] = []
     for one in known[1:]:
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
         own = _pairs(one.qrels)
         if not shared:
             folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
-        elif len(own.keys() & pairs) > len(own) / 2 and _of_a_judge(one) and not own.items() <= pairs.items():
+        elif len(own.keys() & pairs) > len(own) / 2:
             highest = int(one.qrels.grades.max())
-            if highest > chosen.qrels.grades.max():
+            if not _of_a_judge(one) or own.items() <= pairs.items():
+                why = f"it judges passages that {chosen.file.path} judges: another judge, or another version"
+                folder.leave(one.file.path, why)
+            elif highest > chosen.qrels.grades.max():
                 folder.leave(one.file.path, f"a judge with grade {highest}, off the scale of {chosen.file.path}")
             else:
-                chosen.judges[one.file.stem] = one.file.path
-                folder.take(one.file.path, f"judge {one.file.stem}, by its folder or name")
-        elif len(own.keys() & pairs) > len(own) / 2:
-            folder.leave(one.file.path, f"it judges passages that {chosen.file.path} judges: another judge, or another version")
+                judges.append(one.file.path)
         elif _looks_new(one):
             chosen.new.append(one.file.path)
             further = counted(len(own.keys() - pairs), "passage")
             folder.take(one.file.path, f"new judgments: {further} that the qrels do not judge")
         else:
             folder.leave(one.file.path, f"judgments beside {chosen.file.path}; new_judgments could name it")
+    for name, path in zip(short_names(judges, [""] * len(judges)), judges, strict=True):
+        chosen.judges[name] = path
+        folder.take(path, f"judge {name}, by its folder or name")
     return chosen
 
 

@@ -223,12 +223,13 @@ def test_old_and_new_judgments(tmp_path: Path) -> None:
     fill(tmp_path, {
         "raw.trec": ranked(RAW), "qrels.txt": QRELS, "new_qrels.txt": further, "grades.txt": QRELS.replace(" 4\n", " 3\n"),
         "judge.txt": QRELS.replace(" 4\n", " 2\n"), "judges/far.txt": QRELS.replace(" 4\n", " 9\n"), "judges/copy.txt": QRELS,
+        "judges/a/q.txt": QRELS.replace(" 4\n", " 2\n"), "judges/b/q.txt": QRELS.replace(" 4\n", " 1\n"),
         "far.qrels": "9_1 0 D1 1\n9_2 0 D2 0\n", "other.trec": "9_1 Q0 D1 1 3 t\n9_1 Q0 D2 2 2 t\n",
     })  # fmt: skip
     made = config(tmp_path)
     assert (made["qrels"], made["new_judgments"]) == ("qrels.txt", "new_qrels.txt")
     left = aside(tmp_path)
-    assert made["judges"] == {"judge": "judge.txt"}
+    assert made["judges"] == {"judge": "judge.txt", "judges_a": "judges/a/q.txt", "judges_b": "judges/b/q.txt"}
     assert left["grades.txt"] == left["judges/copy.txt"]
     assert left["grades.txt"] == "it judges passages that qrels.txt judges: another judge, or another version"
     assert left["judges/far.txt"] == "a judge with grade 9, off the scale of qrels.txt"
