@@ -118,6 +118,8 @@ def test_the_first_screen_has_the_worst_news_with_its_numbers(report: Report) ->
     [rewriter] = [verdict for verdict in opening.verdicts if verdict.tone == "qr"]
     row = shares["qr"]
     assert rewriter.number == f"{100 * row['share']:.0f} %" == "26 %" and rewriter.basis.startswith("18 of 70 turns; ")
+    assert rewriter.between == f"95 % interval {rewriter.interval}"
+    assert f"<span>{rewriter.between}</span>" in report.files["report.html"].decode()
     assert rewriter.interval == f"{100 * row['ci_low']:.0f}–{100 * row['ci_high']:.0f}"
     table, figure = opening.blocks
     assert isinstance(table, Table) and [line[0] for line in table.rows] == ["Human", "QR", "Original"]
@@ -152,9 +154,9 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     assert opening.startswith(f"{lost['expected']:.3f} ({ends}) of NDCG@3 is what QR loses against Human".replace("-", "−"))
     assert f"measured: {lost['drop']:.3f}" in opening
     drop = next(row for row in drops if row["group"] == "manual")
-    ends = f"95 % interval {drop['expected_low']:.3f} to {drop['expected_high']:.3f}, sampling and holes together"
+    ends = f"95 % interval {drop['expected_low']:.3f} to {drop['expected_high']:.3f}, sampling and unjudged passages together"
     expected = f"a drop of {drop['expected']:.3f} is expected on other conversations ({ends})".replace("-", "−")
-    part = f"{100 * drop['hole_share']:.0f} % of the measured drop is holes"
+    part = f"{100 * drop['hole_share']:.0f} % of the measured drop is due to unjudged passages"
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
     [sentence] = [text for text in said if text.startswith("From human to the sets of manual")]

@@ -182,9 +182,14 @@ class Verdict:
     about: str = ""
 
     @property
+    def between(self) -> str:
+        """The interval with its name: ``95 % interval 31–49``; empty where there is none."""
+        return f"95 % interval {self.interval}" if self.interval else ""
+
+    @property
     def sentence(self) -> str:
         """All of it as one sentence."""
-        between = f" (95 % interval {self.interval})" if self.interval else ""
+        between = f" ({self.between})" if self.interval else ""
         return f"{self.number}{between} {self.text} ({self.basis})."
 
 

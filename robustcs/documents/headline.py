@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,11 @@ def headline_cut(cuts: Sequence[Cut]) -> Cut:
     """Of the cuts of :func:`headline_measure`, that with the threshold nearest to 0.5; the lower of two."""
     metric = headline_measure(name for name, _ in cuts)
     return min((cut for cut in cuts if cut[0] == metric), key=lambda cut: _from_half(cut[1]))
+
+
+def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
+    """:func:`headline_cut` of all measures at all of ``thresholds`` that tell their scores apart."""
+    return headline_cut([(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)])
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: How to read :func:`expected_columns`.
 EXPECTED_NOTE = (
     f"Expected: had the top {FILLED_DEPTH} of all runs here been judged, by grades that the hole model draws; 95 %: for other"
-    " conversations, sampling and holes together. Holes: share of the measured difference that is expected to be holes, on"
-    " these turns."
+    " conversations, sampling and unjudged passages together. Holes: share of the measured difference that is expected to be"
+    " due to unjudged passages, on these turns."
 )
 #: A share of a drop is not told where its interval is wider: the drop is too small to be divided.
 _READABLE = 2.0
@@ -124,13 +124,16 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
         text += ", for which too few conversations are here to give an interval"
     else:
         low, high = plain(expected["expected_low"]), plain(expected["expected_high"])
-        text += f" (95 % interval {low} to {high}, sampling and holes together)"
+        text += f" (95 % interval {low} to {high}, sampling and unjudged passages together)"
     share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
     if drop <= 0 or not high - low <= _READABLE:
         return f"{text}."
     if high == low:
         return f"{text}; no grade was drawn that changes it."
-    return f"{text}; on these turns {_whole(share)} % of the measured drop is holes (95 % interval {_ends(low, high)} %)."
+    return (
+        f"{text}; on these turns {_whole(share)} % of the measured drop is due to unjudged passages (95 % interval"
+        f" {_ends(low, high)} %)."
+    )
 
 
 def _ends(low: float, high: float) -> str:

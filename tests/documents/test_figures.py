@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -80,6 +81,12 @@ def test_a_share_is_drawn_up_to_its_threshold() -> None:
         for x, y in ((-0.25, 0.8), (0.25, 0.4), (0.49, 0.4), (0.51, 0.1), (0.99, 0.1))
     }
     assert all(inside.values()), inside
+
+
+def test_the_threshold_that_a_text_speaks_of_has_a_line() -> None:
+    marked, other = sweep_figure([replace(panel("NDCG@3"), marked=0.4), panel("MAP")]).axes
+    lines = [{line.get_xdata()[0] for line in axes.lines if line.get_ydata()[-1] == 1} for axes in (marked, other)]
+    assert 0.4 in lines[0] and 0.4 not in lines[1]
 
 
 def test_all_four_regions_are_named() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from robustcs.studies.breakdown.show_rewriters import draw_rewriters, rewriter_n
 from robustcs.studies.breakdown.squares import show_squares
 from robustcs.wording import some_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     """How often the QA component (a ranker or a reader) fails, how often the best rewriter does, and what it loses."""
@@ -59,14 +62,35 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     if not told:
         qr += f"; whether it or the {part} fails more often is open"
     elif blame.difference > 0:
-        qa += f", more often than {who}"
+        qa += f", more often than {who}{_elsewhere(result, blame, who)}"
     else:
-        qr += f", more often than because of the {part}"
+        qr += f", more often than because of the {part}{_elsewhere(result, blame, f'the {part}')}"
     return verdict("qa", qa), verdict("qr", qr), _lost(result, cut, best, who)
 
 
 def _name(rewriter: str) -> str:
     return "the rewriter" if rewriter == "qr" else rewriter
+
+
+def _elsewhere(result: Breakdown, blame: Any, who: str) -> str:
+    """Where the one that fails less often by the row ``blame`` fails more often: other measures and thresholds."""
+    rows = result.blame[result.blame["rewriter"] == blame.rewriter]
+    turned = rows[rows["difference"] * blame.difference < 0]
+    told = turned[turned["p_corrected"] <= ALPHA]
+    if len(told):
+        return f"; at {_cuts(told)} it is {who}"
+    if not len(turned):
+        return ""
+    counts = f" ({max(row.qa, row.qr)} turns to {min(row.qa, row.qr)})" if (row := _only(turned)) else ""
+    return f"; at {_cuts(turned)} it is {who}{counts}, which may be chance"
+
+
+def _only(rows: pd.DataFrame) -> Any:
+    return next(rows.itertuples()) if len(rows) == 1 else None
+
+
+def _cuts(rows: pd.DataFrame) -> str:
+    return some_of([cut_label((row.metric, row.threshold)) for row in rows.itertuples()], 2)
 
 
 def _by_mean(result: Breakdown, cut: Cut) -> list[str]:

@@ -117,7 +117,7 @@ def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> 
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
         columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
-    note = "The rows between the rules: errors of the QA component, errors of the rewriter, answered."
+    note = "Between the rules: the bins that add up to errors of the QA component, errors of the rewriter, answered turns."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
     return result_table(

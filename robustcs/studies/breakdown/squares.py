@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Figure
-from robustcs.documents.headline import Cut, headline_cut
-from robustcs.documents.words import cut_label, formulations, marks
+from robustcs.documents.headline import Cut, at, headline_cut
+from robustcs.documents.words import CAUSE_TITLES, cut_label, formulations, marks
 from robustcs.evaluation.bins import bins_of
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show import shown_cuts
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -24,12 +25,15 @@ def show_squares(result: Breakdown) -> list[Figure]:
         return []
     turns = result.turns
     cut = headline_cut(shown_cuts(turns))
-    counts = turns[(turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])]["bin"].value_counts()
+    counts = at(turns, cut)["bin"].value_counts()
+    causes = at(result.attribution, cut).set_index("cause")["count"]
     words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
     return [
         Figure(
             "every-turn",
-            f"Every turn as a square, in the bin that it has where correct means {cut_label(cut)}.",
+            f"Every turn as a square, in its bin; correct: {cut_label(cut)}. The bins without Human ✓ add up to"
+            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}, those with Human ✓ but not QR to"
+            f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
             f"Turns per bin ({formulations(result.bins)}): {words}.",
             lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
         )
@@ -41,6 +45,5 @@ def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figur
     from robustcs.studies.breakdown.figure import squares_figure
 
     turns = result.turns
-    chosen = (turns["rewriter"] == rewriter) & (turns["metric"] == cut[0]) & (turns["threshold"] == cut[1])
-    part = turns[chosen]
+    part = at(turns[turns["rewriter"] == rewriter], cut)
     return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.bins)})

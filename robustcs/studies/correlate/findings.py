@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.studies.correlate.analysis import Correlate
@@ -25,9 +28,18 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
             number(row["value"], 2), number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"is the correlation (Pearson's r) of {similarity_label(x)} between QR{whose} and Human with"
             f" {answers_label(y)}; of the turns that break it there are {corners}",
-            f"{row['turns']} turns", len(outliers) / row["turns"],
+            _over(result, row), len(outliers) / row["turns"],
         ),
     )  # fmt: skip
+
+
+def _over(result: Correlate, row: Mapping[Any, Any]) -> str:
+    """``215 turns``, and whether they are more than the judged ones, of which other answers speak."""
+    rows = result.correlations
+    same = (rows["x"] == row["x"]) & (rows["y"] == row["y"]) & (rows["rewriter"] == row["rewriter"])
+    judged = rows[same & (rows["subset"] == "judged")]["turns"]
+    more = len(judged) and judged.iloc[0] < row["turns"]
+    return f"{row['turns']} turns{', judged or not' if more else ''}"
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
@@ -38,7 +50,7 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
     what = f"Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
     if len(rows) == 1:
         row = next(rows.itertuples())
-        said = f"Over {row.turns} turns, {what} is {with_interval(row._asdict(), 'value', 2)}."
+        said = f"Over {_over(result, row._asdict())}, {what} is {with_interval(row._asdict(), 'value', 2)}."
         said += f" {corner_counts(result, row.rewriter)}"
     else:
         by_rewriter = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.documents.headline import headline_cut
+from robustcs.documents.headline import headline_of
 from robustcs.documents.order import figures_first
-from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold, reachable_thresholds
+from robustcs.evaluation.thresholds import Threshold, parse_threshold, reachable_thresholds
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -39,9 +39,7 @@ def _answer(workspace: Workspace) -> Answer:
 
     def headline(names: Sequence[str]) -> tuple[str, Threshold]:
         """Correct means the same as in the breakdown's findings."""
-        metric, threshold = headline_cut(
-            [(name, str(threshold)) for name in names for threshold in distinct_thresholds(name, thresholds)]
-        )
+        metric, threshold = headline_of(names, thresholds)
         return metric, parse_threshold(threshold)
 
     result = ask(workspace, correct=headline)

@@ -149,6 +149,8 @@ def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str)
         group, lines = f"{names[subset]} ({turns[subset]})", _by_x(part[part["subset"] == subset])
         columns += group_columns(result, "correlations", group, lines, "value", (number("95 %"), _interval))
     note = f"Pearson's r over turns (their number in brackets). {_jackknife(result)}"
+    if {"all", "judged"} <= set(shown):
+        note += " All: judged or not."
     if result.rule and "correct" in shown:
         note += f" Human ✓: {_rule_label(result.rule)}."
     said = noted(

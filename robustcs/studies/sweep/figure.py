@@ -54,6 +54,8 @@ class SweepPanel:
         Their number.
     original
         Whether Original is known; without it its bins (1 at the first place) are empty.
+    marked
+        A threshold between 0 and 1 that gets a line; None for none.
     """
 
     title: str
@@ -61,6 +63,7 @@ class SweepPanel:
     shares: Mapping[str, np.ndarray]
     turns: int
     original: bool = True
+    marked: float | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,9 @@ def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_tur
         top = steps.edges[STACK.index(names[-1]) + 1]
         axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
     axes.axvline(steps.x[1], color="white", linewidth=0.6)
+    if panel.marked is not None:
+        for colour, dashes in (("white", "solid"), (INK, (0, (3, 2)))):  # dashes that show on dark and light bands
+            axes.axvline(panel.marked, color=colour, linewidth=0.9, linestyle=dashes)
     axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1))
     ticks = [tick for tick in np.linspace(0, 1, 6 if panel_width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
     axes.set_xticks([(steps.x[0] + steps.x[1]) / 2, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])

@@ -9,10 +9,12 @@ import numpy as np
 
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Heading, Table
+from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import formulations, marks, measure_label, noted, percent, percent_interval
+from robustcs.documents.words import cut_label, formulations, marks, measure_label, noted, percent, percent_interval
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
+from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.result import count, share, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.sweep.analysis import Sweep
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def show(result: Sweep, details: Sequence[str] = ()) -> tuple[Block, ...]:
+def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) -> tuple[Block, ...]:
     """The figure, one table of areas, and per measure the counts at every tenth of the range.
 
-    Of several rewriters one figure and one table of all, then those tables for the ones in ``details``.
+    Of several rewriters one figure and one table of all, then those tables for the ones in ``details``. ``marked`` is the
+    measure and threshold of which a text beside the figure speaks: a line marks it.
 
     Raises :class:`UsageError` for a rewriter that there is not.
     """
@@ -36,9 +39,10 @@ def show(result: Sweep, details: Sequence[str] = ()) -> tuple[Block, ...]:
     figure = Figure(
         "sweep",
         "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered"
-        + (" only after rewriting; at the bottom what the Original question answers alone." if _original(result) else "."),
+        + (" only after rewriting; at the bottom what the Original question answers alone." if _original(result) else ".")
+        + (f" Dashed: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
         _alt(result),
-        lambda: draw_sweep(result),
+        lambda: draw_sweep(result, marked),
     )
     if len(rewriters) == 1:
         return (figure, *_one(result, rewriters[0], ""))
@@ -128,16 +132,23 @@ def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:
     }
 
 
-def draw_sweep(result: Sweep) -> matplotlib.figure.Figure:
-    """The stacked figure, one panel per rewriter and measure."""
+def _line(result: Sweep, marked: Cut) -> float | None:
+    """Where the line of ``marked`` stands; None for a measure that is not swept and at the ends of the range."""
+    value = parse_threshold(marked[1]).value
+    points = result.bins[result.bins["metric"] == marked[0]]["threshold"]
+    return value if points.min() < value < points.max() else None
+
+
+def draw_sweep(result: Sweep, marked: Cut | None = None) -> matplotlib.figure.Figure:
+    """The stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 
     panels = []
     for panel, label in panel_labels(result).items():
         part = _part(result, "bins", panel)
-        marked = [part[role].astype("string").fillna("-") for role in ("original", "qr", "human")]
+        right = [part[role].astype("string").fillna("-") for role in ("original", "qr", "human")]
         known = bool(part["original"].notna().any())
-        wide = part.assign(bin=(marked[0] if known else "0") + marked[1] + marked[2]).pivot(
+        wide = part.assign(bin=(right[0] if known else "0") + right[1] + right[2]).pivot(
             index="threshold", columns="bin", values="share"
         )
         panels.append(
@@ -147,6 +158,7 @@ def draw_sweep(result: Sweep) -> matplotlib.figure.Figure:
                 shares={bin_: wide[bin_].to_numpy() if bin_ in wide else np.zeros(len(wide)) for bin_ in BINS},
                 turns=result.evaluated.turns,
                 original=known,
+                marked=_line(result, marked) if marked and marked[0] == panel[1] else None,
             )
         )
     return sweep_figure(panels)

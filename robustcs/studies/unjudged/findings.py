@@ -69,13 +69,13 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     label = measure_label(row.metric)
     verb = "loses" if row.expected >= 0 else "gains"
     holes = (
-        f", of which {100 * row.hole_share:.0f} % is holes in the judgments"
+        f", of which {100 * row.hole_share:.0f} % is due to unjudged passages"
         if row.drop > 0 and 0 <= row.hole_share <= 1 and row.hole_share_high - row.hole_share_low <= 1 else ""
     )  # fmt: skip
     return Verdict(
         plain(abs(row.expected)), _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
-        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once the holes are judged; measured:"
-        f" {plain(row.drop)}{holes}",
+        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once unjudged passages are judged;"
+        f" measured: {plain(row.drop)}{holes}",
         f"mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
         apart = int(((told["expected_low"] > 0) | (told["expected_high"] < 0)).sum())
         sentences.append(
             f"By {label} {apart} of {total} are expected to differ on other conversations as well: their 95 % intervals for"
-            " sampling and holes together leave 0 out, each pair on its own."
+            " sampling and unjudged passages together leave 0 out, each pair on its own."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):

@@ -133,7 +133,9 @@ def _expected(result: Unjudged) -> Table:
     columns: list[Shown] = [_MEASURE, "first", "second", "difference", *expected_columns()]
     note = EXPECTED_NOTE
     if len(pairs) > len(rows):
-        note += f" The {len(rows)} of {len(pairs)} pairs whose order holes leave least certain; CSV and JSON have all."
+        note += (
+            f" The {len(rows)} of {len(pairs)} pairs whose order unjudged passages leave least certain; CSV and JSON have all."
+        )
     return result_table(result, "pairs", "What do two runs probably differ by?", columns, note, rows=rows, slug="expected")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,16 +14,18 @@ from robustcs.documents.document import Figure, Table
 from robustcs.documents.headline import at
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
-from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.overview import overview, verdicts
 from robustcs.studies.breakdown.show import finding, show
+from robustcs.studies.breakdown.squares import show_squares
 
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
 NAMES = ("t5", "bert", "llm")
+MORE = "more often than the rewriter"
 
 
 def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES, length: int = 5) -> Formulations:
@@ -31,8 +35,8 @@ def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES,
     return Formulations(None, frames, pd.DataFrame({METRIC: human}, index=index))
 
 
-def asked(scores: Formulations, seed: int = 0) -> Breakdown:
-    return breakdown(scores, Evaluated(EvaluationPolicy(), "runs", len(scores.turns), 0), CUT, seed=seed)
+def asked(scores: Formulations, seed: int = 0, thresholds: Sequence[Threshold] = CUT) -> Breakdown:
+    return breakdown(scores, Evaluated(EvaluationPolicy(), "runs", len(scores.turns), 0), thresholds, seed=seed)
 
 
 def rewriters_of(generator: np.random.Generator, shifts: tuple[float, ...], turns: int = 100) -> Formulations:
@@ -147,6 +151,30 @@ def test_the_verdict_gives_what_the_best_loses_or_gains_as_a_size(shift: float, 
     assert lost.text == f"of NDCG@3 is what t5 {verb} against Human" and lost.number == "0.200"
     low, high = lost.interval.split(" to ")
     assert 0 < float(low) < 0.2 < float(high)
+
+
+@pytest.mark.parametrize(
+    ("low", "said"),
+    [
+        ([(0.3, 0.0)] * 25, "; at NDCG@3 > 0 it is the rewriter"),
+        ([(0.3, 0.0)] * 3 + [(0.0, 0.0)] * 2, "; at NDCG@3 > 0 it is the rewriter (3 turns to 2), which may be chance"),
+        ([(0.3, 0.0)] * 2 + [(0.0, 0.0)] * 3, ""),
+    ],
+)
+def test_the_verdict_says_where_another_threshold_blames_the_other(low: list[tuple[float, float]], said: str) -> None:
+    """At 0.5 Human fails in 30 of 50 turns and the rewriter in none; ``low``: (Human, QR) where they differ above 0."""
+    scores = np.array([*low, *[(0.3, 0.3)] * (30 - len(low)), *[(0.8, 0.8)] * 20])[np.random.default_rng(5).permutation(50)]
+    both = [parse_threshold(text) for text in (">0", ">=0.5")]
+    qa, qr, _ = verdicts(asked(scored(scores[None, :, 1], scores[:, 0], ("qr",)), thresholds=both))
+    assert qa.text == f"of the turns fail even with the question that a person wrote: the ranker is to blame, {MORE}{said}"
+    assert qr.text == "of the turns fail because of the rewriter"
+
+
+def test_the_squares_say_what_their_bins_add_up_to() -> None:
+    human, qr = np.array([0.0, 0.0, 0.0, 0.9, 0.9] * 2), np.array([0.0, 0.8, 0.0, 0.9, 0.1] * 2)
+    (figure,) = show_squares(asked(scored(qr[None], human, ("qr",))))
+    assert figure.alt == "Turns per bin (QR, Human): × ×: 4; ✓ ×: 2; × ✓: 2; ✓ ✓: 2."
+    assert "without Human ✓ add up to 6 QA errors, those with Human ✓ but not QR to 2 rewriter errors." in figure.caption
 
 
 def test_letters_of_the_overview_are_those_of_its_cut() -> None:

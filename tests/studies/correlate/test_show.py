@@ -10,7 +10,7 @@ import pytest
 from robustcs.documents.document import Cards, Figure, Table
 from robustcs.errors import UsageError
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
-from robustcs.studies.correlate.findings import correlate_findings
+from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.show import draw_rewriters, show
 from tests.studies.correlate.test_analysis import EVALUATED, conversations, pair
 
@@ -59,6 +59,15 @@ def test_too_few_turns_have_no_correlation() -> None:
     assert [column.group for column in first.columns[1::2]] == ["all (5)", "judged (3)", "Human ✓ (2)"]
     assert [row[0] for row in first.rows] == ["ROUGE-1 F", "USE"]
     assert first.rows[0][-2:] == ("–", "–")
+
+
+@pytest.mark.parametrize(("judged", "said"), [(3, "24 turns, judged or not"), (6, "24 turns")])
+def test_turns_that_nobody_judged_are_told_where_they_count(judged: int, said: str) -> None:
+    """Beside other questions, which go over the judged turns alone."""
+    known = np.repeat(np.arange(6) < judged, 4)
+    result = correlate_similarity([replace(conversations(6, 4), judged=known, correct=known)], EVALUATED)
+    assert verdicts(result)[0].basis == said and correlate_findings(result)[0].startswith(f"Over {said}, ")
+    assert ("All: judged or not." in tables(result)[0].note) == said.endswith("not")
 
 
 def test_a_cell_says_where_units_are_too_few() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.documents.document import Table
+from robustcs.documents.document import Figure, Table
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, Formulations
 from robustcs.evaluation.thresholds import Threshold
@@ -198,6 +198,16 @@ def test_intervals_take_the_conversation_as_unit(shared_data: Path) -> None:
             half = (np.log(area.ci_high / (1 - area.ci_high)) - np.log(area.ci_low / (1 - area.ci_low))) / 2
             error = half * area.area * (1 - area.area) / stats.t.ppf(0.975, 19)
             assert error == pytest.approx(model.bse[0], rel=0.06), "CR2 against CR1"
+
+
+def test_a_line_is_announced_where_one_is_drawn() -> None:
+    result = sweep(formulations((0, 0.5, 1), (0.25, 0.5, 1), metric="ndcg_cut_3"), evaluated(2))
+    captions = {
+        cut: next(block.caption for block in show(result, marked=cut) if isinstance(block, Figure))
+        for cut in (("ndcg_cut_3", ">=0.5"), ("ndcg_cut_3", "=1"), ("map", ">=0.5"), None)
+    }
+    assert [cut for cut, caption in captions.items() if "Dashed" in caption] == [("ndcg_cut_3", ">=0.5")]
+    assert captions["ndcg_cut_3", ">=0.5"].endswith(" Dashed: NDCG@3 ≥ 0.5, as in the text.")
 
 
 def test_cells_say_where_units_are_too_few() -> None:
