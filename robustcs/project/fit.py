@@ -13,6 +13,15 @@ from dataclasses import dataclass
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.open_questions import turns_in_words
+from robustcs.wording import counted
+
+#: Of turns with different texts, this share with equal rankings is more than chance and small differences.
+_ALIKE = 0.4
+#: Of turns with equal texts, so many may be ranked otherwise: scores are rounded.
+_CHANCE = 0.02
+#: Fewer turns prove nothing.
+FEW = 5
 
 
 @dataclass(frozen=True)
@@ -36,18 +45,33 @@ class Fit:
         turns = len(self.equal) + len(self.other)
         return 1 - (len(self.equal_apart) + len(self.other_alike)) / turns if turns else float("nan")
 
+    def doubts(self, name: str, than: str) -> list[str]:
+        """What somebody should look at before believing that the run of ``name`` answered its texts; ``than`` is the other."""
+        notes = []
+        if len(self.equal_apart) > _CHANCE * len(self.equal):
+            sure = len(self.equal_apart) >= max(FEW, len(self.equal) / 2)
+            said = "its run did not answer these texts" if sure else "did its run answer these texts?"
+            notes.append(
+                f"{name} has the text of {than} for {counted(len(self.equal), 'turn')}, but another ranking for"
+                f" {turns_in_words(self.equal_apart)}: {said}"
+            )
+        if len(self.other) >= FEW and len(self.other_alike) > _ALIKE * len(self.other):
+            notes.append(
+                f"{name} has another text than {than} for {counted(len(self.other), 'turn')}, but the same ranking for"
+                f" {turns_in_words(self.other_alike)}: did its run answer these texts?"
+            )
+        return notes
 
-def fit(
-    texts: Mapping[str, str], rankings: Mapping[str, int], other_texts: Mapping[str, str], other_rankings: Mapping[str, int]
-) -> Fit:
-    """Compare two systems by turn: their texts, and what :func:`numbered` gives of their runs."""
-    turns = [turn for turn in texts if turn in other_texts and turn in rankings and turn in other_rankings]
+
+def fit(texts: Mapping[str, str], other_texts: Mapping[str, str], alike: Mapping[str, bool]) -> Fit:
+    """Compare two systems by turn: their texts, and whether their rankings are equal, for the turns that both rank."""
+    turns = [turn for turn in texts if turn in other_texts and turn in alike]
     turns.sort(key=turn_sort_key)
     equal = tuple(turn for turn in turns if texts[turn].strip() == other_texts[turn].strip())
     other = tuple(turn for turn in turns if _words(texts[turn]) != _words(other_texts[turn]))
     return Fit(
-        equal, tuple(turn for turn in equal if rankings[turn] != other_rankings[turn]),
-        other, tuple(turn for turn in other if rankings[turn] == other_rankings[turn]),
+        equal, tuple(turn for turn in equal if not alike[turn]),
+        other, tuple(turn for turn in other if alike[turn]),
     )  # fmt: skip
 
 
@@ -56,9 +80,14 @@ def _words(text: str) -> list[str]:
 
 
 def numbered(ranking: Ranking) -> dict[str, int]:
-    """Turn → a number for its passages and their order: equal for equal rankings."""
+    """Turn → a number for its passages and their order: equal for equal rankings, which :func:`ranked_alike` compares."""
     pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
     return {
         turn: hash(tuple(ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()))
         for turn, start, end in pieces
     }
+
+
+def ranked_alike(rankings: Mapping[str, int], others: Mapping[str, int]) -> dict[str, bool]:
+    """Turn that both rank → whether the rankings are equal; both as :func:`numbered` gives them."""
+    return {turn: number == others[turn] for turn, number in rankings.items() if turn in others}

@@ -9,7 +9,7 @@ from robustcs.errors import InputError
 from robustcs.inputs.text_format import ROLES
 from robustcs.inputs.texts import TextFile
 from robustcs.project.families import Family, System
-from robustcs.project.fit import Fit, fit
+from robustcs.project.fit import Fit, fit, ranked_alike
 from robustcs.project.found import Folder, Found, role_of, telling_words, words_of
 from robustcs.project.model import Role
 
@@ -133,7 +133,7 @@ class Chooser:
         ours, theirs = self.rankings(system), self.rankings(other_system)
         if ours is None or theirs is None:
             return None
-        found = fit(texts.texts, ours, other.texts, theirs)
+        found = fit(texts.texts, other.texts, ranked_alike(ours, theirs))
         return found if len(found.equal) + len(found.other) >= _FEW else None
 
     @staticmethod

@@ -95,6 +95,12 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
     )  # fmt: skip
 
 
+def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
+    """bool[T]: both lists have the same documents in the same order."""
+    same = np.bincount(pair.row[pair.first == pair.second], minlength=len(pair.turns))
+    return np.asarray((pair.lengths == same[:, None]).all(axis=1))
+
+
 def overlap(pair: RankingPair, k: int) -> Values:
     """Recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0, 1]; Figure 2 of the error-analysis
     paper."""

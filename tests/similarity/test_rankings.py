@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.similarity.rankings import jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.rankings import equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.statistics.ranks import rbo as rbo_of_complete_rankings
 
 Lists = dict[str, list[tuple[str, float]]]
@@ -74,6 +74,7 @@ def test_equal_to_the_definitions(tmp_path_factory: pytest.TempPathFactory, turn
         first, second = ({doc for doc, _ in ordered(docs)[:k]} for docs in (ours, theirs))
         assert overlap(pair, k)[row] == len(first & second) / len(second)
         assert jaccard(pair, k)[row] == len(first & second) / len(first | second)
+        assert equal_rankings(pair)[row] == ([doc for doc, _ in ordered(ours)] == [doc for doc, _ in ordered(theirs)])
         assert rbo(pair, p)[row] == pytest.approx(rbo_by_hand(ours, theirs, p), abs=1e-12)
 
 
@@ -82,6 +83,7 @@ def test_turns_are_joined_by_id_and_lacking_ones_score_zero(tmp_path: Path) -> N
     human = ranking(tmp_path, {"1_1": [("a", 2), ("b", 1)], "1_2": [("a", 1)], "2_1": [("d", 3), ("c", 2), ("e", 1)]})
     pair = pair_rankings(qr, human)
     assert pair.turns == ("1_1", "1_2", "2_1")
+    assert equal_rankings(pair).tolist() == [True, False, False]
     assert overlap(pair, 2).tolist() == [1.0, 0.0, 1.0]
     assert overlap(pair, 3).tolist() == [1.0, 0.0, 2 / 3]
     assert rbo(pair)[:2] == pytest.approx([1.0, 0.0])

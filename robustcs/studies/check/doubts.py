@@ -9,20 +9,14 @@ import numpy as np
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
 from robustcs.project.customs import customary_level
-from robustcs.project.fit import fit
+from robustcs.project.fit import FEW, fit, ranked_alike
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words
 from robustcs.studies.check.survey import Survey
-from robustcs.wording import counted, told_once, verb
+from robustcs.wording import told_once, verb
 
 #: What tells Human from Original where the project names no measure.
 _MEASURE = parse_measure("ndcg_cut_3")
-#: Of turns with different texts, this share with equal rankings is more than chance and small differences.
-_ALIKE = 0.4
-#: Of turns with equal texts, so many may be ranked otherwise: scores are rounded.
-_CHANCE = 0.02
-#: Fewer turns prove nothing.
-_FEW = 5
 #: Rewriting by hand makes questions longer; these are odd the other way round.
 _LONGER = 1.05
 
@@ -114,21 +108,7 @@ def _apart(survey: Survey, part: Formulation, other: Formulation) -> list[str]:
     orders, theirs = survey.orders.get(part.name), survey.orders.get(other.name)
     if not orders or not theirs:
         return []
-    common = orders.keys() & theirs.keys()
-    if len(common) >= _FEW and all(orders[turn] == theirs[turn] for turn in common):
+    alike = ranked_alike(orders, theirs)
+    if len(alike) >= FEW and all(alike.values()):
         return [f"{name} and {other.name} rank alike on every turn: is one run in both roles?"]
-    found = fit(survey.texts.get(part.name, {}), orders, survey.texts.get(other.name, {}), theirs)
-    notes = []
-    if len(found.equal_apart) > _CHANCE * len(found.equal):
-        sure = len(found.equal_apart) >= max(_FEW, len(found.equal) / 2)
-        said = "its run did not answer these texts" if sure else "did its run answer these texts?"
-        notes.append(
-            f"{name} has the text of {than} for {counted(len(found.equal), 'turn')}, but another ranking for"
-            f" {turns_in_words(found.equal_apart)}: {said}"
-        )
-    if len(found.other) >= _FEW and len(found.other_alike) > _ALIKE * len(found.other):
-        notes.append(
-            f"{name} has another text than {than} for {counted(len(found.other), 'turn')}, but the same ranking for"
-            f" {turns_in_words(found.other_alike)}: did its run answer these texts?"
-        )
-    return notes
+    return fit(survey.texts.get(part.name, {}), survey.texts.get(other.name, {}), alike).doubts(name, than)

@@ -26,6 +26,7 @@ from robustcs.evaluation.turns import (
 from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.project.fit import fit
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
 from robustcs.project.scoring import (
@@ -41,7 +42,7 @@ from robustcs.project.scoring import (
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
-from robustcs.similarity.rankings import RankingPair, jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
 from robustcs.wording import counted, some_of, told_once
@@ -235,6 +236,11 @@ class _Reader:
             known = set().union(*(series.index for series in values.values()))
             texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
         ours, theirs = texts[part.name], texts[self.human.name]
+        if part.name in self._pairs:
+            pair = self._pairs[part.name]
+            ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
+            alike = {turn: bool(same) for turn, same, answered in ranked if answered}
+            self.notes += fit(ours, theirs, alike).doubts(part.name, "Human")
         turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
         without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)

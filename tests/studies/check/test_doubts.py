@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.fit import fit
+from robustcs.project.fit import fit, ranked_alike
 from tests.project.test_scaffold import HUMAN, QRELS, RAW, TURNS, fill, ranked, rewrites, tsv
 
 Notes = Callable[[str], list[str]]
@@ -100,6 +100,6 @@ def test_depths_and_missing_texts(notes: Notes) -> None:
 def test_punctuation_alone_makes_no_other_text() -> None:
     texts = {"1_1": "What is it?", "1_2": "Why", "1_3": "a b", "1_4": "same "}
     others = {"1_1": "what is it", "1_2": "How", "1_3": "a c", "1_4": "same", "1_5": "x"}
-    found = fit(texts, dict.fromkeys(texts, 1), others, {"1_1": 2, "1_2": 1, "1_3": 2, "1_4": 2, "1_5": 1})
+    found = fit(texts, others, ranked_alike(dict.fromkeys(texts, 1), {"1_1": 2, "1_2": 1, "1_3": 2, "1_4": 2, "1_5": 1}))
     assert (found.equal, found.equal_apart, found.other, found.other_alike) == (("1_4",), ("1_4",), ("1_2", "1_3"), ("1_2",))
     assert found.share == pytest.approx(1 / 3)

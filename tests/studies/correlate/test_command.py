@@ -174,6 +174,19 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
     assert "68 turns without a text of qr or human left out: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
 
 
+def test_texts_that_a_run_did_not_answer_are_told(in_demo: Command) -> None:
+    """Equal questions get equal rankings from one ranker."""
+
+    def doubts(options: str) -> list[str]:
+        notes = json.loads(in_demo(f"correlate --x rouge1_recall --y overlap_10 --format json {options}").out)["notes"]
+        return [note for note in notes if "answer these texts" in note]
+
+    assert doubts("") == []
+    (said,) = doubts("--rewrites qr=topics.json:manual")
+    assert said.startswith("qr has the text of Human for 70 turns, but another ranking for ")
+    assert said.endswith(" …): its run did not answer these texts")
+
+
 def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_path: Path) -> None:
     qrels, run = tmp_path / "demo" / "qrels.txt", tmp_path / "demo" / "runs" / "stem_qr.trec"
     qrels.write_text("".join(line for line in qrels.open() if not line.startswith("2_")))
