@@ -22,6 +22,7 @@ from robustcs.documents.document import Figure as FigureBlock
 from robustcs.documents.document import Picture
 from robustcs.documents.files import write_bytes
 from robustcs.documents.text import anchor, one_line
+from robustcs.documents.typeset import drawing_pdf
 from robustcs.errors import UsageError
 
 #: Widths in inches of a figure in one column and across both columns of a paper.
@@ -100,7 +101,6 @@ _STYLE: dict[Any, Any] = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.dpi": 200,
-    "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "robustcs",
 }
@@ -145,18 +145,6 @@ def letters(size: float) -> float:
     return size * _COLUMN_LETTERS if _IN_COLUMN.get() else size
 
 
-def figure_bytes(figure: Figure, kind: str) -> bytes:
-    """``figure`` as a file of its own, ``kind`` png, svg or pdf; the same figure gives the same bytes.
-
-    Links to turns, which lead somewhere only inside a page, are taken off ``figure``.
-    """
-    for artist in figure.findobj():
-        artist.set_url(None)  # type: ignore[arg-type]
-        if hasattr(artist, "set_urls"):
-            artist.set_urls([])
-    return _figure_bytes(figure, kind)
-
-
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write ``figure`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
 
@@ -165,13 +153,31 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".png", ".svg", ".pdf"):
         raise UsageError("bad-figure-format", f"figure {os.fspath(path)}", "end its name in .png, .svg or .pdf")
-    write_bytes(path, figure_bytes(figure, suffix[1:]))
+    if suffix == ".pdf":
+        data = figure_pdf(svg_text(figure, "figure", ""))
+    else:
+        _without_links(figure)
+        data = _figure_bytes(figure, suffix[1:])
+    write_bytes(path, data)
+
+
+def figure_pdf(svg: str) -> bytes:
+    """What :func:`svg_text` gave as a PDF of its own: on white, without links."""
+    return drawing_pdf(link_turns(svg, {}))
+
+
+def _without_links(figure: Figure) -> None:
+    """Take links to turns, which lead somewhere only inside a page, off ``figure``."""
+    for artist in figure.findobj():
+        artist.set_url(None)  # type: ignore[arg-type]
+        if hasattr(artist, "set_urls"):
+            artist.set_urls([])
 
 
 def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
     source_date()  # matplotlib stops with a traceback at a wrong one
     # None leaves out dates and versions, which would make every file different.
-    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}[kind]
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
     buffer = io.BytesIO()
     with style(), warnings.catch_warnings():
         # Letters that the font lacks are boxes; in SVG they are letters, for which the viewer has a font.
@@ -252,24 +258,14 @@ def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
         element.set("clip-path", clip.replace("url(#", f"url(#{prefix}."))
 
 
-def drawings(figure: FigureBlock) -> tuple[Figure, Figure | None]:
-    """The figure drawn as wide as it likes to be, and for one column; None where it is not made for one."""
+def draw_picture(figure: FigureBlock) -> Picture:
+    """The figure drawn as wide as it likes to be and, where it is made for one, for a column; for an HTML page or typst."""
     wide = figure.draw()
     with in_column():
         column = figure.draw()
-    return wide, column if column.get_figwidth() <= COLUMN_WIDTH else None
-
-
-def picture_of(figure: FigureBlock, wide: Figure, column: Figure | None) -> Picture:
-    """What :func:`drawings` gave, to stand inside an HTML page or a typst document."""
+    narrow = svg_text(column, f"{figure.slug}-column", figure.alt) if column.get_figwidth() <= COLUMN_WIDTH else ""
     svg = svg_text(wide, figure.slug, figure.alt)
-    narrow = svg_text(column, f"{figure.slug}-column", figure.alt) if column is not None else ""
     return Picture(figure.slug, figure.caption, figure.alt, svg, wide.get_figwidth(), narrow)
-
-
-def draw_picture(figure: FigureBlock) -> Picture:
-    """The figure drawn, to stand inside an HTML page or a typst document."""
-    return picture_of(figure, *drawings(figure))
 
 
 #: Colour on white → the same on a dark page, as light as it must be to be told from the ground.

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import matplotlib as mpl
-import typst
-from matplotlib.ft2font import FT2Font
 
 from robustcs.documents.document import (
     Block,
@@ -27,9 +21,8 @@ from robustcs.documents.document import (
 )
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
+from robustcs.documents.typeset import typeset
 
-_TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
-_FONT_FOLDER = Path(mpl.get_data_path()) / "fonts" / "ttf"
 #: Comes with typst, and with matplotlib for what the first lacks and for the letters in figures.
 _FONTS = ["Libertinus Serif", "DejaVu Sans"]
 #: Width of the text in points, and what a character takes of the font size, roughly.
@@ -42,10 +35,8 @@ _LONG_CELL = 24
 
 
 def render_pdf(document: Document) -> bytes:
-    """The pages, A4. The same document gives the same bytes.
+    """The pages, A4. The same document gives the same bytes; :func:`typeset` says where the letters come from.
 
-    Letters come from fonts inside typst and matplotlib. Only where a text holds characters that those lack are the
-    fonts of the system searched; what no font has is shown as a box, and the text behind it stays whole.
     ``SOURCE_DATE_EPOCH`` is the date in the file, which otherwise holds none.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
@@ -60,15 +51,8 @@ def render_pdf(document: Document) -> bytes:
         "fonts": _FONTS,
         "dated": epoch.isdigit(),
     }
-    text = json.dumps(data, ensure_ascii=False)
-    return typst.compile(
-        _TEMPLATE,
-        font_paths=[_FONT_FOLDER],
-        ignore_system_fonts=_characters().issuperset(map(ord, set(text))),
-        sys_inputs={"document": text},
-        timestamp=int(epoch) if epoch.isdigit() else None,
-        format="pdf",
-    )
+    inputs = {"document": json.dumps(data, ensure_ascii=False)}
+    return typeset("report.typ", inputs, int(epoch) if epoch.isdigit() else None)
 
 
 def _opening(opening: Opening) -> dict[str, Any]:
@@ -90,13 +74,6 @@ def _appendix(document: Document) -> list[dict[str, Any]]:
         elif isinstance(block, Fold) and not block.page_only:
             parts.append({"title": _line(title or block.title), "blocks": list(map(_block, block.blocks))})
     return parts
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """The code points that need no font of the system."""
-    font = FT2Font(_FONT_FOLDER / "DejaVuSans.ttf")
-    return frozenset(font.get_charmap()) | {ord("\n"), ord("\t")}
 
 
 def _block(block: Block | Picture) -> dict[str, Any]:

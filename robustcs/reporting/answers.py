@@ -10,7 +10,7 @@ from typing import Any
 
 from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table
-from robustcs.documents.figures import drawings, figure_bytes, picture_of, svg_file
+from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
@@ -89,13 +89,12 @@ def _place(block: Block, tables: Sequence[str]) -> int:
 
 def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
     """The figure as it stands in the report, and as files of its own: as wide as a page and, where that differs, a column."""
-    wide, column = drawings(figure)
-    picture = picture_of(figure, wide, column)
+    picture = draw_picture(figure)
     files: dict[str, Any] = {}
-    for name, svg, drawn in ((figure.slug, picture.svg, wide), (f"{figure.slug}-column", picture.column, column)):
-        if drawn is not None:
+    for name, svg in ((figure.slug, picture.svg), (f"{figure.slug}-column", picture.column)):
+        if svg:
             files[f"figures/{name}.svg"] = svg_file(svg)
-            files[f"figures/{name}.pdf"] = {"base64": base64.b64encode(figure_bytes(drawn, "pdf")).decode()}
+            files[f"figures/{name}.pdf"] = {"base64": base64.b64encode(figure_pdf(svg)).decode()}
     return picture, files
 
 

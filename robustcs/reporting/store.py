@@ -16,7 +16,7 @@ from robustcs.documents.files import write_text
 from robustcs.protected import is_protected
 
 #: Packages whose numbers or drawings stand in a report.
-LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy")
+LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
 #: The names of kept values: nothing else is ever removed.
 _KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")

@@ -17,7 +17,7 @@ from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, COLUMN_WIDTH, FU
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS_WITHOUT_ORIGINAL
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
-from tests.documents.conftest import HOSTILE, panel
+from tests.documents.conftest import HOSTILE, panel, pdf_words
 
 BINS = {"".join(marks) for marks in itertools.product("01", repeat=3)}
 
@@ -49,6 +49,21 @@ def test_the_same_bytes_every_time(tmp_path: Path, suffix: str, monkeypatch: pyt
     assert first == (tmp_path / f"b{suffix}").read_bytes()
     assert first.startswith({".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix])
     assert b"CreationDate" not in first and b"<dc:date>" not in first
+
+
+def test_a_pdf_has_the_size_of_the_figure_and_letters_as_text(tmp_path: Path) -> None:
+    """Fonts are TrueType, as publishers ask; links to turns, which lead nowhere in it, are gone."""
+    figure = sweep_figure([panel("NDCG@3")])
+    for artist in figure.findobj():
+        artist.set_url("#turn-1_1")  # type: ignore[arg-type]
+    save_figure(figure, tmp_path / "x.pdf")
+    data = (tmp_path / "x.pdf").read_bytes()
+    assert data.startswith(b"%PDF-1.4") and b"CIDFontType2" in data and b"/Type3" not in data and b"/Annot" not in data
+    sizes = re.findall(rb"/MediaBox ?\[ ?0 0 ([0-9.]+) ([0-9.]+)", data)
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    assert [list(map(float, size)) for size in sizes] == [[pytest.approx(width, abs=0.01), pytest.approx(height, abs=0.01)]]
+    words = pdf_words(data, tmp_path)
+    assert "NDCG@3" in words and "share of 173 turns" in words
 
 
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:
