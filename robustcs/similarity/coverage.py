@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from robustcs.similarity import porter
 from robustcs.similarity.function_words import words_of
 
 Words = Counter[str]
@@ -30,9 +31,7 @@ class Precision(NamedTuple):
 
 def reader() -> Callable[[str], Words]:
     """A function from a text to how often it has each stem of its content words; every word is stemmed once."""
-    from nltk.stem.porter import PorterStemmer
-
-    stem = cache(PorterStemmer().stem)
+    stem = cache(porter.stem)
     return lambda text: Counter(stem(word.name) for word in words_of(text) if not word.grammar)
 
 

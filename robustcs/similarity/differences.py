@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ def difference_finder() -> Callable[[str, str], Difference]:
     """
     stems = tokenizer(stem=True)
 
+    @cache
     def stem(word: str) -> str:
         return " ".join(stems(word)) or word
 

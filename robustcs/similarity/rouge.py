@@ -1,6 +1,6 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L between two questions: the numbers of the rouge-score package, an order of magnitude faster.
 
-Tokens and stems are rouge-score's own; every word is stemmed once and every text tokenised once. Lin (2004).
+Tokens are rouge-score's own and stems equal to its; every word is stemmed once and every text tokenised once. Lin (2004).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from robustcs.similarity import porter
 
 KINDS = ("rouge1", "rouge2", "rougeL")
 PARTS = ("precision", "recall", "f")
@@ -69,9 +71,7 @@ def tokenizer(stem: bool = True) -> Callable[[str], list[str]]:
 
 class _Stemmer:
     def __init__(self) -> None:
-        from nltk.stem.porter import PorterStemmer
-
-        self.stem = cache(PorterStemmer().stem)
+        self.stem = cache(porter.stem)
 
 
 def _reader(stem: bool) -> Callable[[str], _Question]:
