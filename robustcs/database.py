@@ -30,17 +30,27 @@ OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 
 @contextmanager
 def transaction(
-    path: Path, prepare: Callable[[sqlite3.Connection], object], elsewhere: str = OTHER_CACHE, slug: str = "bad-cache"
+    path: Path,
+    prepare: Callable[[sqlite3.Connection], object],
+    elsewhere: str = OTHER_CACHE,
+    slug: str = "bad-cache",
+    *,
+    looking: bool = False,
 ) -> Iterator[sqlite3.Connection]:
     """The SQLite file, made and prepared where it is new; committed at the end, or undone on an error.
 
-    ``elsewhere`` says how to name another one. Raises :class:`UsageError` where it is an input, :class:`OutputError` where it
-    cannot be used, and :class:`InputError`, known as ``slug``, where it is damaged.
+    ``elsewhere`` says how to name another one. ``looking``: nothing is to be written, so that a file that is not there is taken
+    as empty and not made.
+
+    Raises :class:`UsageError` where it is an input, :class:`OutputError` where it cannot be used, and :class:`InputError`,
+    known as ``slug``, where it is damaged.
     """
     refuse_protected(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(path, timeout=60)
+        absent = looking and not path.exists()
+        if not absent:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(":memory:" if absent else path, timeout=60)
         try:
             prepare(database)
             with database:

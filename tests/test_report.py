@@ -243,6 +243,15 @@ def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -
     assert all(re.fullmatch("[a-z0-9-]+", slug) for slug in slugs)
 
 
+def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
+    pairs = [
+        tuple(column.title for column in block.columns if column.title.lower() in ("first", "second"))
+        for block in every_block(report.document)
+        if isinstance(block, Table)
+    ]
+    assert {one for one in pairs if one} == {("First", "Second")}
+
+
 def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
     blocks = every_block(report.document)
     [cards] = [block for block in blocks if isinstance(block, Cards) and block.slug == "breakdown-turns-001"]

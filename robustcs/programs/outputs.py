@@ -24,12 +24,10 @@ class OutputStore:
 
     def get(self, maker: str, requests: Mapping[str, Any]) -> dict[str, Any]:
         """The known outputs: key → output, for ``requests`` key → what was asked (anything that JSON holds)."""
-        if not self.path.exists():  # made with the first output, not by looking
-            return {}
         of_digest: dict[str, list[str]] = {}
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
-        with transaction(self.path, _prepare) as database:
+        with transaction(self.path, _prepare, looking=True) as database:
             query = "SELECT request, output FROM outputs WHERE maker = ? AND request IN ({})"
             rows = list(select(database, query, (_digest(maker),), list(of_digest)))
         return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}

@@ -86,13 +86,13 @@ class RankingStore:
 
     def known(self, ranker: Ranker, digests: Sequence[str], depth: int) -> set[str]:
         """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             query = "SELECT question FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
             return {row[0] for row in select(database, query, (ranker.key, depth), digests)}
 
     def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
         """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             query = "SELECT question, ranking FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
             return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
 
@@ -110,7 +110,7 @@ class RankingStore:
 
     def others(self, question: str) -> list[tuple[dict[str, Any], int]]:
         """Every ranker that answered the question (by digest), as its description, and how deep."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             rows = database.execute(
                 "SELECT description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 1", (question,)
             )
@@ -120,7 +120,7 @@ class RankingStore:
 
     def scores(self, model: str, question: str, passages: Sequence[str]) -> dict[str, float]:
         """Known scores of a re-ranker: passage → score; ``question`` is a digest."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             query = "SELECT passage, score FROM scores WHERE model = ? AND question = ? AND passage IN ({})"
             return dict(select(database, query, (model, question), passages))
 
@@ -132,7 +132,7 @@ class RankingStore:
 
     def rewrites(self, model: str, inputs: Sequence[str]) -> dict[str, str]:
         """Known outputs of a rewriter: input → output."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             query = "SELECT input, output FROM rewrites WHERE model = ? AND input IN ({})"
             return dict(select(database, query, (model,), inputs))
 
@@ -146,7 +146,7 @@ class RankingStore:
 
     def rankers(self) -> list[tuple[str, dict[str, Any], int, int, int]]:
         """(key, description, questions, passages, bytes) of every ranker, the largest first."""
-        with self._open() as database:
+        with self._open(looking=True) as database:
             rows = database.execute(
                 "SELECT ranker, description, count(*), sum(passages), sum(length(ranking))"
                 " FROM rankings JOIN rankers USING (ranker) GROUP BY ranker ORDER BY 5 DESC, 1"
@@ -155,6 +155,8 @@ class RankingStore:
 
     def prune(self, rankers: Sequence[str]) -> int:
         """Delete all rankings of these rankers, by key, and give the space back; returns how many rankings that were."""
+        if not self.path.exists():
+            return 0
         with self._open() as database:
             gone = sum(database.execute("DELETE FROM rankings WHERE ranker = ?", (key,)).rowcount for key in rankers)
             database.executemany("DELETE FROM rankers WHERE ranker = ?", [(key,) for key in rankers])
@@ -163,9 +165,9 @@ class RankingStore:
             database.execute("VACUUM")
         return gone
 
-    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A transaction: committed at the end, or undone on an error."""
-        return transaction(self.path, _prepare, "name another one as store in [retrieval]", "bad-store")
+    def _open(self, looking: bool = False) -> AbstractContextManager[sqlite3.Connection]:
+        """A transaction: committed at the end, or undone on an error. ``looking``: as for :func:`transaction`."""
+        return transaction(self.path, _prepare, "name another one as store in [retrieval]", "bad-store", looking=looking)
 
 
 def _prepare(database: sqlite3.Connection) -> None:

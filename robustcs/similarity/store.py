@@ -31,7 +31,7 @@ class EmbeddingStore:
         """The known vectors: text → float32[d]."""
         text_of = {_digest(text): text for text in texts}
         found: dict[str, Vectors] = {}
-        with transaction(self.path, _prepare) as database:
+        with transaction(self.path, _prepare, looking=True) as database:
             query = "SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({})"
             for digest, vector in select(database, query, (model,), list(text_of)):
                 found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)

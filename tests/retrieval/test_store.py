@@ -113,6 +113,15 @@ def test_stages_before_and_after(tmp_path: Path) -> None:
     assert store.rewrites("m", ["a", "c"]) == {"a": "b"}
 
 
+def test_looking_makes_nothing(tmp_path: Path) -> None:
+    store = RankingStore(tmp_path / "new" / "rankings.sqlite")
+    key = digest("what is it")
+    assert store.known(RANKER, [key], 10) == set() and store.get(RANKER, [key], 10) == {} and store.others(key) == []
+    assert store.scores("model", key, ["p"]) == {} and store.rewrites("model", ["it"]) == {}
+    assert store.rankers() == [] and store.prune(["gone"]) == 0
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"not a database " * 100)

@@ -25,6 +25,11 @@ def test_vectors_come_back_for_their_model_only(tmp_path: Path) -> None:
     assert np.array_equal(store.get("model", texts[:1])[texts[0]], vectors[1])
 
 
+def test_looking_makes_nothing(tmp_path: Path) -> None:
+    store = EmbeddingStore(tmp_path / "new")
+    assert store.get("model", ["a", "b"]) == {} and not any(tmp_path.iterdir())
+
+
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "embeddings.sqlite"
     path.write_bytes(b"not a database " * 100)

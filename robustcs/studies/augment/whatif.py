@@ -43,7 +43,7 @@ WHAT_IF = table(
 )  # fmt: skip
 FLIPS = table(
     "flips", "How two runs differ over the draws.",
-    text("metric"), text("first"), text("second"),
+    text("metric"), text("first", header="First"), text("second", header="Second"),
     difference("difference", "first − second, unjudged passages not relevant", "now"), difference("mean", "over the draws"),
     difference("low", "95 % of the draws"), difference("high"),
     share("flips", "draws that order the two the other way round; null where they are tied now"),

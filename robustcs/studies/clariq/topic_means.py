@@ -25,7 +25,8 @@ NOTE: Field = text("note", "what must be known beside the interval")
 #: The table of :meth:`TopicMeans.compare`.
 COMPARISONS = table(
     "comparisons", "Differences between runs: means over topics; those of document relevance over facets, or contexts.",
-    text("task"), text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
+    text("task"), text("metric", header="Measure"), text("first", header="First"), text("second", header="Second"),
+    difference("difference", "first − second"),
     difference("ci_low", "of this comparison alone, from the test that gives p; null where none can be given"),
     difference("ci_high"), p_value("p", "sign-flip test of whole topics, two-sided"),
     p_value("p_corrected", "Holm, over the pairs of runs of a task and measure", "Holm"), count("topics"),

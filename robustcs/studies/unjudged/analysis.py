@@ -85,7 +85,8 @@ class Unjudged(Result):
         table(
             "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
             " No rows for a measure that has no bounds, nor for more than 50 runs unless they are asked for.",
-            text("metric", header="Measure"), text("first"), text("second"), difference("difference", "first − second"),
+            text("metric", header="Measure"), text("first", header="First"), text("second", header="Second"),
+            difference("difference", "first − second"),
             difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
             difference("high"),
             flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
