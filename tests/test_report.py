@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import json
 import os
@@ -480,6 +481,32 @@ def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr().err.endswith("\nError: No such option '--format'.\n")
     assert run(["report", "--output", "qr.eval"]) == 3
     assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, its folder would have the name of")
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(
+    small: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / "out").mkdir()
+    (small / "out" / "tables").touch()
+    (small / "page" / "report.html").mkdir(parents=True)
+    before = sorted(small.rglob("*"))
+    opened = os.open
+
+    def closed(path: object, *rest: Any, **more: Any) -> int:
+        """As in a folder of somebody else; permissions do not bind root, under which tests may run."""
+        if Path(str(path)).parent == small:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", closed)
+    for folder, why in {
+        "out": "out/tables/report: not written, its folder would have the name of a file; choose another name",
+        "page": "page/report.html: not written, this is a folder; name a file",
+        "new/report": "new/report/report.html: not written, its folder may not be written to; check the permissions",
+    }.items():
+        assert run(["report", "--output", folder]) == 3
+        assert capfd.readouterr().err == f"robustcs: {why}\n"
+    assert sorted(small.rglob("*")) == before
 
 
 def test_hostile_inputs_make_every_output(tmp_path: Path) -> None:

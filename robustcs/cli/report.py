@@ -51,13 +51,14 @@ def _run(output: str | None, fresh: bool, **given: Any) -> None:
     from robustcs.cli.progress import track
     from robustcs.project.retrieved import with_runs
     from robustcs.project.workspace import Workspace
-    from robustcs.reporting.folder import report_folder
+    from robustcs.reporting.folder import report_folder, require_report_folder
 
     project = load_project(_USES, given)
+    folder = Path(output) if output is not None else report_folder(project)
+    require_report_folder(folder)
     if project.retrieval is not None:
         project = _with_testsets(Workspace(project, given["jobs"], track))
         project = with_runs(Workspace(project, given["jobs"], track), tell, samples=True)
-    folder = Path(output) if output is not None else report_folder(project)
     config = given["config"]
     make(project, folder, Path(config).parent if config else Path(), _command(given), given["jobs"], fresh)
 
@@ -82,13 +83,11 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, 
     ``inputs`` is the folder of the project file.
     """
     from robustcs.cli.progress import track
-    from robustcs.errors import OutputError
     from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import STORE, write_report
+    from robustcs.reporting.folder import STORE, require_report_folder, write_report
     from robustcs.reporting.store import Store
 
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(folder / "report.html", "its folder would have the name of a file", "choose another name")
+    require_report_folder(folder)
     store = Store(folder / STORE, fresh)
     made = make_report(
         project, folder=inputs, command=command, jobs=jobs, track=track,

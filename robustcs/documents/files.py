@@ -55,6 +55,24 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
         raise not_written(path, error) from None
 
 
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Raise :class:`OutputError` where ``path`` could not be written, its folders made where they are absent; nothing stays.
+
+    For whoever would learn it only after long work.
+    """
+    try:
+        target = Path(os.path.realpath(path, strict=False))
+        if target.is_dir():
+            raise OutputError(path, "this is a folder", "name a file")
+        nearest = next(folder for folder in target.parents if folder.exists())
+        if not nearest.is_dir():
+            raise OutputError(path, "its folder would have the name of a file", "choose another name")
+        with temporary(nearest) as trial:
+            trial.touch(exist_ok=False)
+    except (OSError, ValueError) as error:
+        raise not_written(path, error) from None
+
+
 def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
     """Write ``files`` (name → content) into ``folder``, which is made where it is absent, and return their paths.
 

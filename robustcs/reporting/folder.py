@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from robustcs.documents.files import write_bytes, write_text
+from robustcs.documents.files import require_writable, write_bytes, write_text
 from robustcs.project.model import Project
 from robustcs.protected import is_protected, refuse_protected
 
@@ -22,6 +22,17 @@ def report_folder(project: Project) -> Path:
     """``reports/NAME``, with a name that is safe as a folder's."""
     name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.").lower()
     return Path("reports") / (name[:100] or "report")
+
+
+def require_report_folder(folder: Path) -> None:
+    """Raise :class:`OutputError` where no report could be written into ``folder``, before it is made."""
+    for name in (
+        "report.html",
+        "report.pdf",
+        MANIFEST,
+        *(f"{part}/report" for part in ("results", "tables", "figures", STORE)),
+    ):
+        require_writable(folder / name)
 
 
 def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
