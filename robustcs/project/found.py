@@ -11,6 +11,7 @@ from pathlib import Path
 from robustcs.errors import InputError
 from robustcs.inputs.kinds import Identified, Kind, identify
 from robustcs.project.model import Role
+from robustcs.project.reports import MANIFEST, files_of_report
 from robustcs.protected import CONFIG_NAME
 
 #: Words of names that tell a formulation.
@@ -91,19 +92,22 @@ class Folder:
 
 
 def look_through(folder: Path) -> Folder:
-    """All files below ``folder`` in alphabetical order, but for hidden ones and projects of their own in subfolders.
+    """All files below ``folder`` in alphabetical order, but for hidden ones, reports, and projects of their own in subfolders.
 
     Pipes, sockets and devices are never opened: reading one may wait for ever, or take what somebody else waits for.
     """
     found = Folder(folder, [])
+    reported: set[Path] = set()
     for directory, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
         )
+        if MANIFEST in files and (written := files_of_report(Path(directory))):
+            reported.update(Path(directory) / name for name in (MANIFEST, *written))
         for name in sorted(files):
             path = Path(directory) / name
             relative = path.relative_to(folder).as_posix()
-            if name.startswith(".") or name == CONFIG_NAME:
+            if name.startswith(".") or name == CONFIG_NAME or path in reported:
                 continue
             if len(found.files) + len(found.aside) >= MOST_FILES:
                 found.leave(relative, f"only the first {MOST_FILES} files are looked at")

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from robustcs.documents.files import require_writable, write_bytes, write_text
 from robustcs.project.model import Project
+from robustcs.project.reports import MANIFEST, files_of_report
 from robustcs.protected import is_protected, refuse_protected
 
 #: Inside a report's folder, what was computed and can be used again.
 STORE = ".kept"
-#: Lists the files of the folder with their SHA-256.
-MANIFEST = "manifest.json"
 
 
 def report_folder(project: Project) -> Path:
@@ -48,7 +47,7 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
         if _read(folder / name) != data:
             write_bytes(folder / name, data, make_parents=True)
             written.append(name)
-    for name, checksum in _earlier(folder).items():
+    for name, checksum in files_of_report(folder).items():
         old = _read(folder / name)
         own = old is not None and hashlib.sha256(old).hexdigest() == checksum
         if name not in files and own and not is_protected(folder / name):
@@ -63,15 +62,3 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _earlier(folder: Path) -> dict[str, str]:
-    """The manifest of an earlier report, of names inside the folder only."""
-    try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(data, dict):
-        return {}
-    inside = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
-    return {name: checksum for name, checksum in data.items() if inside.fullmatch(name)}

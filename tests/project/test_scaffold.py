@@ -17,6 +17,7 @@ from robustcs.project.found import look_through, role_of, set_of, short_names
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import explanation, write_config
+from robustcs.reporting.folder import write_report
 
 TURNS = [f"{topic}_{depth}" for topic in range(1, 7) for depth in range(1, 5)]
 RAW = {turn: f"And what about it, number {turn[-1]}?" if turn[-1] > "1" else f"What is thing {turn[0]}?" for turn in TURNS}
@@ -122,6 +123,18 @@ def five_rewriters(flat: bool) -> dict[str, str]:
         if name in named:
             files[f"texts/{name}.tsv"] = tsv(texts)
     return files
+
+
+def test_what_a_report_wrote_is_no_input(tmp_path: Path) -> None:
+    write_report(
+        tmp_path / "reports" / "x", {"report.html": b"<p>", "tables/measures.csv": b"run,metric\n", "state.json": b"{}"}
+    )
+    own = ("qrels.txt", "reports/x/tables/mine.csv")
+    for name in own:
+        (tmp_path / name).write_text("1_1 0 a 1\n")
+    assert [file.path for file in look_through(tmp_path).files] == list(own)
+    (tmp_path / "reports" / "x" / "manifest.json").write_text('{"1_1": "a text of a turn"}')
+    assert len(look_through(tmp_path).files) == 6
 
 
 @pytest.mark.parametrize("flat", [True, False])
