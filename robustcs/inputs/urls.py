@@ -26,6 +26,11 @@ def url_of(path: str | os.PathLike[str]) -> str | None:
     return f"{found[1]}://{'/' if found[1] in _LOCAL else ''}{found[2]}"
 
 
+def shown(path: str | os.PathLike[str]) -> str:
+    """A path as whoever gave it wrote it: a URL with both of its slashes."""
+    return url_of(path) or os.fspath(path)
+
+
 def located(text: str, folder: Path = Path()) -> Path:
     """The file that ``text`` names, seen from ``folder``; a URL is the same from everywhere."""
     return Path(text) if _URL.fullmatch(text) else folder / text

@@ -29,7 +29,7 @@ from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
-from robustcs.inputs.urls import url_of
+from robustcs.inputs.urls import shown
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project, TextSource
@@ -71,7 +71,7 @@ class Inputs:
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
         """Note a file that was read, with its checksum; of a file with several roles, or read again, the first rows."""
-        text = url_of(path) or os.fspath(path)
+        text = shown(path)
         known = self._entries.get(text)
         if known is None:
             digest = None
@@ -104,7 +104,7 @@ class Inputs:
         """The project's new judgments, each file under the name that the user gave."""
         read = []
         for file in self.project.new_judgments:
-            qrels = replace(read_qrels(file), name=str(file))
+            qrels = replace(read_qrels(file), name=shown(file))
             self.remember("new judgments", file, len(qrels))
             read.append(qrels)
         return read

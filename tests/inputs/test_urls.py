@@ -67,3 +67,6 @@ def test_files_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
     entries = json.loads(capfd.readouterr().out)["inputs"]
     assert {entry["path"] for entry in entries} == {"memory://study/qrels.tsv", "memory://study/run.csv"}
     assert all(len(entry["sha256"]) == 64 for entry in entries)
+    assert run(["check", "--format", "json"]) == 0
+    files = json.loads(capfd.readouterr().out)["tables"]["files"]
+    assert [file["path"] for file in files] == ["memory://study/qrels.tsv", "memory://study/run.csv"]

@@ -20,6 +20,7 @@ from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
 from robustcs.inputs.rag import is_answer
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.inputs.urls import shown
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
@@ -211,7 +212,7 @@ class _MadeOf:
         if wrong:
             raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
         if strange:
-            self.notes.append(f"runs of other turns, which tell nothing here: {some_of([str(path) for path in strange])}")
+            self.notes.append(f"runs of other turns, which tell nothing here: {some_of([shown(path) for path in strange])}")
         self.runs = {name: path for name, path in runs.items() if path not in strange}
         self.human = human if human and human in tops and human not in strange else None
         self.tops = tops
@@ -258,7 +259,7 @@ class _MadeOf:
         self.workspace.remember("collection", path, len(texts))
         if without := len(wanted) - len(texts):
             has = verb(without, "has", "have")
-            self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {path}")
+            self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {shown(path)}")
         return dict(texts)
 
 

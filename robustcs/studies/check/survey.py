@@ -21,6 +21,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_samples, read_texts
+from robustcs.inputs.urls import shown
 from robustcs.project.fit import numbered
 from robustcs.project.given import several
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
@@ -137,7 +138,7 @@ class Survey:
         rows: Callable[[Any], int] = len,
     ) -> T | None:
         """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
-        entry: dict[str, Any] = {"role": role, "path": os.fspath(path), "rows": None, "problem": None}
+        entry: dict[str, Any] = {"role": role, "path": shown(path), "rows": None, "problem": None}
         self.files.append(entry)
         try:
             value = read(path)

@@ -120,6 +120,7 @@ def _import(call: Call, holes: Holes, project: Project, path: Path, scale: Scale
 
 
 def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale, all_: bool) -> None:
+    from robustcs.inputs.urls import shown
     from robustcs.studies.judge.ask import worklist_of
     from robustcs.studies.judge.session import JudgmentFile, Session
     from robustcs.studies.judge.terminal import Sitting
@@ -129,11 +130,12 @@ def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scal
         call.tell("every passage in the top of these systems is judged")
         return
     texts, passages = readable(workspace, holes.pairs)
+    assert project.collection is not None, "readable asks for it"
     with JudgmentFile(path, scale, project.qrels) as file:
         worklist, outlook = worklist_of(holes, file.grades)
         pairs: list[Pair] = [pair for pair in worklist.pairs if passages.get(pair[1])]
         without = len(holes.pairs) - len(pairs)
-        notes = [f"{without} of {len(holes.pairs)} passages have no text in {project.collection} and are left out here;"
+        notes = [f"{without} of {len(holes.pairs)} passages have no text in {shown(project.collection)} and are left out here;"
                  " --export has them too"] if without else []  # fmt: skip
         Sitting(Session(pairs, file), passages, texts, scale, notes, outlook, all_).run()
 
@@ -200,6 +202,7 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
     Raises :class:`UsageError` where no turn of the ``pairs`` has a text, or none of their passages.
     """
     from robustcs.errors import UsageError
+    from robustcs.inputs.urls import shown
 
     project = workspace.project
     texts = workspace.texts_of(workspace.qrels.turns)
@@ -212,7 +215,7 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
     passages = _passages(project, {document for _, document in pairs})
     if not any(passages.values()):
         raise UsageError(
-            "no-passages", f"{project.collection} has none of the {len(pairs)} passages to judge",
+            "no-passages", f"{shown(project.collection)} has none of the {len(pairs)} passages to judge",
             "check the passage ids, or judge elsewhere with --export FILE",
         )  # fmt: skip
     return texts, passages

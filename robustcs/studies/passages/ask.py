@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.urls import shown
 from robustcs.project.requirements import collection, scikit_learn
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -27,7 +28,7 @@ def ask(workspace: Workspace, *, per_turn: int = 5) -> PassageChoice:
         raise UsageError("nothing-relevant", f"no passage has a grade of at least {level}", "give a lower --relevance-level")
     texts = read_passages(path, wanted)
     if not texts:
-        raise UsageError("no-common-passages", f"{path} has none of the judged passages", "check that their ids agree")
+        raise UsageError("no-common-passages", f"{shown(path)} has none of the judged passages", "check that their ids agree")
     workspace.remember("collection", path, len(texts))
     lacking = len(wanted) - len(texts)
     notes = qrels.notes
