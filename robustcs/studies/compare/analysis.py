@@ -45,7 +45,7 @@ MEASURES = table(
     number("ci_high"),
     p_value(says="sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "by Holm over all rows with a change", "p Holm"),
-    score("rescored", "the old run under the new judgments; null where the old runs are not at hand", "old, new judgments"),
+    score("rescored", "the old run under the new judgments; null where they cannot be scored so", "old, new judgments"),
     number("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get"),
     number("high"),
     count("turns", "that both states score"),
@@ -169,7 +169,10 @@ def compare(
     if apart:
         notes.append(f"scored in one state only, and left out: {some_of(sorted(apart, key=turn_sort_key))}")
     if old.judgments != new.judgments and not rescored and old.judgments and new.judgments:
-        notes.append("the judgments changed, and without the old runs their part cannot be told from that of the systems")
+        notes.append(
+            "the judgments changed, and the old runs could not be scored under the new ones: what judgments did cannot be told"
+            " from what systems did (of a new state that is a report, name the project instead)"
+        )
     units = units_of(turns, evaluated.policy.unit)
     if units.note:
         notes.append(units.note)

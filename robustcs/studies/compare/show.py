@@ -81,7 +81,7 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
     ]
     again = moved["rescored"].notna().any()
     note = "The change under the new judgments, whatever grades the unjudged passages of "
-    note += "the two runs get." if again else "either run get, each run on its own: the old runs are not at hand."
+    note += "the two runs get." if again else "either run get, each run on its own: they could not be scored together."
     caption = "How far the changes can lie"
     return [result_table(result, "measures", caption, columns, note, rows=open_, slug="bounds")]
 
@@ -189,8 +189,9 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
             for row in rows
         ]
         fields = [("Scores", "; ".join(scores)), ("What changed", ", ".join(dict.fromkeys(row.why for row in rows)))]
-        same = first.old_text == first.new_text
-        texts = [("Text", first.new_text)] if same else [("Old text", first.old_text), ("New text", first.new_text)]
+        # None, or NaN where other runs have texts
+        old, new = (text if isinstance(text, str) else "" for text in (first.old_text, first.new_text))
+        texts = [("Text", new)] if old == new else [("Old text", old), ("New text", new)]
         fields += [(name, value) for name, value in texts if value]
         cards.append(Card(f"{first.turn} · {first.run}", tuple(fields)))
     which = f"the {len(cards)} largest changes of {len(crossed)}" if len(crossed) > len(cards) else str(len(cards))

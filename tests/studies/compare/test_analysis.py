@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
+from robustcs.documents.document import Cards
 from robustcs.evaluation.state import State, SystemState
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.state import read_state
@@ -15,6 +17,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.gate import parse_condition
+from robustcs.studies.compare.show import show
 
 EVALUATED = Evaluated(EvaluationPolicy(), "runs", 0, 0)
 METRIC = "ndcg_cut_3"
@@ -137,6 +140,25 @@ def test_why_a_score_changed(new: SystemState, judgments: str, again: float, why
     result = compared(state({"a": system({"1_1": 0.6})}), state({"a": new}, judgments), rescored=rescored)
     (row,) = result.turns.itertuples()
     assert (row.why, row.crossed, row.change) == (why, "−>=0.5", pytest.approx(-0.4))
+
+
+def test_a_run_without_texts_beside_one_with_texts() -> None:
+    """Such as a set of paraphrases, of which nothing but its run is known."""
+    states = [
+        state({"a": system({"1_1": score}, text="q"), "b": replace(system({"1_1": score}), texts={})}) for score in (0.6, 0.2)
+    ]
+    (cards,) = (block for block in show(compared(*states)) if isinstance(block, Cards))
+    assert [(card.title, [name for name, _ in card.fields]) for card in cards.cards] == [
+        ("1_1 · a", ["Scores", "What changed", "Text"]), ("1_1 · b", ["Scores", "What changed"])
+    ]  # fmt: skip
+
+
+def test_judgments_that_could_not_be_used_again_are_told() -> None:
+    first = state({"a": system({"1_1": 0.6})})
+    said = "the judgments changed, and the old runs could not be scored under the new ones"
+    notes = compared(first, state({"a": system({"1_1": 0.2})}, "k")).evaluated.notes
+    assert any(note.startswith(said) for note in notes)
+    assert not any(note.startswith(said) for note in compared(first, first).evaluated.notes)
 
 
 def test_conclusions_that_flip() -> None:
