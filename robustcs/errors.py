@@ -11,8 +11,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 #: Problems of one file that are kept; past it only their number is reported.
 MAX_PROBLEMS = 20
@@ -20,7 +20,7 @@ MAX_PROBLEMS = 20
 _LONGEST = 600
 
 #: A path made of a URL has lost a slash.
-_URL = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
+_URL = r"^([a-z][a-z0-9+.-]+):/(?!/)"
 FULL_ADVICE = "make room, or write elsewhere"
 #: No space on the disk, in the user's share of it, or under the limit of a file's size.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -96,8 +96,7 @@ def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> Ou
     return OutputError(path, reason[:1].lower() + reason[1:], FULL_ADVICE if full else "")
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing wrong in one file; ``line`` counts from 1 and is None where the whole file is meant."""
 
     path: str | os.PathLike[str]
@@ -107,8 +106,8 @@ class Problem:
     slug: str
 
     def __str__(self) -> str:
-        path = _URL.sub(r"\1://", os.fspath(self.path))
-        place = path if self.line is None else _URL.sub(r"\1://", place_of(self.path, self.line))
+        path = re.sub(_URL, r"\1://", os.fspath(self.path))
+        place = path if self.line is None else re.sub(_URL, r"\1://", place_of(self.path, self.line))
         return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 
@@ -132,7 +131,7 @@ def _one_line(text: str) -> str:
 
 
 def _without_line(problem: Problem) -> Problem:
-    return replace(problem, line=None)
+    return problem._replace(line=None)
 
 
 class InputError(RobustcsError):

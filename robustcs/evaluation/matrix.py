@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.ranking import Ranking, notes_on_repeated, rank_run
 from robustcs.inputs.ids import Ids, pair_keys
 from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
 from robustcs.policy import EvaluationPolicy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: Nothing was retrieved at this rank, or the turn has no more judged passages.
 ABSENT = -32768
@@ -22,7 +25,7 @@ UNJUDGED = -32767
 #: Rows of a run that are joined at a time.
 _ROWS = 16_384
 
-Grades = npt.NDArray[np.int16]
+Grades = np.ndarray[Any, np.dtype[np.int16]]
 
 
 @dataclass(frozen=True, eq=False)

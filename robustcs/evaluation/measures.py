@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
@@ -22,9 +21,10 @@ from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
-Scores = npt.NDArray[np.float64]
+Scores = np.ndarray[Any, np.dtype[np.float64]]
 
 #: Turns evaluated at a time: bounds working memory to a few MB.
 _BLOCK = 512
@@ -169,7 +169,7 @@ _TREC_NAMES = re.compile(
     r"|(?P<whole>ndcg|map|recip_rank|bpref|rbp|f1|em)"
     r"|rbp_(?P<p>0?\.[0-9]+)"
 )
-_IR_MEASURES = re.compile(r"(?P<name>[A-Za-z]+)(?:\((?P<arguments>[^)]*)\))?(?:@(?P<k>[0-9]+))?")
+_IR_MEASURES = r"(?P<name>[A-Za-z]+)(?:\((?P<arguments>[^)]*)\))?(?:@(?P<k>[0-9]+))?"
 #: ir_measures name (lower case) → family and whether a cut-off is needed (True), refused (False) or optional (None).
 _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
     "p": ("P", True), "precision": ("P", True), "r": ("recall", True), "recall": ("recall", True),
@@ -192,7 +192,7 @@ def parse_measure(text: str) -> Measure:
         if match["p"]:
             return _native("rbp", None, None, _persistence(text, match["p"]))
         return _native(match["whole"], None, None, None)
-    match = _IR_MEASURES.fullmatch(text)
+    match = re.fullmatch(_IR_MEASURES, text)
     family, wants_cutoff = _IR_FAMILIES.get(match["name"].lower(), (None, None)) if match else (None, None)
     if match and family and (match["k"] or match["arguments"] is not None or match["name"] not in ("P", "R", "F")):
         if family == "f1" or (wants_cutoff is not None and wants_cutoff != bool(match["k"])):

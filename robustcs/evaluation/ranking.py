@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.inputs.ids import Ids, first_of_pairs
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
 
 #: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.

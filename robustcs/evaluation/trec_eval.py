@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
@@ -20,12 +19,13 @@ from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
 
 #: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
 #: itself breaks an assertion and ends the whole process.
-_WITH_CUT = re.compile(r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})")
+_WITH_CUT = r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})"
 _LEAST_LOGARITHM = math.log(1e-5)
 #: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
 _TEXTS = ("runid", "relstring")
@@ -46,7 +46,7 @@ def _request(name: str) -> str | None:
 
     if name in pytrec_eval.supported_measures:
         return name
-    match = _WITH_CUT.fullmatch(name)
+    match = re.fullmatch(_WITH_CUT, name)
     return f"{match[1] or match[3]}.{match[2] or match[4]}" if match else None
 
 

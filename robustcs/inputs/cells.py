@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.inputs.ids import MARGIN, Ids, eight_bytes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: No cell of a regular number has more bytes; longer ones are read one by one.
 _LONGEST = 16

@@ -13,19 +13,21 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of
 from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import Ids
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 Kind = Literal["label", "text", "real", "integer"]
 #: A column: int32 codes of labels, ids, float64 or int64.
-Column = npt.NDArray[Any] | Ids
+Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
 #: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for numpy.
 _PIECE = 1 << 20
@@ -38,8 +40,7 @@ _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One column that is wanted.
 
     A ``label`` is text that repeats in lines next to each other: it comes as codes of its distinct values, which are numbered
@@ -51,8 +52,7 @@ class Field:
     kind: Kind
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The shape of a kind of file: ``columns`` are its column names as a user knows them.
 
     ``more`` allows further columns after the last (a run's tag may hold spaces). ``advise`` turns a wrong number of

@@ -3,21 +3,16 @@
 Nothing else in robustcs opens an input file for reading. Files are read more than once: to tell their kind, for their rows and
 for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named pipe) is kept in a temporary file by the first
 reading, for the life of the process; so is what stands at a URL.
+
+What only some files need is imported for those: a process that evaluates one turn takes longer to import than to work.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import json
-import lzma
 import os
 import re
-import shutil
 import stat
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +34,7 @@ LONGEST_LINE = 64 * _MIB
 LONGEST_TEXT = 1024 * _MIB
 
 #: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
-_ESCAPED = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+_ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
@@ -59,10 +54,16 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         spool = _spooled(path)
         source = Path(path) if spool is None else spool.reader()
         if kind == "gzip":
+            import gzip
+
             return cast(BinaryIO, gzip.open(source, "rb"))
         if kind == "bz2":
+            import bz2
+
             return cast(BinaryIO, bz2.open(source, "rb"))
         if kind == "xz":
+            import lzma
+
             return cast(BinaryIO, lzma.open(source, "rb"))
         import pyarrow as pa
 
@@ -86,6 +87,9 @@ class _Spool:
     """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends."""
 
     def __init__(self, source: BinaryIO):
+        import shutil
+        import tempfile
+
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
         shutil.copyfileobj(source, self._file, 1 << 20)
         self._file.flush()
@@ -180,10 +184,14 @@ def _damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns what decompression says of damaged data into :class:`InputError`."""
     try:
         yield
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise input_error(
-            path, None, f"the compressed data are damaged ({error})", "copy the file again", "damaged-file"
-        ) from error
+    except Exception as error:
+        import lzma
+        import zlib
+
+        if not isinstance(error, OSError | EOFError | zlib.error | lzma.LZMAError):
+            raise
+        found = f"the compressed data are damaged ({error})"
+        raise input_error(path, None, found, "copy the file again", "damaged-file") from error
 
 
 def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
@@ -289,6 +297,8 @@ def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | N
     Raises ``ValueError`` in plain words for everything that Python's parser refuses, nesting and numbers without end included;
     a syntax error is a ``json.JSONDecodeError`` and has its line.
     """
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError:
@@ -303,7 +313,7 @@ def half_character(text: str) -> int | None:
     """Where JSON text escapes half of a character (a lone surrogate), which no other file can hold; None where nowhere."""
     if "\\ud" not in text and "\\uD" not in text:
         return None
-    return next((match.start() for match in _ESCAPED.finditer(text) if match[1]), None)
+    return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
 
 
 #: What is said of half a character, and what to do about it.
@@ -316,6 +326,8 @@ def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
     ``halves`` lets halves of characters pass, for a reader that looks at the texts it takes and passes over others. Raises
     :class:`InputError` with the line of a syntax error or of half a character.
     """
+    import json
+
     text = read_text(path, LONGEST_TEXT)
     try:
         value = parse_json(text)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
 from robustcs.errors import InputError
 from robustcs.inputs.files import first_bytes, parse_json
-from robustcs.inputs.records import StrPath
 
 #: Enough to see the shape of a table,
 _HEAD = 1 << 16
 #: and the first fields of a record of JSON, which may list hundreds of passages.
 _JSON_HEAD = 1 << 20
 #: What matters to nesting: strings, brackets, commas.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},]', re.DOTALL)
+_TOKEN = r'"(?:[^"\\]|\\.)*"|[][{},]'
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def first_lines(path: StrPath) -> list[str]:
+def first_lines(path: str | os.PathLike[str]) -> list[str]:
     """The first lines that are neither blank nor comments; none where the file cannot be read.
 
     A line that goes on is cut; it is left out where there are others.
@@ -29,7 +29,7 @@ def first_lines(path: StrPath) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _text(path: StrPath, size: int) -> str:
+def _text(path: str | os.PathLike[str], size: int) -> str:
     try:
         data = first_bytes(path, size)
     except InputError:
@@ -39,7 +39,7 @@ def _text(path: StrPath, size: int) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def first_record(path: StrPath) -> dict[str, Any] | None:
+def first_record(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """The first object of a JSON list or of JSONL, or the one object that a file is; None where it begins with neither.
 
     An object that does not end within the first mebibyte has the fields that stand there.
@@ -60,7 +60,7 @@ def _whole(text: str) -> str:
     """The object that ``text`` begins with; one that does not end is cut after its last whole value, and closed."""
     stack: list[str] = []
     cut = depth = 1
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text, re.DOTALL):
         found = token[0]
         if found in _CLOSING:
             stack.append(found)

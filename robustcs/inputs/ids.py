@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
 
 #: Bytes around the ids of a buffer, so that eight can be read at once wherever an id begins or ends.

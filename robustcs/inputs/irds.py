@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from robustcs.errors import NotInstalledError, ProblemList, UsageError
 from robustcs.inputs.text_format import Entry, Record, Role, TextFormat
-
-#: What identifiers start with.
-IRDS_PREFIX = "irds:"
-
-
-def is_irds(source: str | os.PathLike[str]) -> bool:
-    """Whether a name is one of ir_datasets, and no file."""
-    return os.fspath(source).startswith(IRDS_PREFIX)
+from robustcs.inputs.urls import IRDS_PREFIX
 
 
 def judgments(name: str) -> list[tuple[str, str, int]]:

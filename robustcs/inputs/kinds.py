@@ -24,6 +24,7 @@ from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Role
 from robustcs.inputs.text_formats import PLAIN, format_of
 from robustcs.inputs.three_columns import kind_of_rows, measure_columns
+from robustcs.inputs.trec_lines import LINES, MS_MARCO_QRELS, MS_MARCO_RUN, are_ptkb, are_qrels, are_run
 
 #: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
 #: them.
@@ -53,15 +54,6 @@ _TAKEN_BY: dict[Kind, str] = {
     "nuggets": "robustcs answers --nuggets",
     "assignments": "robustcs answers --assignments",
 }
-#: Three columns without a line of names.
-MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
-_LINES = 50
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d+")
-#: Turn ids of iKAT: ``9-1_3``, ``0_2``.
-_IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
-#: No persona of iKAT has more statements.
-_MOST_STATEMENTS = 60
 #: Ids of clarifying questions, in ClariQ and CAsT-ReGIn.
 _QUESTION = re.compile(r"Q[0-9]{4,}")
 #: Passages are longer than questions: words of the first text of JSONL with ``_id`` and ``text`` alone.
@@ -198,7 +190,7 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("answers", "answers", ("texts",) if asked else ())
     if asked:
         return Identified("texts", PLAIN.name, ("collection",) if "text" in record else (), _plain_formulations(record))
-    names, values = (list(islice(some, _LINES)) for some in (record.keys(), record.values()))
+    names, values = (list(islice(some, LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
     if isinstance(first, dict) and "Questions" in first or isinstance(first, dict) and "Responses" in first:
         return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
@@ -292,9 +284,8 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
 
 def _is_trec(table: Table, lines: Sequence[str]) -> bool:
     """A run or qrels of TREC whose first line names the columns in their usual order."""
-    rows = [line.split() for line in lines[1:_LINES]]
-    graded = bool(rows) and all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows)
-    return (_is_trec_run(rows) or graded) and table.document in (None, 2) and table.turn == 0
+    rows = [line.split() for line in lines[1:LINES]]
+    return (are_run(rows) or are_qrels(rows)) and table.document in (None, 2) and table.turn == 0
 
 
 _COLUMNS: tuple[tuple[Kind, Callable[[Table], bool], str], ...] = (
@@ -305,36 +296,21 @@ _COLUMNS: tuple[tuple[Kind, Callable[[Table], bool], str], ...] = (
 )
 
 
-def _is_trec_run(rows: Sequence[Sequence[str]]) -> bool:
-    return bool(rows) and all(len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows)
-
-
 def _of_lines(lines: Sequence[str]) -> Identified | None:
-    rows = [line.split() for line in islice(lines, 1, _LINES)] or [lines[0].split()]
-    if _is_trec_run(rows):
+    rows = [line.split() for line in islice(lines, 1, LINES)] or [lines[0].split()]
+    if are_run(rows):
         if all(_QUESTION.fullmatch(row[2]) for row in rows):
             return Identified("question run", "a run of clarifying questions", ("run",), by_fields=False)
         return Identified("run", "a TREC run", by_fields=False)
-    if all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows):
-        if _are_ptkb([line.split() for line in lines]):
+    if are_qrels(rows):
+        if are_ptkb(map(str.split, lines)):
             return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
         return Identified("qrels", "TREC qrels", by_fields=False)
-    whole = [line.split() for line in islice(lines, _LINES)]
+    whole = [line.split() for line in islice(lines, LINES)]
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
         family = {"scores": "per-turn scores", "qrels": MS_MARCO_QRELS, "run": MS_MARCO_RUN}[found]
         return Identified(found, family, by_fields=False)
-    if all(line.count("\t") == 1 for line in lines[:_LINES]):
+    if all(line.count("\t") == 1 for line in lines[:LINES]):
         return Identified("texts", "texts (id TAB text)", by_fields=False)
     return None
-
-
-def _are_ptkb(rows: Sequence[Sequence[str]]) -> bool:
-    """Judged are small numbers for turns of iKAT, relevant or not: the statements of a persona."""
-    turns: dict[str, set[str]] = {}
-    for row in rows:
-        if len(row) != 4 or not _IKAT_TURN.fullmatch(row[0]) or not row[2].isdecimal() or row[3] not in ("0", "1"):
-            return False
-        turns.setdefault(row[0], set()).add(row[2])
-    judged = {int(statement) for statements in turns.values() for statement in statements}
-    return max(map(len, turns.values())) >= 5 and max(judged) <= _MOST_STATEMENTS

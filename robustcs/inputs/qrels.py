@@ -10,23 +10,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import MAX_PROBLEMS, ProblemList, at_line, input_error
 from robustcs.inputs.columns import Column, Columns, Field, Layout, line_of_row, read_columns
 from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
-from robustcs.inputs.irds import is_irds, judgments
-from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
-from robustcs.inputs.numbers import finite_number, whole_number
-from robustcs.inputs.records import is_turn_id
-from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.trec_lines import MS_MARCO, is_plain
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.inputs.urls import is_irds
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
+
+    from robustcs.inputs.kinds import Identified
 
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
@@ -114,8 +113,7 @@ class Qrels:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedPairs:
+class JudgedPairs(NamedTuple):
     """The judgments turn by turn, in natural order.
 
     rows
@@ -143,12 +141,14 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     """
     if is_irds(source):
         return _read_ir_datasets(os.fspath(source))
-    found = refuse_other_kinds(source, "qrels")
+    found = _identified(source)
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
-        columns, lines = _read_table(source)
-        return _from_columns(name, columns, source, lines.__getitem__)
-    three = found is not None and found.family in (MS_MARCO_QRELS, MS_MARCO_RUN)
+        from robustcs.inputs.qrel_rows import read_rows
+
+        rows, lines = read_rows(source)
+        return _from_columns(name, _columns(rows), source, lines.__getitem__)
+    three = found is not None and found.family in MS_MARCO
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         raise input_error(
@@ -161,44 +161,13 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
 
 
-def _read_table(path: str | os.PathLike[str]) -> tuple[Columns, list[int]]:
-    """The columns of a table that names them, and the line of every row."""
-    table = read_table(path)
-    assert isinstance(table, Table)
-    turn, document, grade = table.turn, table.document, table.find(GRADE_NAMES)
-    if grade is None:
-        grade = table.find(SCORE_NAMES)
-    assert turn is not None and document is not None and grade is not None
-    problems = ProblemList(path)
-    rows: list[tuple[str, str, int]] = []
-    lines = []
-    for line, cells in table.cells(problems):
-        ids = cells[turn], cells[document]
-        if not all(map(is_turn_id, ids)):
-            problems.add(line, "no turn id or no passage id", "complete the row or leave it out", "no-turn-id")
-            continue
-        value = _whole(cells[grade])
-        if value is None:
-            found = f"{table.columns[grade]} {str(cells[grade])[:40]!r} is not a whole number"
-            problems.add(line, found, "write a whole number", "not-an-integer")
-            continue
-        rows.append((str(ids[0]).strip(), str(ids[1]).strip(), value))
-        lines.append(line)
-    problems.raise_if_any()
-    if not rows:
-        advice = f"a qrels file has lines of: {' '.join(_LAYOUT.columns)}"
-        raise input_error(path, None, "the file has no rows", advice, "empty")
-    return _columns(rows), lines
+def _identified(path: str | os.PathLike[str]) -> Identified | None:
+    """What a file is that is no qrels of TREC by its looks. Raises :class:`InputError` for one of another kind."""
+    if is_plain(path, len(_LAYOUT.columns)):
+        return None
+    from robustcs.inputs.kinds import refuse_other_kinds
 
-
-def _whole(cell: object) -> int | None:
-    """A whole number, also where it is written ``1.0``."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        whole, _, rest = text.partition(".")
-        return whole_number(whole if rest.strip("0") == "" else text, 10**9)
-    number = finite_number(cell)
-    return int(number) if number is not None and number == int(number) else None
+    return refuse_other_kinds(path, "qrels")
 
 
 def _columns(rows: list[tuple[str, str, int]]) -> Columns:
@@ -247,6 +216,8 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
 
 
 def _read_ir_datasets(name: str) -> Qrels:
+    from robustcs.inputs.irds import judgments
+
     rows = judgments(name)
     if not rows:
         raise input_error(name, None, "no judgments", "name another subset", "empty")

@@ -6,28 +6,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import input_error
 from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, read_columns
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.json_records import json_records
-from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, refuse_other_kinds
-from robustcs.inputs.numbers import finite_number, whole_number
-from robustcs.inputs.records import decimal_number, is_turn_id
-from robustcs.inputs.run_formats import run_format_of
-from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.trec_lines import MS_MARCO, is_plain
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pyarrow as pa
 
-_LARGEST_RANK = 10**9
+    from robustcs.inputs.kinds import Identified
 
 
 def _advise(columns: int) -> str:
@@ -99,15 +94,24 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     Raises :class:`InputError` for malformed lines, with all of them (bounded), and for a file of another kind.
     """
     name = Path(path).name if name is None else name
-    found = refuse_other_kinds(path, "run")
-    if found is not None and "run" in found.kinds:
-        if found.shape == "json":
-            return _built(path, name, _from_json, ranks)
-        if found.shape == "table":
-            return _built(path, name, _from_table, ranks)
-    if found is not None and found.family in (MS_MARCO_RUN, MS_MARCO_QRELS):
+    found = _identified(path)
+    if found is not None and "run" in found.kinds and found.shape != "lines":
+        from robustcs.inputs.run_rows import read_rows
+
+        turns, codes, ids, scores, places = read_rows(path, found.shape, ranks)
+        return Run(name, turns, codes, ids, _as_singles(scores), places)
+    if found is not None and found.family in MS_MARCO:
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
     return _from_trec(name, read_columns(path, _layout(ranks)), ranks)
+
+
+def _identified(path: str | os.PathLike[str]) -> Identified | None:
+    """What a file is that is no run of TREC by its looks. Raises :class:`InputError` for one of another kind."""
+    if is_plain(path, len(_LAYOUT.columns)):
+        return None
+    from robustcs.inputs.kinds import refuse_other_kinds
+
+    return refuse_other_kinds(path, "run")
 
 
 class ScatteredError(Exception):
@@ -121,8 +125,8 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
     :class:`ScatteredError` where a turn goes on after another one has begun.
     """
     name = Path(path).name if name is None else name
-    found = refuse_other_kinds(path, "run")
-    if found is not None and (found.shape != "lines" or found.family in (MS_MARCO_RUN, MS_MARCO_QRELS)):
+    found = _identified(path)
+    if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
         yield read_run(path, name, ranks)
         return
     done = -1
@@ -153,9 +157,13 @@ def _layout(ranks: bool) -> Layout:
 
 def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     """Of a piece, only the turns that stand in it."""
+    return _run(name, columns, _as_singles(columns.numbers("score")), columns.numbers("rank") if ranks else None)
+
+
+def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Scores as trec_eval keeps them; beyond the range they are infinite."""
     with np.errstate(over="ignore"):
-        scores = columns.numbers("score").astype(np.float32)
-    return _run(name, columns, scores, columns.numbers("rank") if ranks else None)
+        return scores.astype(np.float32)
 
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
@@ -171,9 +179,7 @@ def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks
     """``turn document rank``; numbers that are not whole are scores."""
     codes, numbers = columns.numbers("turn"), columns.numbers("score")
     if not bool((numbers == np.floor(numbers)).all()):
-        with np.errstate(over="ignore"):
-            scores = numbers.astype(np.float32)
-        return _run(name, columns, scores, _places(codes) if ranks else None,
+        return _run(name, columns, _as_singles(numbers), _places(codes) if ranks else None,
                     f"{name}: three columns, read as turn, document and score")  # fmt: skip
     pairs = np.stack([codes.astype(np.float64), numbers])
     if np.unique(pairs, axis=1).shape[1] < len(numbers):
@@ -192,107 +198,3 @@ def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     places = np.empty(len(codes), np.int64)
     places[order] = np.arange(len(codes)) - starts + 1
     return places
-
-
-# ---------------------------------------------------------------- tables and JSON
-
-
-class _Row(NamedTuple):
-    """One passage, unchecked; a score or a rank of None is not given."""
-
-    turn: object
-    document: object
-    score: object
-    rank: object
-    line: int | None
-
-
-def _built(path: str | os.PathLike[str], name: str, read: Any, ranks: bool) -> Run:
-    """The run of checked rows, in file order."""
-    problems = ProblemList(path)
-    codes: dict[str, int] = {}
-    rows: list[tuple[int, str, float, int]] = []
-    counts: dict[int, int] = {}
-    for row in read(path, problems):
-        if not is_turn_id(row.turn):
-            problems.add(row.line, "no turn id", "give every passage its turn, such as 31_4", "no-turn-id")
-            continue
-        turn = str(row.turn).strip()
-        if not is_turn_id(row.document):
-            problems.add(row.line, f"turn {turn}: a passage without an id", "give every passage its id", "no-passage-id")
-            continue
-        code = codes.setdefault(turn, len(codes))
-        counts[code] = place = counts.get(code, 0) + 1
-        # the ranks of real runs are not trusted, nor read where nobody needs them
-        rank = place if row.rank is None or not (ranks or row.score is None) else _whole(row.rank)
-        score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
-        if score is None or rank is None:
-            what, value, wanted = ("rank", row.rank, "whole") if rank is None else ("score", row.score, "decimal")
-            problems.add(
-                row.line, f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number",
-                f"write a {wanted} number", "not-a-number",
-            )  # fmt: skip
-            continue
-        rows.append((code, str(row.document).strip(), score, rank))
-    problems.raise_if_any()
-    if not rows and read is _from_table:
-        advice = f"a run has lines of: {' '.join(_LAYOUT.columns)}"
-        raise input_error(path, None, "the file has no rows", advice, "empty")
-    if not rows:
-        raise input_error(path, None, "the file has no passages", "check the path", "empty")
-    turn_codes, documents, scores, places = zip(*rows, strict=True)
-    with np.errstate(over="ignore"):
-        as_singles = np.array(scores).astype(np.float32)
-    return Run(
-        name, tuple(codes), np.array(turn_codes, np.int32), Ids.of(documents), as_singles,
-        np.array(places, np.int64) if ranks else None,
-    )  # fmt: skip
-
-
-def _number(value: object) -> float | None:
-    """A finite number, or the one that a text says."""
-    return decimal_number(value.strip()) if isinstance(value, str) else finite_number(value)
-
-
-def _whole(value: object) -> int | None:
-    """A whole number, or the one that a text says; a row's rank fits into a float without loss."""
-    if isinstance(value, str):
-        return whole_number(value.strip(), _LARGEST_RANK)
-    number = finite_number(value)
-    return int(number) if number is not None and number == int(number) and abs(number) <= _LARGEST_RANK else None
-
-
-def _from_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
-    table = read_table(path)
-    assert isinstance(table, Table)
-    turn, document, score, rank = table.turn, table.document, table.find(SCORE_NAMES), table.find(RANK_NAMES)
-    assert turn is not None and document is not None
-    for line, cells in table.cells(problems):
-        yield _Row(
-            cells[turn], cells[document], None if score is None else _given(cells[score]),
-            None if rank is None else _given(cells[rank]), line,
-        )  # fmt: skip
-
-
-def _given(cell: object) -> object:
-    """The cell; an empty one is a text, and no number."""
-    return "" if cell is None else cell
-
-
-def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
-    """The passages of every turn; where one of them has no score, the order of the file counts for the turn."""
-    records = list(json_records(path, problems))
-    kind = run_format_of(records[0].fields) if records else None
-    for turn, passages, line in kind.turns(records, problems) if kind else ():
-        ordered = any(score is None for _, score in passages)
-        for document, score in _distinct(passages) if ordered else passages:
-            yield _Row(turn, document, None if ordered else score, None, line)
-
-
-def _distinct(passages: Iterable[tuple[object, object]]) -> Iterator[tuple[object, object]]:
-    """Each passage where it stands first."""
-    seen: set[str] = set()
-    for document, score in passages:
-        if repr(document) not in seen:
-            seen.add(repr(document))
-            yield document, score

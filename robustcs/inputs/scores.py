@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.files import text_lines
-from robustcs.inputs.kinds import MS_MARCO_QRELS, MS_MARCO_RUN, first_cells, refuse_other_kinds
+from robustcs.inputs.kinds import first_cells, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.records import decimal_number, is_turn_id
 from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
 from robustcs.inputs.three_columns import measure_columns
+from robustcs.inputs.trec_lines import MS_MARCO
 from robustcs.inputs.turns import turn_sort_key
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     kind = refuse_other_kinds(path, "scores")
     table = kind is not None and "scores" in kind.kinds and kind.shape == "table"
-    if kind is not None and kind.family in (MS_MARCO_RUN, MS_MARCO_QRELS) and _turns_come_first(path):
+    if kind is not None and kind.family in MS_MARCO and _turns_come_first(path):
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}

@@ -35,6 +35,7 @@ from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
 from robustcs.inputs.text_formats import PLAIN, format_of
+from robustcs.inputs.urls import is_irds
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 #: The texts of a turn: one, or several samples of a rewriter.
@@ -67,7 +68,7 @@ class TextFile:
 
     def __init__(self, path: StrPath):
         self.path = path
-        self._named = irds.is_irds(path)
+        self._named = is_irds(path)
         table = None if self._named else read_table(path)
         # a text has spaces
         self._table = table if table is not None and table.separator != " " else None

@@ -10,9 +10,9 @@ import re
 
 from robustcs.inputs.numbers import whole_number
 
-_QUAC = re.compile(r"(.+)_q#([0-9]+)")
-_MARKED = re.compile(r"(.+)<::>([^<>]*)")
-_CAST = re.compile(r"(.+)(?:_([0-9]+)|-([0-9]{1,3}))")
+_QUAC = r"(.+)_q#([0-9]+)"
+_MARKED = r"(.+)<::>([^<>]*)"
+_CAST = r"(.+)(?:_([0-9]+)|-([0-9]{1,3}))"
 _DIGITS = re.compile(r"([0-9]+)")
 #: No conversation is longer; greater numbers are ids, and would not fit into an array.
 _LAST = 10**18 - 1
@@ -20,12 +20,12 @@ _LAST = 10**18 - 1
 
 def turn_depth(turn_id: str) -> int | None:
     """The place of the turn in its conversation, from 1 (QuAC counts from 0); None where the id does not say."""
-    if found := _QUAC.fullmatch(turn_id):
+    if found := re.fullmatch(_QUAC, turn_id):
         place = whole_number(found[2], _LAST)
         return None if place is None else place + 1
-    if found := _MARKED.fullmatch(turn_id):
+    if found := re.fullmatch(_MARKED, turn_id):
         return whole_number(found[2], _LAST)
-    found = _CAST.fullmatch(turn_id)
+    found = re.fullmatch(_CAST, turn_id)
     return whole_number(found[2] or found[3], _LAST) if found else None
 
 
@@ -34,7 +34,7 @@ def conversation(turn_id: str) -> str:
 
     For CAsT 2022 this is one branch of the topic's tree: ``132_1`` of ``132_1-3``.
     """
-    found = _QUAC.fullmatch(turn_id) or _MARKED.fullmatch(turn_id) or _CAST.fullmatch(turn_id)
+    found = re.fullmatch(_QUAC, turn_id) or re.fullmatch(_MARKED, turn_id) or re.fullmatch(_CAST, turn_id)
     return found[1] if found else turn_id
 
 

@@ -1,6 +1,7 @@
-"""Files at a URL, such as ``s3://bucket/run.trec``: what fsspec opens, where the extra ``urls`` is installed.
+"""What stands elsewhere: files at a URL, such as ``s3://bucket/run.trec``, and data sets of ir_datasets by their names.
 
-A path that was made of a URL has lost one of its slashes; here it gets it back.
+fsspec opens URLs, where the extra ``urls`` is installed. A path that was made of a URL has lost one of its slashes; here it
+gets it back.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from robustcs.errors import NotInstalledError, input_error
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.+)", re.DOTALL)
 _LOCAL = ("file", "local")
+#: What identifiers of ir_datasets start with.
+IRDS_PREFIX = "irds:"
 
 
 def url_of(path: str | os.PathLike[str]) -> str | None:
@@ -34,6 +37,11 @@ def shown(path: str | os.PathLike[str]) -> str:
 def located(text: str, folder: Path = Path()) -> Path:
     """The file that ``text`` names, seen from ``folder``; a URL is the same from everywhere."""
     return Path(text) if _URL.fullmatch(text) else folder / text
+
+
+def is_irds(source: str | os.PathLike[str]) -> bool:
+    """Whether a name is one of ir_datasets, and no file."""
+    return os.fspath(source).startswith(IRDS_PREFIX)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
-from robustcs.inputs.irds import IRDS_PREFIX
+from robustcs.inputs.urls import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import readers
 from robustcs.project.model import STUDY_TABLES, WHOLE_NUMBERS, Project, TextSource, parse_role, parse_text_source

@@ -13,8 +13,7 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.inputs.irds import IRDS_PREFIX, is_irds
-from robustcs.inputs.urls import located
+from robustcs.inputs.urls import IRDS_PREFIX, is_irds, located
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
 

@@ -21,7 +21,6 @@ from robustcs.evaluation.turns import (
 )
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
-from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -29,7 +28,7 @@ from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
-from robustcs.inputs.urls import shown
+from robustcs.inputs.urls import IRDS_PREFIX, shown
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project, TextSource

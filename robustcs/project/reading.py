@@ -17,8 +17,7 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
-from robustcs.inputs.irds import IRDS_PREFIX
-from robustcs.inputs.urls import located
+from robustcs.inputs.urls import IRDS_PREFIX, located
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -321,7 +320,7 @@ def test_json_is_no_table_even_where_its_words_fit(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_text('{"id": "d1", "contents": "Text 7 of bread"}\n')
     with pytest.raises(InputError) as error:
-        read_columns(path, replace(RUN, fields=RUN.fields[:3]))
+        read_columns(path, RUN._replace(fields=RUN.fields[:3]))
     assert str(error.value) == f"{path}:1: JSON, not a run; write lines of: turn Q0 document rank score tag"
 
 

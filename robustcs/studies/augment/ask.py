@@ -19,8 +19,8 @@ from robustcs.evaluation.run_pool import PoolBuilder, RunPool
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
-from robustcs.inputs.irds import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.urls import IRDS_PREFIX
 from robustcs.project.judged import JudgedPool, judged_pool
 from robustcs.project.requirements import new_judgments
 from robustcs.project.run_groups import group_numbers, run_groups, run_sources

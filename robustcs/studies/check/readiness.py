@@ -310,5 +310,5 @@ def _row(command: str, error: RobustcsError | None) -> Row:
         return command, True, None, None
     if isinstance(error, InputError):
         first: Problem = error.problems[0]
-        return command, False, str(replace(first, advice="")), first.advice
+        return command, False, str(first._replace(advice="")), first.advice
     return command, False, error.found, error.advice
