@@ -14,7 +14,10 @@ from robustcs.inputs.text_format import Entry, Record, TextFormat
 
 
 def _fits(record: Mapping[str, Any]) -> bool:
-    return "turn" in record and not isinstance(record["turn"], str | int)
+    turns = record.get("turn")
+    # answers {turn: [answer, …]} may call a turn so
+    answers = isinstance(turns, list) and "number" not in record and all(isinstance(turn, str) for turn in turns)
+    return "turn" in record and not isinstance(turns, str | int) and not answers
 
 
 def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
