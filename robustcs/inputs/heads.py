@@ -13,8 +13,8 @@ from robustcs.inputs.files import first_bytes, parse_json
 _HEAD = 1 << 16
 #: and the first fields of a record of JSON, which may list hundreds of passages.
 _JSON_HEAD = 1 << 20
-#: What matters to nesting: strings, brackets, commas.
-_TOKEN = r'"(?:[^"\\]|\\.)*"|[][{},]'
+#: What matters to nesting: strings (the last one may not end), brackets, commas.
+_TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 _CLOSING = {"{": "}", "[": "]"}
 
 

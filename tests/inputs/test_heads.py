@@ -47,6 +47,14 @@ def test_what_is_cut_has_a_part_of_what_was_there(
     assert set(found) <= set(record)
 
 
+@pytest.mark.parametrize("text", ['{"a": 1, "b, c', '{"a": 1, "b": "c, [\\', '{"a": 1, "b": {"c": "}, \\"'])
+def test_what_is_cut_within_a_text(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_text(text)
+    found = first_record(tmp_path / "file")
+    assert found is not None
+    assert found["a"] == 1
+
+
 @pytest.mark.parametrize("text", ["", "5", '["a"]', "[[1]]", "{oops", '"text"'])
 def test_what_has_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
