@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_depth
 from robustcs.result import count, share, table, text
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Ranks of the table by rank.
 RANKS = 100
+#: Passages that are numbered at a time.
+_PASSAGES = 200_000
 
 #: Shares of what was retrieved.
 SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged of retrieved"))
@@ -91,7 +94,7 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
     rows, places = np.nonzero(matrix.grades[:, :known] == UNJUDGED)
     start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
     starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
-    unjudged = ranking.documents.take(as_arrow(ranking.document_codes[starts[rows] + places]))
+    unjudged = ranking.ids.take(ranking.document_codes[starts[rows] + places]).arrow
     top = places < depth
     turns = [matrix.turns[row] for row in rows[top]]
     return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), known, unjudged)
@@ -115,11 +118,40 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     """A number for each of every run's ``unjudged`` passages: the same in all runs (on the same turns) for the same passage of
     the same turn, another one for all others; a later turn has higher numbers.
     """
-    encoded = pa.chunked_array([run.unjudged for run in runs], pa.string()).dictionary_encode().unify_dictionaries()
-    codes = np.concatenate([np.zeros(0, dtype=np.int64), *(as_numpy(chunk.indices) for chunk in encoded.chunks)])
-    rows = np.concatenate([np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs])
-    _, numbers = np.unique(rows * (codes.max(initial=0) + 1) + codes, return_inverse=True)
-    return np.split(numbers, np.cumsum([len(run.unjudged) for run in runs])[:-1])
+    rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
+    numbers = [np.empty(len(some), dtype=np.int64) for some in rows]
+    count = sum(np.bincount(some, minlength=len(run.matrix.turns)) for run, some in zip(runs, rows, strict=True))
+    # some turns at a time: the ids of long runs would not fit into the processor's cache, nor all into memory
+    turns = np.searchsorted(np.cumsum(count), np.arange(0, np.sum(count), _PASSAGES), side="right")
+    done = 0
+    for begin, end in pairwise([*dict.fromkeys(turns.tolist()), len(runs[0].matrix.turns)]):
+        parts = [slice(*np.searchsorted(some, [begin, end])) for some in rows]
+        ids = Ids.joined([Ids.from_arrow(run.unjudged[part]) for run, part in zip(runs, parts, strict=True)])
+        found = _numbered(np.concatenate([some[part] for some, part in zip(rows, parts, strict=True)]) - begin, ids)
+        place = 0
+        for own, part in zip(numbers, parts, strict=True):
+            length = part.stop - part.start
+            own[part] = done + found[place : place + length]
+            place += length
+        done += int(found.max(initial=-1)) + 1
+    return numbers
+
+
+def _numbered(rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.int64]:
+    """int64[n] from 0 on: equal for equal rows with equal ids, higher for a higher row."""
+    bits = int(rows.max(initial=0)).bit_length()
+    keys = (rows.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | ids.hashes() >> np.uint64(bits)
+    order = np.argsort(keys)
+    same = np.zeros(len(rows), dtype=bool)
+    same[1:] = keys[order[1:]] == keys[order[:-1]]
+    if not ids.take(order[1:][same[1:]]).equal(ids.take(order[:-1][same[1:]])).all():
+        # two ids have one hash
+        pairs = list(zip(rows.tolist(), ids.texts(), strict=True))
+        place = {pair: number for number, pair in enumerate(sorted(set(pairs)))}
+        return np.array([place[pair] for pair in pairs], dtype=np.int64)
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[order] = np.cumsum(~same) - 1
+    return numbers
 
 
 def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

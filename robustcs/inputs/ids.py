@@ -53,8 +53,18 @@ class Ids:
 
     @classmethod
     def from_arrow(cls, array: pa.StringArray) -> Ids:
-        """The ids that Arrow strings are."""
-        return cls.of(array.to_pylist())
+        """The ids that Arrow strings are; none of them is null."""
+        if not len(array):
+            return cls.packed([])
+        _, ends, data = array.buffers()
+        # Arrow's large strings have offsets of eight bytes
+        offsets = np.frombuffer(ends, np.int64 if str(array.type) == "large_string" else np.int32)[
+            array.offset : array.offset + len(array) + 1
+        ]
+        margin = np.zeros(MARGIN, dtype=np.uint8)
+        held = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+        starts = (offsets[:-1] - offsets[0]).astype(np.int64) + MARGIN
+        return cls(np.concatenate([margin, held, margin]), starts, np.diff(offsets).astype(np.int64))
 
     @classmethod
     def joined(cls, parts: Sequence[Ids], compact: bool = True) -> Ids:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, InputError
@@ -90,6 +90,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.
 
 @settings(deadline=None)
 @given(st.dictionaries(TEXT.map(str.strip), st.lists(TEXT, min_size=1), min_size=1))
+@example({"turn": ["a tube"]})
 def test_both_plain_forms_give_back_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, gold: dict[str, list[str]]
 ) -> None:

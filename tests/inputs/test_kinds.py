@@ -34,7 +34,6 @@ FILES = {
     ],
     "answers": [
         '{"1_1": ["a tube"], "1_2": "yes"}',
-        '{"turn": ["a tube"]}',
         '{"id": "1_1", "answer": "a tube"}\n{"id": "1_2", "answers": ["yes"]}\n',
         '{"data": [{"paragraphs": []}]}',
         '{"qid": ["C_1_q#0"], "best_span_str": ["a tube"]}\n',

@@ -1,0 +1,64 @@
+"""Passages that nobody judged, numbered over several runs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.evaluation import holes
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.ids import Ids
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.runs import Run
+from robustcs.policy import EvaluationPolicy
+
+IDS = ["a", "b", "ab", "MARCO_1234567", "MARCO_1234568", "MARCO_12345678901234567890", "judged"]
+#: Of every run, the passages of three turns.
+RUNS = st.lists(st.lists(st.sets(st.sampled_from(IDS)), min_size=3, max_size=3).filter(any), min_size=1, max_size=3)
+
+
+@pytest.fixture(scope="module")
+def qrels(tmp_path_factory: pytest.TempPathFactory) -> Qrels:
+    path = tmp_path_factory.mktemp("qrels") / "qrels"
+    path.write_text("1_1 0 judged 1\n1_2 0 judged 1\n1_3 0 judged 1\n")
+    return read_qrels(path)
+
+
+def judged(passages: list[set[str]], qrels: Qrels) -> holes.JudgedRun:
+    rows = [(turn, passage) for turn, some in enumerate(passages) for passage in sorted(some)]
+    turns = np.array([turn for turn, _ in rows], np.int32)
+    ids = Ids.of([passage for _, passage in rows])
+    run = Run("run", qrels.turns, turns, ids, np.arange(len(rows), 0, -1).astype(np.float32))
+    return holes.judged_run(rank_run(run, EvaluationPolicy()), qrels, 10)
+
+
+@pytest.mark.parametrize("chance", [False, True], ids=["", "all ids have one hash"])
+@pytest.mark.parametrize("size", [1, 200_000])
+@given(given=RUNS)
+def test_a_passage_of_a_turn_has_one_number(qrels: Qrels, given: list[list[set[str]]], size: int, chance: bool) -> None:
+    runs = [judged(passages, qrels) for passages in given]
+    alike = mock.patch.object(Ids, "hashes", lambda ids: np.zeros(len(ids), np.uint64)) if chance else nullcontext()
+    with mock.patch.object(holes, "_PASSAGES", size), alike:
+        numbers = holes.passage_numbers(runs)
+    number_of: dict[tuple[int, str], int] = {}
+    for run, found in zip(runs, numbers, strict=True):
+        rows = np.nonzero(run.top.grades == UNJUDGED)[0]
+        for row, passage, number in zip(rows.tolist(), run.unjudged.to_pylist(), found.tolist(), strict=True):
+            assert number_of.setdefault((row, passage), number) == number
+    assert sorted(number_of.values()) == list(range(len(number_of)))
+    assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(row for row, _ in number_of)
+
+
+def test_ids_of_arrow_strings() -> None:
+    import pyarrow as pa
+
+    for kind in (pa.string(), pa.large_string()):
+        found = Ids.from_arrow(pa.array(["zero", "", "one", "ü"], kind)[1:])
+        assert found.texts() == ["", "one", "ü"]
+    assert Ids.from_arrow(pa.array([], pa.string())).texts() == []
