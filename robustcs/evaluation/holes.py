@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Ranks of the table by rank.
 RANKS = 100
-#: Passages that are numbered at a time.
+#: Passages whose ids are worked on at a time.
 _PASSAGES = 200_000
 
 #: Shares of what was retrieved.
@@ -94,7 +94,9 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
     rows, places = np.nonzero(matrix.grades[:, :known] == UNJUDGED)
     start_of = dict(zip(ranking.turns, ranking.starts[:-1].tolist(), strict=True))
     starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
-    unjudged = ranking.ids.take(ranking.document_codes[starts[rows] + places]).arrow
+    codes = ranking.document_codes[starts[rows] + places]
+    pieces = np.split(codes, range(_PASSAGES, len(codes), _PASSAGES))
+    unjudged = Ids.joined([ranking.ids.take(piece) for piece in pieces]).arrow
     top = places < depth
     turns = [matrix.turns[row] for row in rows[top]]
     return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), known, unjudged)

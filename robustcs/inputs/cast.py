@@ -16,7 +16,9 @@ from robustcs.inputs.text_format import Entry, Record, TextFormat
 def _fits(record: Mapping[str, Any]) -> bool:
     turns = record.get("turn")
     # answers {turn: [answer, …]} may call a turn so
-    answers = isinstance(turns, list) and "number" not in record and all(isinstance(turn, str) for turn in turns)
+    answers = (
+        isinstance(turns, list) and bool(turns) and "number" not in record and all(isinstance(turn, str) for turn in turns)
+    )
     return "turn" in record and not isinstance(turns, str | int) and not answers
 
 
