@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 RANKS = 100
 #: Passages whose ids are worked on at a time.
 _PASSAGES = 200_000
+#: Passages of all runs that are compared at a time.
+_AT_ONCE = 2_000_000
 
 #: Shares of what was retrieved.
 SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged of retrieved"))
@@ -116,18 +118,38 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
     return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
 
 
+def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
+    """The runs (on the same turns) on some turns at a time, so that what is worked out of all their passages stays small."""
+    rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
+    for begin, end in _cuts(rows, len(runs[0].matrix.turns), _AT_ONCE):
+        yield [
+            replace(run, matrix=run.matrix.take(slice(begin, end)), holes=(), unjudged=run.unjudged[_part(some, begin, end)])
+            for run, some in zip(runs, rows, strict=True)
+        ]  # fmt: skip
+
+
+def _cuts(rows: Sequence[npt.NDArray[np.int64]], turns: int, size: int) -> Iterator[tuple[int, int]]:
+    """Stretches of the turns with about ``size`` passages, whose turns ``rows`` (ascending) are."""
+    count = np.sum([np.bincount(some, minlength=turns) for some in rows], axis=0)
+    ends = np.searchsorted(np.cumsum(count), np.arange(size, int(count.sum()), size), side="right")
+    return pairwise(dict.fromkeys([0, *ends.tolist(), turns]))
+
+
+def _part(rows: npt.NDArray[np.int64], begin: int, end: int) -> slice:
+    """Where the turns from ``begin`` to ``end`` stand in ascending ``rows``."""
+    return slice(*np.searchsorted(rows, [begin, end]).tolist())
+
+
 def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     """A number for each of every run's ``unjudged`` passages: the same in all runs (on the same turns) for the same passage of
     the same turn, another one for all others; a later turn has higher numbers.
     """
     rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
     numbers = [np.empty(len(some), dtype=np.int64) for some in rows]
-    count = sum(np.bincount(some, minlength=len(run.matrix.turns)) for run, some in zip(runs, rows, strict=True))
-    # some turns at a time: the ids of long runs would not fit into the processor's cache, nor all into memory
-    turns = np.searchsorted(np.cumsum(count), np.arange(0, np.sum(count), _PASSAGES), side="right")
     done = 0
-    for begin, end in pairwise([*dict.fromkeys(turns.tolist()), len(runs[0].matrix.turns)]):
-        parts = [slice(*np.searchsorted(some, [begin, end])) for some in rows]
+    # some turns at a time, since their ids fit the processor's cache
+    for begin, end in _cuts(rows, len(runs[0].matrix.turns), _PASSAGES):
+        parts = [_part(some, begin, end) for some in rows]
         ids = Ids.joined([Ids.from_arrow(run.unjudged[part]) for run, part in zip(runs, parts, strict=True)])
         found = _numbered(np.concatenate([some[part] for some, part in zip(rows, parts, strict=True)]) - begin, ids)
         place = 0

@@ -61,9 +61,10 @@ class GradeMatrix:
     def blocks(self, size: int) -> Iterator[GradeMatrix]:
         """The matrix in pieces of at most ``size`` turns, so that working memory stays bounded."""
         for start in range(0, len(self.turns), size):
-            yield self._take(slice(start, start + size))
+            yield self.take(slice(start, start + size))
 
-    def _take(self, rows: slice) -> GradeMatrix:
+    def take(self, rows: slice) -> GradeMatrix:
+        """The matrix of some turns."""
         return GradeMatrix(
             self.name, self.turns[rows], self.grades[rows], self.judged[rows], self.retrieved[rows],
             self.missing[rows], self.extra_turns, self.notes,

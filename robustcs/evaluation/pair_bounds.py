@@ -79,7 +79,7 @@ class PairMeasure:
         self.level = policy.relevance_level if measure.level is None else measure.level
         self.max_grade = max_grade
         self.scope = scope
-        self.exact = measure.family in _LARGEST
+        self.exact = is_exact(measure)
         self.judged = runs[0].judged
         self.levels, self.heights = grade_levels(self.judged, max_grade)
         self._from = {grade: (self.judged >= grade).sum(axis=1) for grade in {*self.levels, self.level}}
@@ -201,6 +201,11 @@ class MeanDifferences:
                         loses[at] += sign * ends[1].mean(axis=0)
         means = asked.scores.mean(axis=1)
         return np.stack([low, means[first] - means[second], high])
+
+
+def is_exact(measure: Measure) -> bool:
+    """Whether bounds of differences are exact; else the true interval may be narrower."""
+    return measure.family in _LARGEST
 
 
 def difference_bounds(

@@ -14,13 +14,15 @@ from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measu
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, expected_drops
 from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
-from robustcs.evaluation.pair_bounds import MeanDifferences, PairMeasure
+from robustcs.evaluation.measures import NATIVE, Scores, parse_measure, score_columns
+from robustcs.evaluation.pair_bounds import MeanDifferences, PairMeasure, is_exact
 from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
+from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, difference, flag, score, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
@@ -161,8 +163,7 @@ def unjudged(
     import pandas as pd
 
     natives = [measure for measure in measures if measure.family in NATIVE]
-    numbers = holes.passage_numbers(runs)
-    pool = holes.pool_holes(runs, numbers) if settings.scope == "pool" else None
+    pairs, pool = _side_by_side(runs, natives, evaluated, settings)
     bounds, turns = [], []
     for run in runs:
         dense = condensed(run.matrix)
@@ -180,7 +181,7 @@ def unjudged(
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_expected(_pairs(runs, numbers, pool, natives, evaluated, settings), runs, measures, filled),
+        pairs=_expected(pairs, runs, measures, filled),
         drops=expected_drops([run.name for run in runs], measures, settings.compared, filled),
         unique=unique,
         unique_runs=unique_runs,
@@ -239,36 +240,57 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
     return None
 
 
-def _pairs(
-    runs: Sequence[JudgedRun],
+def _side_by_side(
+    runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings
+) -> tuple[pd.DataFrame, Numbers | None]:
+    """How far differences of runs could move, and, for bounds by the pool, its unjudged passages by turn."""
+    needed = ranks_of_pairs(measures, settings.scope)
+    widths = [run.matrix.grades.shape[1] for run in runs]
+    compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
+    assert not compared or all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
+    pools, means, turns = [], [], len(runs[0].matrix.turns)
+    for some in holes.stretches(runs) if compared or pooled else ():
+        numbers = holes.passage_numbers(some)
+        pool = holes.pool_holes(some, numbers) if pooled else None
+        pools += [pool] if pool is not None else []
+        if compared:
+            tops = [run.top for run in some]
+            found = _differences(tops, numbers, pool, measures, evaluated.policy, settings)
+            means.append(found * (len(tops[0].turns) / turns))
+    frame = _pairs(runs, measures, np.sum(means, axis=0) if compared else None, settings)
+    return frame, np.concatenate(pools) if pooled else None
+
+
+def _differences(
+    runs: Sequence[GradeMatrix],
     numbers: Sequence[Numbers],
     pool: Numbers | None,
     measures: Sequence[Measure],
-    evaluated: Evaluated,
+    policy: EvaluationPolicy,
     settings: Settings,
-) -> pd.DataFrame:
+) -> Scores:
+    """float64[M, 3, P]: mean low, difference and high of every pair by every measure."""
+    asked = [MeanDifferences(PairMeasure(runs, measure, policy, settings.max_grade, settings.scope)) for measure in measures]
+    for pairs in run_pairs(runs, numbers, pool):
+        for one in asked:
+            one.add(pairs)
+    return np.stack([one.means() for one in asked])
+
+
+def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], means: Scores | None, settings: Settings) -> pd.DataFrame:
+    """The pairs with their :func:`_differences`; no row without them."""
     import pandas as pd
 
     columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
-    if not (measures and settings.pairs):
+    if means is None:
         return pd.DataFrame(columns=columns)
-    needed = ranks_of_pairs(measures, settings.scope)
-    widths = [run.matrix.grades.shape[1] for run in runs]
-    assert all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
-    tops = [run.top for run in runs]
-    policy, highest = evaluated.policy, settings.max_grade
-    asked = [MeanDifferences(PairMeasure(tops, measure, policy, highest, settings.scope)) for measure in measures]
-    for pairs in run_pairs(tops, numbers, pool):
-        for one in asked:
-            one.add(pairs)
     names = np.array([run.name for run in runs], dtype=object)
     first, second = (names[places] for places in np.triu_indices(len(runs), 1))
     frames = []
-    for measure, one in zip(measures, asked, strict=True):
-        low, difference, high = one.means()
-        parts = {"metric": measure.name, "first": first, "second": second, "difference": difference, "low": low, "high": high}
+    for measure, (low, middle, high) in zip(measures, means, strict=True):
+        parts = {"metric": measure.name, "first": first, "second": second, "difference": middle, "low": low, "high": high}
         separable = (low > ROUNDING) | (high < -ROUNDING)
-        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": one.asked.exact}, columns=columns))
+        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": is_exact(measure)}, columns=columns))
     return pd.concat(frames, ignore_index=True)
 
 
