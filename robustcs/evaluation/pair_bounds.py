@@ -79,7 +79,7 @@ class PairMeasure:
         self.level = policy.relevance_level if measure.level is None else measure.level
         self.max_grade = max_grade
         self.scope = scope
-        self.exact = is_exact(measure)
+        self.exact = measure.family in LARGEST
         self.judged = runs[0].judged
         self.levels, self.heights = grade_levels(self.judged, max_grade)
         self._from = {grade: (self.judged >= grade).sum(axis=1) for grade in {*self.levels, self.level}}
@@ -135,7 +135,7 @@ class PairMeasure:
         low, high = np.empty(len(turns)), np.empty(len(turns))
         for part in case.parts():
             block = case.take(part)
-            low[part], high[part] = -_LARGEST[self.measure.family](block.swapped), _LARGEST[self.measure.family](block)
+            low[part], high[part] = -LARGEST[self.measure.family](block.swapped), LARGEST[self.measure.family](block)
         difference = first - second
         low = np.where(low < difference - ROUNDING, np.maximum(low, -1.0), difference)
         high = np.where(high > difference + ROUNDING, np.minimum(high, 1.0), difference)
@@ -201,11 +201,6 @@ class MeanDifferences:
                         loses[at] += sign * ends[1].mean(axis=0)
         means = asked.scores.mean(axis=1)
         return np.stack([low, means[first] - means[second], high])
-
-
-def is_exact(measure: Measure) -> bool:
-    """Whether bounds of differences are exact; else the true interval may be narrower."""
-    return measure.family in _LARGEST
 
 
 def difference_bounds(
@@ -392,7 +387,7 @@ def _places(rows: Numbers) -> Numbers:
 
 
 #: Family → the largest difference of every turn; a family that is not here has no exact one.
-_LARGEST: dict[str, Callable[[_Case], Scores]] = {
+LARGEST: dict[str, Callable[[_Case], Scores]] = {
     "P": _total, "rbp": _total, "success": _first_hit, "recip_rank": _first_hit, "recall": _recall, "judged": _judged,
     "ndcg": _ndcg,
 }  # fmt: skip

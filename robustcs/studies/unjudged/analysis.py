@@ -17,7 +17,7 @@ from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, parse_measure, score_columns
-from robustcs.evaluation.pair_bounds import MeanDifferences, PairMeasure, is_exact
+from robustcs.evaluation.pair_bounds import LARGEST, MeanDifferences, PairMeasure
 from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
@@ -290,7 +290,7 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], means: Scores
     for measure, (low, middle, high) in zip(measures, means, strict=True):
         parts = {"metric": measure.name, "first": first, "second": second, "difference": middle, "low": low, "high": high}
         separable = (low > ROUNDING) | (high < -ROUNDING)
-        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": is_exact(measure)}, columns=columns))
+        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": measure.family in LARGEST}, columns=columns))
     return pd.concat(frames, ignore_index=True)
 
 
