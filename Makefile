@@ -3,7 +3,7 @@
 # make docs   the docs as a site, into site, its links followed
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
-# make bench  what a run takes to evaluate, beside other tools, into bench/README.md
+# make bench  what robustcs takes beside other tools, into bench/README.md (an hour; that page tells of parts)
 # make audit  known vulnerabilities of the locked versions, where the network can be reached
 # make lock   the lock files anew, with the newest versions that setup.cfg and optional.in allow
 # Each makes its own environment in .venv with the versions of the lock files, which pip checks by their hashes; only
@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 
 # Each package stands in one lock file only: build.txt (setuptools, which builds this package and what comes as source),
 # constraints.txt (what robustcs needs), dev.txt (what its tests add), optional.txt (what the tests of optional parts add),
-# docs.txt (what the site of the docs adds).
+# docs.txt (what the site of the docs adds), bench.txt (the tools that the benchmark measures beside robustcs).
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 INSTALL := $(PIP) --no-build-isolation
 LOCKED := $(INSTALL) --require-hashes
@@ -43,11 +43,13 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/dev
-	$(BIN)/python bench/evaluate.py --write
+# trec_eval is taken from the path, else built from the source in TREC_EVAL_SOURCE
+bench: $(VENV)/bench
+	$(BIN)/python bench/run.py --write
+	$(BIN)/python bench/report.py
 
 audit: $(VENV)/dev
-	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt docs.txt
+	$(BIN)/python .ci/audit.py build.txt constraints.txt dev.txt optional.txt docs.txt bench.txt
 
 $(VENV)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
@@ -66,6 +68,11 @@ $(VENV)/dev: $(VENV)/core dev.txt
 
 $(VENV)/docs: $(VENV)/dev docs.txt
 	$(LOCKED) -r docs.txt
+	touch $@
+
+# none of them changes a version that robustcs itself runs with
+$(VENV)/bench: $(VENV)/docs bench.txt
+	$(LOCKED) -r bench.txt
 	touch $@
 
 # sentence encoders and retrieval; their tests skip, with the reason, where these packages cannot be had
@@ -94,6 +101,7 @@ lock:
 	$(COMPILE) $(call beside,build.txt constraints.txt) --excludes .venv-lock/venv --extra dev --output-file dev.txt setup.cfg
 	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt) --excludes .venv-lock/large --output-file optional.txt optional.in
 	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt optional.txt) --extra docs --output-file docs.txt setup.cfg
+	$(COMPILE) $(call beside,build.txt constraints.txt dev.txt docs.txt) --extra bench --output-file bench.txt setup.cfg
 	rm -rf .venv-lock build robustcs.egg-info
 
 clean:

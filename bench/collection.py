@@ -1,7 +1,19 @@
-"""Writes a made run and qrels of a wanted size: ``python bench/collection.py FOLDER TURNS DEPTH``."""
+"""Writes the input of a row of the benchmark: ``python bench/collection.py FOLDER KIND [NUMBERS]``.
+
+- ``made RUNS TURNS DEPTH [DECIMALS]``: made runs and qrels of a wanted size, always the same; scores have 5 decimals, or 15 as
+  many a neural ranker prints them;
+- ``cast2019``: three runs of TREC CAsT 2019, 100 deep (raw turns, a rewriter, manual rewrites), and ``dl2021 RUNS``: those of
+  TREC DL 2021, repeated; where the public data are absent, made ones of the same size;
+- ``pairs N``: N pairs of questions; ``scores SYSTEMS TURNS``: made scores of systems.
+
+Runs become ``FOLDER/runs/NUMBER.trec``, all uncompressed, since most tools read nothing else.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import os
 import sys
 from pathlib import Path
 
@@ -10,28 +22,87 @@ import numpy as np
 SEED = 20
 #: Passages of the made collection; as many as MS MARCO has.
 PASSAGES = 8_841_823
-#: Share of the retrieved passages that is judged, and their grades 0 to 4 as CAsT 2020 has them.
+#: Share of the passages retrieved by any system that is judged, and their grades 0 to 4 as CAsT 2020 has them.
 JUDGED = 0.1
 GRADES = (0.835, 0.067, 0.045, 0.035, 0.018)
+#: The public data (docs/collections), where they are at hand.
+DATA = Path(os.environ.get("ROBUSTCS_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 
 
-def write_collection(folder: Path, turns: int, depth: int) -> None:
-    """``folder/run.trec`` with turns × depth rows, best first, and ``folder/qrels.txt``; the same for the same size."""
+def made(folder: Path, runs: int, turns: int, depth: int, decimals: int = 5) -> None:
+    """Every run has turns × depth rows, best first; of a turn the runs find different parts of one pool."""
     random = np.random.default_rng(SEED)
-    with (folder / "run.trec").open("w") as run, (folder / "qrels.txt").open("w") as qrels:
+    pool = depth * 3 // 2
+    files = [(folder / "runs" / f"{number:03}.trec").open("w") for number in range(runs)]
+    with (folder / "qrels.txt").open("w") as qrels:
         for turn in (f"{1 + number // 10}_{1 + number % 10}" for number in range(turns)):
-            passages = [f"MARCO_{number}" for number in dict.fromkeys(random.integers(PASSAGES, size=depth + 50).tolist())]
-            scores = np.sort(random.gamma(4.0, 3.0, size=depth))[::-1].round(5).tolist()
-            run.writelines(
-                f"{turn} Q0 {passage} {rank} {score} made\n"
-                for rank, (passage, score) in enumerate(zip(passages[:depth], scores, strict=True), 1)
-            )
-            # the passages after the first ``depth`` are judged too, by the pool of other systems
-            chosen = np.flatnonzero(random.random(len(passages)) < JUDGED)
-            judged = [passages[place] for place in chosen]
+            numbers = dict.fromkeys(random.integers(PASSAGES, size=pool + 50).tolist())
+            passages = [f"MARCO_{number}" for number in numbers][:pool]
+            for number, run in enumerate(files):
+                scores = np.sort(random.gamma(4.0, 3.0, size=depth))[::-1].round(decimals).tolist()
+                found = random.permutation(pool)[:depth].tolist()
+                run.writelines(
+                    f"{turn} Q0 {passages[place]} {rank} {score} made{number}\n"
+                    for rank, (place, score) in enumerate(zip(found, scores, strict=True), 1)
+                )
+            judged = np.flatnonzero(random.random(pool) < JUDGED).tolist()
             grades = random.choice(len(GRADES), size=len(judged), p=GRADES).tolist()
-            qrels.writelines(f"{turn} 0 {passage} {grade}\n" for passage, grade in zip(judged, grades, strict=True))
+            qrels.writelines(f"{turn} 0 {passages[place]} {grade}\n" for place, grade in zip(judged, grades, strict=True))
+    for file in files:
+        file.close()
+
+
+def cast2019(folder: Path) -> None:
+    """Original, QR and Human."""
+    data = DATA / "cast2019"
+    if not data.is_dir():
+        made(folder, 3, 173, 100)
+        return
+    (folder / "qrels.txt").write_bytes(gzip.decompress((data / "qrels.txt.gz").read_bytes()))
+    for number, name in enumerate(("raw", "cv", "oracle")):
+        run = gzip.decompress((data / "runs" / f"bert_base_{name}.trec.gz").read_bytes())
+        (folder / "runs" / f"{number:03}.trec").write_bytes(run)
+
+
+def dl2021(folder: Path, runs: int) -> None:
+    """The topics that people judged; after the last system comes the first again."""
+    data = DATA / "dl2021"
+    if not data.is_dir():
+        made(folder, runs, 53, 100)
+        return
+    qrels = gzip.decompress((data / "qrels_human.txt.gz").read_bytes())
+    (folder / "qrels.txt").write_bytes(qrels)
+    topics = {line.split()[0] for line in qrels.splitlines()}
+    systems = []
+    for path in sorted((data / "runs").iterdir())[:runs]:
+        lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        systems.append(b"".join(line for line in lines if line.split(None, 1)[0] in topics))
+    for number in range(runs):
+        (folder / "runs" / f"{number:03}.trec").write_bytes(systems[number % len(systems)])
+
+
+def pairs(folder: Path, number: int) -> None:
+    """Two questions a line, drawn from ECAsT; else of made words, of which a few are frequent."""
+    random = np.random.default_rng(SEED)
+    if (DATA / "ECAsT.csv.gz").is_file():
+        with gzip.open(DATA / "ECAsT.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            texts = [" ".join(row["MANUAL PARAPHRASE"].split()) for row in csv.DictReader(file)]
+    else:
+        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+        words = ["".join(random.choice(letters, size=random.integers(2, 10))) for _ in range(5000)]
+        texts = [" ".join(words[int(place) % 5000] for place in random.zipf(1.3, size=8)) + "?" for _ in range(9000)]
+    drawn = random.integers(len(texts), size=(number, 2)).tolist()
+    (folder / "pairs.tsv").write_text("".join(f"{texts[one]}\t{texts[two]}\n" for one, two in drawn), encoding="utf-8")
+
+
+def scores(folder: Path, systems: int, turns: int) -> None:
+    """Scores between 0 and 1, a system a line; turns differ more than systems."""
+    random = np.random.default_rng(SEED)
+    table = random.beta(1, 1, size=turns) + random.normal(0, 0.15, (systems, turns)) + random.normal(0, 0.03, (systems, 1))
+    np.savetxt(folder / "scores.txt", table.clip(0, 1), fmt="%.6f")
 
 
 if __name__ == "__main__":
-    write_collection(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    place, kind, *given = sys.argv[1:]
+    (Path(place) / "runs").mkdir()
+    {one.__name__: one for one in (made, cast2019, dl2021, pairs, scores)}[kind](Path(place), *map(int, given))

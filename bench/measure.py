@@ -1,4 +1,4 @@
-"""Runs commands in fresh processes and reports what they took; standard library only, so that this process stays small."""
+"""Runs commands in fresh processes and reports what they took; standard library only."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+METER = ROOT / "bench" / "meter.py"
+#: Seconds from which one run tells enough.
+LONG = 20.0
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """One process from start to end: wall and CPU (user + system) seconds, peak resident memory in MB."""
 
     wall: float
@@ -25,41 +26,43 @@ class Cost:
     memory: float
 
 
-def run_once(command: Sequence[str], environment: dict[str, str] | None = None) -> tuple[Cost, str]:
-    """What ``command`` took and printed. Raises :class:`RuntimeError` when it fails."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output
+def run_once(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[Cost, str]:
+    """What ``command`` took, with the processes that it started, and printed. Raises :class:`RuntimeError` when it fails."""
+    with NamedTemporaryFile() as report:
+        metered = [sys.executable, "-I", "-S", str(METER), report.name, *command]
+        done = subprocess.run(metered, capture_output=True, text=True, env=environment, check=False)
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or ["nothing said"]
+            raise RuntimeError(f"{' '.join(command)} failed: {said[-1]}")
+        wall, cpu, memory = (float(cell) for cell in report.read().split())
+    return Cost(wall, cpu, memory / 1024), done.stdout
 
 
-def measure(commands: Mapping[str, Sequence[str]], repeats: int) -> dict[str, tuple[Cost, str]]:
-    """Name → medians of ``repeats`` runs, and the output. The commands take turns, so that a busy machine slows all alike.
+def environment(cache: Path) -> dict[str, str]:
+    """This checkout's robustcs; byte code and compiled functions kept in ``cache``, as an installation keeps them."""
+    given = dict(
+        os.environ, PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(cache / "python"), NUMBA_CACHE_DIR=str(cache / "numba")
+    )
+    given.pop("PYTHONDONTWRITEBYTECODE", None)
+    # as robustcs does for itself; a pool of threads that nobody uses takes time to start
+    return given | {"OPENBLAS_NUM_THREADS": "1"}
 
-    A first round that is not counted fills the file cache and writes Python's byte code, as an installation does.
+
+def measure(
+    commands: Mapping[str, Sequence[str]], repeats: int, given: Mapping[str, str]
+) -> tuple[dict[str, Cost], dict[str, str]]:
+    """Name → medians of ``repeats`` runs, and name → output. The commands take turns, so that a busy machine slows all alike.
+
+    What took longer than :data:`LONG` runs once.
     """
-    with TemporaryDirectory() as byte_code:
-        # this checkout, also where robustcs is not installed
-        environment = dict(os.environ, PYTHONPYCACHEPREFIX=byte_code, PYTHONPATH=str(ROOT))
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        outputs = {name: run_once(command, environment)[1] for name, command in commands.items()}
-        costs: dict[str, list[Cost]] = {name: [] for name in commands}
-        for _ in range(repeats):
-            for name, command in commands.items():
-                costs[name].append(run_once(command, environment)[0])
-    return {
-        name: (
-            Cost(*(median(getattr(cost, field) for cost in some) for field in ("wall", "cpu", "memory"))),
-            outputs[name],
-        )
-        for name, some in costs.items()
-    }
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    outputs = {}
+    for _ in range(repeats):
+        for name, command in commands.items():
+            if not costs[name] or costs[name][0].wall < LONG:
+                cost, outputs[name] = run_once(command, given)
+                costs[name].append(cost)
+    return {name: Cost(*map(median, zip(*some, strict=True))) for name, some in costs.items()}, outputs
 
 
 def machine() -> str:

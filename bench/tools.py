@@ -1,54 +1,109 @@
-"""One evaluation by one tool: ``python bench/tools.py TOOL RUN QRELS`` prints the mean of every measure.
+"""One tool evaluates all runs of a folder: ``python bench/tools.py TOOL FOLDER`` prints three means a line, a line a run.
 
-Each tool reads the files with its own readers and computes ndcg_cut_3, map and recall_1000. ``columns`` evaluates nothing: it
-reads the columns that an evaluation needs with pyarrow's reader of CSV, below which no reader gets.
+Each tool reads the files with its own readers and computes ndcg_cut_3, map and recall_1000 as its documentation says.
+``columns`` evaluates nothing: it reads the columns that an evaluation needs with pyarrow's reader of CSV, below which no reader
+gets.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 MEASURES = ("ndcg_cut_3", "map", "recall_1000")
+Means = Iterator[list[float]]
 
 
-def with_robustcs(run: str, qrels: str) -> list[float]:
-    """Means by robustcs."""
+def with_robustcs(qrels: str, runs: list[str]) -> Means:
+    """As the studies evaluate a run."""
     from robustcs.evaluation.matrix import graded_run
     from robustcs.evaluation.measures import parse_measure, score_columns
     from robustcs.inputs.qrels import read_qrels
     from robustcs.policy import EvaluationPolicy
 
-    policy = EvaluationPolicy()
-    matrix, _ = graded_run(run, "run", policy, read_qrels(qrels))
-    scores = score_columns(matrix, [parse_measure(name) for name in MEASURES], policy)
-    return [float(scores[name].mean()) for name in MEASURES]
+    policy, judged = EvaluationPolicy(), read_qrels(qrels)
+    measures = [parse_measure(name) for name in MEASURES]
+    for run in runs:
+        scores = score_columns(graded_run(run, "run", policy, judged)[0], measures, policy)
+        yield [float(scores[name].mean()) for name in MEASURES]
 
 
-def with_pytrec_eval(run: str, qrels: str) -> list[float]:
-    """Means by pytrec_eval-terrier."""
+def with_pytrec_eval(qrels: str, runs: list[str]) -> Means:
+    """A judged turn that a run lacks counts as 0, as with all others here."""
     import pytrec_eval
 
     with open(qrels) as stream:
-        judgments = pytrec_eval.parse_qrel(stream)
-    with open(run) as stream:
-        ranking = pytrec_eval.parse_run(stream)
-    evaluator = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg_cut.3", "map", "recall.1000"})
-    scores = evaluator.evaluate(ranking).values()
-    return [sum(turn[name] for turn in scores) / len(scores) for name in MEASURES]
+        judged = pytrec_eval.parse_qrel(stream)
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.3", "map", "recall.1000"})
+    for run in runs:
+        with open(run) as stream:
+            scores = evaluator.evaluate(pytrec_eval.parse_run(stream)).values()
+        yield [sum(turn[name] for turn in scores) / len(judged) for name in MEASURES]
 
 
-def columns(run: str, qrels: str) -> list[float]:
+def with_ir_measures(qrels: str, runs: list[str]) -> Means:
+    """Its evaluator, made once for all runs."""
+    import ir_measures
+    from ir_measures import AP, R, nDCG
+
+    measures = [nDCG @ 3, AP, R @ 1000]
+    evaluator = ir_measures.evaluator(measures, ir_measures.read_trec_qrels(qrels))
+    for run in runs:
+        means = evaluator.calc_aggregate(ir_measures.read_trec_run(run))
+        yield [means[measure] for measure in measures]
+
+
+def with_ranx(qrels: str, runs: list[str]) -> Means:
+    """With what numba compiled for the same files before; it compiles anew where ids are of another length."""
+    from ranx import Qrels, Run, evaluate
+
+    judged = Qrels.from_file(qrels, kind="trec")
+    for run in runs:
+        found = evaluate(judged, Run.from_file(run, kind="trec"), ["ndcg@3", "map", "recall@1000"], make_comparable=True)
+        yield [float(found[name]) for name in ("ndcg@3", "map", "recall@1000")]
+
+
+def with_ranx_cold(qrels: str, runs: list[str]) -> Means:
+    """Numba compiles all, as on the first call after an installation."""
+    shutil.rmtree(os.environ["NUMBA_CACHE_DIR"], ignore_errors=True)
+    return with_ranx(qrels, runs)
+
+
+def with_trectools(qrels: str, runs: list[str]) -> Means:
+    """Its ties go by the names of passages, too."""
+    from trectools import TrecEval, TrecQrel, TrecRun
+
+    judged = TrecQrel(qrels)
+    for run in runs:
+        evaluated = TrecEval(TrecRun(run), judged)
+        yield [evaluated.get_ndcg(depth=3), evaluated.get_map(depth=1000), evaluated.get_recall(depth=1000)]
+
+
+def columns(qrels: str, runs: list[str]) -> Means:
     """Turn, document and score or grade of every line, and nothing made of them."""
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-    for path, width, wanted in ((run, 6, ("0", "2", "4")), (qrels, 4, ("0", "2", "3"))):
+    for path, width, wanted in ((qrels, 4, ("0", "2", "3")), *((run, 6, ("0", "2", "4")) for run in runs)):
         names = [str(place) for place in range(width)]
         options = ReadOptions(column_names=names, use_threads=False), ParseOptions(delimiter=" ", quote_char=False)
         read_csv(path, *options, ConvertOptions(include_columns=wanted))
-    return []
+    yield from ()
 
 
-TOOLS = {"robustcs": with_robustcs, "pytrec_eval": with_pytrec_eval, "columns": columns}
+TOOLS = {
+    "robustcs": with_robustcs,
+    "columns": columns,
+    "pytrec_eval": with_pytrec_eval,
+    "ir_measures": with_ir_measures,
+    "ranx, cold": with_ranx_cold,
+    "ranx, warm": with_ranx,
+    "trectools": with_trectools,
+}
 
 if __name__ == "__main__":
-    print(*(f"{mean:.4f}" for mean in TOOLS[sys.argv[1]](*sys.argv[2:])))
+    folder = Path(sys.argv[2])
+    for means in TOOLS[sys.argv[1]](str(folder / "qrels.txt"), [str(path) for path in sorted((folder / "runs").iterdir())]):
+        print(*(f"{mean:.4f}" for mean in means))

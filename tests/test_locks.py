@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
-LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt", "docs.txt")
+LOCKS = ("build.txt", "constraints.txt", "dev.txt", "optional.txt", "docs.txt", "bench.txt")
 _ENTRY = re.compile(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)(?: ; [^\\\n]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n")
 _NOTE = re.compile(r"\s*#.*\n")
 
@@ -45,7 +45,8 @@ def test_no_package_stands_in_two_locks() -> None:
     [
         ("options", "install_requires", LOCKS[1:2]),
         ("options.extras_require", "dev", LOCKS[1:3]),
-        ("options.extras_require", "docs", LOCKS[4:]),
+        ("options.extras_require", "docs", LOCKS[4:5]),
+        ("options.extras_require", "bench", LOCKS[5:]),
     ],
 )
 def test_the_locks_hold_what_the_package_asks_for(section: str, key: str, locks: tuple[str, ...]) -> None:

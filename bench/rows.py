@@ -1,0 +1,194 @@
+"""The rows of the benchmark: what is read, which tools do the same with it, and how what they print is compared."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+
+from measure import ROOT
+from tools import MEASURES, TOOLS
+
+HERE = Path(__file__).parent
+CLI = [sys.executable, str(ROOT / "cli.py")]
+#: Tools that follow trec_eval, whose numbers must be ours; what others make of ties is told in the table.
+ALIKE = ("trec_eval", "pytrec_eval", "ir_measures", "notebook", "package")
+#: Tools that no aim names: they do nothing, or a part, of the work.
+LIMITS = ("columns", "import click")
+#: Tool → the package that it needs.
+NEEDS = {"ranx, cold": "ranx", "ranx, warm": "ranx", "columns": "pyarrow"}
+
+Commands = dict[str, list[str]]
+#: Numbers as a tool printed them.
+Numbers = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row.
+
+    label
+        As the table has it.
+    made, tiny
+        Arguments of ``collection.py`` for what is measured, and for a small input of the same kind.
+    commands
+        Folder of the input, trec_eval or None → tool → command.
+    read
+        Tool, output → the numbers that all tools must print.
+    within
+        How far they may lie apart: printed digits, or what is left of chance.
+    large
+        An evaluation of 500 × 1000 lines or more.
+    growth
+        Name of the figure and the place on its axis, where the row is a point of one.
+    """
+
+    label: str
+    made: str
+    tiny: str
+    commands: Callable[[Path, str | None], Commands]
+    read: Callable[[str, str], Numbers]
+    within: float = 1e-4
+    large: bool = False
+    repeats: int = 5
+    growth: tuple[str, int] | None = None
+
+
+def trec_eval(folder: Path) -> str | None:
+    """``trec_eval`` on the path; else built into ``folder`` from the source in ``$TREC_EVAL_SOURCE``; else None."""
+    if found := shutil.which("trec_eval"):
+        return found
+    source = os.environ.get("TREC_EVAL_SOURCE")
+    if not source or not shutil.which("cc"):
+        return None
+    # its own Makefile names the files of its version; without -O3 it would be measured as for a debugger
+    shutil.copytree(source, folder / "source")
+    subprocess.run(["make", "--silent", "-C", str(folder / "source"), "CC=cc -O3", "trec_eval"], check=True)
+    return str(folder / "source" / "trec_eval")
+
+
+def absent(tool: str) -> bool:
+    """Is a package of Python that the tool needs not installed?"""
+    package = NEEDS.get(tool, tool)
+    return package in {"pytrec_eval", "ir_measures", "ranx", "trectools", "pyarrow"} and find_spec(package) is None
+
+
+def _runs(folder: Path) -> list[str]:
+    return [str(path) for path in sorted((folder / "runs").iterdir())]
+
+
+def _evaluation(folder: Path, c: str | None) -> Commands:
+    found = {tool: [sys.executable, str(HERE / "tools.py"), tool, str(folder)] for tool in TOOLS}
+    if c:
+        asked = "-c -m ndcg_cut.3 -m map -m recall.1000"
+        script = f'set -e; qrels=$1; shift; for run; do "{c}" {asked} "$qrels" "$run"; done'
+        found["trec_eval"] = ["sh", "-c", script, "sh", str(folder / "qrels.txt"), *_runs(folder)]
+    return found
+
+
+def _means(tool: str, output: str) -> Numbers:
+    if tool != "trec_eval":
+        return [float(cell) for cell in output.split()]
+    cells = [line.split() for line in output.splitlines()]
+    by_measure = [[float(value) for name, _, value in cells if name == measure] for measure in MEASURES]
+    return [mean for run in zip(*by_measure, strict=True) for mean in run]
+
+
+def _study(name: str, *asked: str) -> Callable[[Path, str | None], Commands]:
+    """``robustcs NAME`` on Original, QR and Human, beside the notebook that does it."""
+
+    def commands(folder: Path, _: str | None) -> Commands:
+        given = [*CLI, name, "--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *asked]
+        for role, run in zip(("--original", "--qr", "--human"), _runs(folder), strict=True):
+            given += [role, run]
+        study = {"breakdown": "bins", "sweep": "sweep", "evaluate": "pairs"}[name]
+        return {"robustcs": given, "notebook": [sys.executable, str(HERE / "notebook.py"), study, str(folder)]}
+
+    return commands
+
+
+def _bins(tool: str, output: str) -> Numbers:
+    if tool == "notebook":
+        rows = [line.split() for line in output.splitlines()]
+    else:
+        names = ("threshold", "original", "qr", "human", "count")
+        rows = [[row[name].lstrip(">=") for name in names] for row in csv.DictReader(StringIO(output))]
+    return [float(cell) for row in sorted([float(cell) for cell in row] for row in rows) for cell in row]
+
+
+def _run_means(tool: str, output: str) -> Numbers:
+    if tool == "notebook":
+        return sorted(float(line.split()[-1]) for line in output.splitlines())
+    return sorted(row["value"] for row in json.loads(output)["tables"]["measures"])
+
+
+def _part(name: str) -> Callable[[Path, str | None], Commands]:
+    def commands(folder: Path, _: str | None) -> Commands:
+        return {who: [sys.executable, str(HERE / "parts.py"), name, who, str(folder)] for who in ("robustcs", "package")}
+
+    return commands
+
+
+def _printed(tool: str, output: str) -> Numbers:
+    return [float(cell) for cell in output.split()]
+
+
+def _help(folder: Path, _: str | None) -> Commands:
+    return {"robustcs": [*CLI, "--help"], "import click": [sys.executable, "-c", "import click"]}
+
+
+def _turns(number: int, repeats: int) -> Row:
+    label = f"{number} × 1000" if number > 1 else "one turn × 1000"
+    made, growth = f"made 1 {number} 1000", ("turns", number)
+    return Row(label, made, "made 1 3 20", _evaluation, _means, large=number >= 500, repeats=repeats, growth=growth)
+
+
+def _many(number: int, repeats: int) -> Row:
+    label = f"{number} run{'s' * (number > 1)} × 208 × 1000"
+    made, growth = f"made {number} 208 1000", ("runs", number)
+    return Row(label, made, "made 2 3 20", _evaluation, _means, large=number >= 10, repeats=repeats, growth=growth)
+
+
+_BINS = ("--metric", "ndcg_cut_3", "--threshold", ">0", "--threshold", ">=0.5", "--threshold", ">=1")
+_CSV = ("--table", "bins", "--format", "csv")
+_PAIRS = ("--metric", "ndcg_cut_3", "--metric", "P(rel=2)@1", "--format", "json")
+
+ROWS: Mapping[str, Row] = {
+    "help": Row("robustcs --help", "scores 2 2", "scores 2 2", _help, lambda tool, output: [], repeats=7),
+    "one-turn": _turns(1, 7),
+    "turns-50": _turns(50, 3),
+    "turns-500": _turns(500, 5),
+    "turns-2000": _turns(2000, 1),
+    "turns-7000": _turns(7000, 1),
+    "digits": Row("500 × 1000, scores of 16 digits", "made 1 500 1000 15", "made 1 3 20 15", _evaluation, _means,
+                  large=True, repeats=3),
+    "cast": Row("CAsT 2019: 3 runs × 173 × 100", "cast2019", "made 3 3 20", _evaluation, _means),
+    "runs-1": _many(1, 3),
+    "runs-10": _many(10, 1),
+    "runs-100": _many(100, 1),
+    "dl2021": Row("DL 2021: 500 runs × 53 × 100", "dl2021 500", "made 2 3 20", _evaluation, _means,
+                  large=True, repeats=1),
+    "bins": Row("breakdown of CAsT 2019", "cast2019", "made 3 12 20", _study("breakdown", *_BINS, *_CSV), _bins),
+    "sweep": Row("sweep of CAsT 2019, 51 thresholds", "cast2019", "made 3 12 20",
+                 _study("sweep", "--metric", "ndcg_cut_3", *_CSV), _bins),
+    "pairs": Row("evaluate CAsT 2019, all pairs tested", "cast2019", "made 3 12 20", _study("evaluate", *_PAIRS), _run_means),
+    "pairs-500": Row("evaluate 3 × 500 × 1000, all pairs tested", "made 3 500 1000", "made 3 12 20",
+                     _study("evaluate", *_PAIRS), _run_means, repeats=3),
+    "permutation": Row("sign-flip tests of 45 pairs × 53 turns, Holm", "scores 10 53", "scores 3 20",
+                       _part("permutation"), _printed, within=0.03, repeats=3),
+    "bootstrap": Row("bootstrap of the ranking of 40 systems", "scores 40 106", "scores 5 20",
+                     _part("bootstrap"), _printed, within=0.05, repeats=3),
+    "jackknife": Row("3 correlations of 479 turns with intervals", "scores 2 479", "scores 2 20",
+                     _part("jackknife"), _printed, within=1e-6, repeats=3),
+    "rouge": Row("ROUGE-1, 2, L of 10,000 pairs of questions", "pairs 10000", "pairs 40",
+                 _part("rouge"), _printed, within=1e-9, repeats=3),
+    "bleu": Row("BLEU of 10,000 pairs, 501 groups", "pairs 10000", "pairs 40", _part("bleu"), _printed, within=1e-9, repeats=3),
+}  # fmt: skip
