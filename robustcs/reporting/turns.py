@@ -43,7 +43,8 @@ from robustcs.project.model import Project
 from robustcs.project.parts import measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
-from robustcs.studies.breakdown.analysis import Breakdown, breakdown
+from robustcs.result import Basis
+from robustcs.studies.breakdown.binned import binned_turns
 from robustcs.studies.breakdown.show import shown_cuts
 
 if TYPE_CHECKING:
@@ -62,15 +63,15 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     order = ("original", "qr", "human")
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
     names = [part.name for part in parts]
-    broken = _breakdowns(workspace)
+    binned = _binned(workspace)
     tops = workspace.tops(project.systems, DEPTH)
     answers, gold = _answers(project)
-    scored = list(dict.fromkeys(turn for result in broken for turn in result.turns["turn"]))
-    texts = workspace.texts_of(scored, broken[0].evaluated.basis) if broken else workspace.texts
+    scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"]))
+    texts = workspace.texts_of(scored, binned[0][1]) if binned else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold)
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
-    labels, cuts, scores, bins = _scores(broken, names)
+    labels, cuts, scores, bins = _scores([frame for frame, _ in binned], names)
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
@@ -101,8 +102,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def _breakdowns(workspace: Workspace) -> list[Breakdown]:
-    """The bins of rankings (or given scores) and of answers, as far as the inputs allow."""
+def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
+    """Turns in bins by rankings (or given scores) and by answers, as far as the inputs allow, and what the scores are of."""
     project = workspace.project
     thresholds = reachable_thresholds(project.thresholds, project.metrics)
     found = []
@@ -117,12 +118,12 @@ def _breakdowns(workspace: Workspace) -> list[Breakdown]:
             scores, evaluated = asked.formulation_scores(metrics)
         except UsageError:
             continue  # told where the question is asked
-        found.append(breakdown(scores, evaluated, thresholds, seed=project.seed))
+        found.append((binned_turns(scores, thresholds), evaluated.basis))
     return found
 
 
 def _scores(
-    results: list[Breakdown], names: list[str]
+    frames: list[pd.DataFrame], names: list[str]
 ) -> tuple[list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]]:
     """Labels of measures, cuts, (formulation, turn) → score per measure, turn → bin per cut."""
     labels: list[str] = []
@@ -130,11 +131,11 @@ def _scores(
     scores: list[dict[tuple[str, str], float]] = []
     bins: list[dict[str, str]] = []
     human = names[-1] if names else ""
-    for result in results:
-        rewriters = list(dict.fromkeys(result.turns["rewriter"]))
-        shown = shown_cuts(result.turns)
+    for frame in frames:
+        rewriters = list(dict.fromkeys(frame["rewriter"]))
+        shown = shown_cuts(frame)
         main = headline_cut(shown)
-        for metric, rows in result.turns.groupby("metric", sort=False):
+        for metric, rows in frame.groupby("metric", sort=False):
             labels.append(measure_label(str(metric)))
             scores.append(_by_formulation(rows, human))
             for rewriter in rewriters:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.result import Field, count, difference, number, p_value, text
-from robustcs.slicing.rearranged import rearranged
+from robustcs.slicing.rearranged import BLOCK, rearranged
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
@@ -26,11 +26,14 @@ from robustcs.statistics.units import Units
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
 
 #: Draws behind a p, less the observed one; fewer where units are many.
 DRAWS = 1_999
 _FEWEST_DRAWS = 999
 _WORK = 200_000_000
+#: Rearranged scores held at a time.
+_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,23 @@ def slices_of(
     weights: npt.ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> list[Slice]:
-    """Every slice of every slicing, for one row of ``values`` [T], in the order given.
+    """:func:`slices_of_rows` for one row of ``values`` [T]."""
+    rows = np.asarray(values, dtype=np.float64)[None]
+    return slices_of_rows(rows, slicings, units, seed, shares=shares, bounds=bounds, weights=weights, draws=draws)[0]
+
+
+def slices_of_rows(
+    values: npt.ArrayLike,
+    slicings: Sequence[Slicing],
+    units: Units,
+    seed: int,
+    *,
+    shares: bool = False,
+    bounds: tuple[float, float] | None = None,
+    weights: npt.ArrayLike | None = None,
+    draws: int = DRAWS,
+) -> list[list[Slice]]:
+    """Every slice of every slicing, in the order given, for each row of ``values`` [R, T]; all rows share their draws.
 
     shares
         Are the values hits, each 0 to its weight? Then the intervals are those of shares.
@@ -123,25 +142,28 @@ def slices_of(
     draws
         At most so many rearrangements behind a p.
     """
-    tops = np.asarray(values, dtype=np.float64)
-    bottoms = np.ones(len(tops)) if weights is None else np.asarray(weights, dtype=np.float64)
+    rows = np.asarray(values, dtype=np.float64)
+    bottoms = np.ones(rows.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
     named = [(one, place) for one in slicings for place in range(len(one.slices))]
     if not named:
-        return []
+        return [[] for _ in rows]
     inside = np.array([one.codes == place for one, place in named])
     known = np.array([one.codes >= 0 for one, _ in named])
-    sums, sizes = units.sums(inside * tops), units.sums(inside * bottoms)
-    own = share_estimates(sums, sizes, units.kind) if shares else mean_estimates(sums, sizes, units.kind, bounds)
-    contrasts = contrasts_of(tops, bottoms, inside, known, units, seed, draws)
-    if ends := (0.0, 1.0) if shares else bounds:
-        contrasts = [_within(one, ends[1] - ends[0]) for one in contrasts]
-    found = [
-        Slice(one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate, contrast)
-        for (one, place), mask, estimate, contrast in zip(named, inside, own, contrasts, strict=True)
-    ]
+    sizes = units.sums(inside * bottoms)
     # two slices that are each other's rest are one comparison
     once = [place == 0 or len(one.slices) != 2 for one, place in named]
-    return corrected(found, once)
+    ends = (0.0, 1.0) if shares else bounds
+    found = []
+    for tops, contrasts in zip(rows, contrasts_of(rows, bottoms, inside, known, units, seed, draws), strict=True):
+        sums = units.sums(inside * tops)
+        own = share_estimates(sums, sizes, units.kind) if shares else mean_estimates(sums, sizes, units.kind, bounds)
+        cut = [_within(one, ends[1] - ends[0]) for one in contrasts] if ends else contrasts
+        slices = [
+            Slice(one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate, contrast)
+            for (one, place), mask, estimate, contrast in zip(named, inside, own, cut, strict=True)
+        ]
+        found.append(corrected(slices, once))
+    return found
 
 
 def corrected(found: Sequence[Slice], once: Sequence[bool]) -> list[Slice]:
@@ -156,28 +178,33 @@ def corrected(found: Sequence[Slice], once: Sequence[bool]) -> list[Slice]:
 
 
 def contrasts_of(
-    tops: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
-) -> list[Contrast]:
-    """The contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]; p is not corrected."""
+    rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
+) -> list[list[Contrast]]:
+    """For each of ``rows`` [R, T] the contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T].
+
+    p is not corrected.
+    """
     sides = inside, known & ~inside
     sizes = np.array([units.sums(side * bottoms) for side in sides])  # [2, M, K]
     there = (sizes > 0).sum(axis=2)
     tested = np.flatnonzero((there >= LEAST_UNITS).all(axis=0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.array([(side @ tops) / (side @ bottoms) for side in sides])
-    spread, limit, p = (np.full(len(inside), math.nan) for _ in range(3))
+    spread, limit, p = (np.full((len(rows), len(inside)), math.nan) for _ in range(3))
     if len(tested):
         jackknife = _Jackknife(sizes[:, tested], np.array([side[tested] for side in sides]), units)
         # what turns of more weight have more of is no difference between turns
-        rest = tops - bottoms * (tops.sum() / bottoms.sum())
-        spread[tested], limit[tested], p[tested] = jackknife.test(rest, seed, draws)
-    half = limit * spread
+        rest = np.array([tops - bottoms * (tops.sum() / bottoms.sum()) for tops in rows])
+        spread[:, tested], limit[:, tested], p[:, tested] = jackknife.test(rest, seed, draws)
     found = []
-    for row, value in enumerate((means[0] - means[1]).tolist()):
-        note = _note(there[:, row], float(spread[row]), float(limit[row]), units.kind)
-        found.append(Contrast(
-            float(means[1, row]), value, value - float(half[row]), value + float(half[row]), float(p[row]), math.nan, 0, note
-        ))  # fmt: skip
+    for row, tops in enumerate(rows):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.array([(side @ tops) / (side @ bottoms) for side in sides])
+        half = limit[row] * spread[row]
+        contrasts = []
+        for place, value in enumerate((means[0] - means[1]).tolist()):
+            note = _note(there[:, place], float(spread[row, place]), float(limit[row, place]), units.kind)
+            low, high = value - float(half[place]), value + float(half[place])
+            contrasts.append(Contrast(float(means[1, place]), value, low, high, float(p[row, place]), math.nan, 0, note))
+        found.append(contrasts)
     return found
 
 
@@ -197,17 +224,30 @@ class _Jackknife:
             self.left = 1 / (self.whole[:, :, None] - sizes)
         self.part = (sizes > 0).any(axis=0)
         self.count = self.part.sum(axis=1)
-        self.turns = [np.flatnonzero(units.codes == code) for code in range(units.count)] if units.kind != "turn" else []
+        self.groups = self._groups() if units.kind != "turn" else []
+
+    def _groups(self) -> list[tuple[Codes, Codes, tuple[Floats, Floats]]]:
+        """Units of equal length: their codes [U], turns [U, n], and which of these are in slices and in rests [U, n, M]."""
+        order = np.argsort(self.units.codes, kind="stable")
+        lengths = self.units.sizes.astype(np.int64)
+        starts = np.cumsum(lengths) - lengths
+        groups = []
+        for length in np.unique(lengths):
+            codes = np.flatnonzero(lengths == length)
+            turns = order[starts[codes][:, None] + np.arange(length)]
+            slices, rests = (np.ascontiguousarray(side[:, turns].transpose(1, 2, 0), np.float64) for side in self.sides)
+            groups.append((codes, turns, (slices, rests)))
+        return groups
 
     def difference(self, values: Floats) -> tuple[Floats, Floats]:
         """Difference and standard error of ``values`` [B, T]: float64[B, M] each; nan where nothing varies."""
-        sums = [self._sums(values, side) for side in self.sides]  # [B, M, K] each
+        sums = self._sums(values)
         wholes = [one.sum(axis=2) for one in sums]
-        without = sum(
-            sign * (whole[:, :, None] - one) * left
-            for sign, whole, one, left in zip((1, -1), wholes, sums, self.left, strict=True)
-        )
-        without = np.where(self.part, without, 0.0)
+        for whole, one, left in zip(wholes, sums, self.left, strict=True):
+            np.subtract(whole[:, :, None], one, out=one)
+            one *= left
+        without = np.subtract(*sums, out=sums[0])
+        np.copyto(without, 0.0, where=~self.part)
         middle = without.sum(axis=2) / self.count
         squares = (without**2).sum(axis=2) - self.count * middle**2
         difference_ = wholes[0] / self.whole[0] - wholes[1] / self.whole[1]
@@ -215,33 +255,46 @@ class _Jackknife:
         error = np.sqrt(np.where(squares > scale, squares * (self.count - 1) / self.count, np.nan))
         return difference_, error
 
-    def _sums(self, values: Floats, side: Mask) -> Floats:
-        if not self.turns:
-            return values[:, None, :] * side
-        out = np.empty((len(values), len(side), self.units.count))
-        for code, own in enumerate(self.turns):
-            out[:, :, code] = values[:, own] @ side[:, own].T
-        return out
+    def _sums(self, values: Floats) -> tuple[Floats, Floats]:
+        """The sums over the turns of every unit that are in the slices, and over those in the rests: [B, M, K] each."""
+        if not self.groups:
+            return values[:, None, :] * self.sides[0], values[:, None, :] * self.sides[1]
+        shape = (len(values), self.sides.shape[1], self.units.count)
+        sums = np.empty(shape), np.empty(shape)
+        for codes, turns, sides in self.groups:
+            own = values.T[turns].transpose(0, 2, 1)  # [U, B, n]
+            for out, side in zip(sums, sides, strict=True):
+                out[:, :, codes] = (own @ side).transpose(1, 2, 0)
+        return sums
 
-    def test(self, values: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
-        """Standard error, the t from which .05 is reached, and p of every slice's difference; ``values`` [T]."""
+    def test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
+        """Of each of ``rows`` [R, T] the standard error, the t from which .05 is reached, and p of every slice: [R, M] each."""
+        step = max(1, _CELLS // (BLOCK * rows.shape[1]))
+        parts = [self._test(rows[start : start + step], seed, most) for start in range(0, len(rows), step)]
+        error, limit, p = (np.concatenate(some) for some in zip(*parts, strict=True))
+        return error, limit, p
+
+    def _test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
         slices, units = self.part.shape
         draws = int(np.clip(_WORK // (slices * units), min(_FEWEST_DRAWS, most), most))
-        observed, error = (one[0] for one in self.difference(values[None]))
-        drawn = np.empty((draws, slices))
+        drawn = np.empty((len(rows), draws, slices))
         done = 0
-        for block in rearranged(values[None], self.units, seed, draws):
-            differences, errors = self.difference(block[0])
-            # without a spread any difference is as large as can be
-            t = np.where(np.isnan(errors), np.where(np.abs(differences) > 1e-12, np.inf, 0.0), np.abs(differences) / errors)
-            drawn[done : done + len(t)] = t
-            done += len(t)
-        drawn.sort(axis=0)
-        limit = drawn[draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)]
-        reached = np.abs(observed) / error
-        as_far = [draws - int(np.searchsorted(some, t - 1e-9)) for some, t in zip(drawn.T, reached, strict=True)]
-        p = np.where(np.isnan(error), np.nan, (1 + np.array(as_far)) / (draws + 1))
-        return error, np.where(np.isfinite(limit), limit, np.nan), p
+        for block in rearranged(rows, self.units, seed, draws):
+            for t, values in zip(drawn, block, strict=True):
+                differences, errors = self.difference(values)
+                # without a spread any difference is as large as can be
+                without = np.where(np.abs(differences) > 1e-12, np.inf, 0.0)
+                t[done : done + len(values)] = np.where(np.isnan(errors), without, np.abs(differences) / errors)
+            done += block.shape[1]
+        drawn.sort(axis=1)
+        limit = drawn[:, draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)]
+        errors, p = np.empty((2, len(rows), slices))
+        for row, values in enumerate(rows):
+            observed, error = (one[0] for one in self.difference(values[None]))
+            reached = np.abs(observed) / error
+            as_far = [draws - int(np.searchsorted(some, t - 1e-9)) for some, t in zip(drawn[row].T, reached, strict=True)]
+            errors[row], p[row] = error, np.where(np.isnan(error), np.nan, (1 + np.array(as_far)) / (draws + 1))
+        return errors, np.where(np.isfinite(limit), limit, np.nan), p
 
 
 def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) -> str:

@@ -21,7 +21,7 @@ from robustcs.statistics.units import Units
 Floats = npt.NDArray[np.float64]
 
 #: Draws at a time: always as many, so that whoever asks gets the same ones.
-_BLOCK = 32
+BLOCK = 32
 
 
 def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool = False) -> Iterator[Floats]:
@@ -33,14 +33,14 @@ def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool 
     means = units.sums(table) / units.sizes
     sizes = units.sizes.astype(np.int64)
     starts = np.cumsum(sizes) - sizes
-    codes = units.codes[order]
-    place = np.arange(turns) - starts[codes]
-    for start in range(0, draws, _BLOCK):
-        number = min(_BLOCK, draws - start)
+    codes = units.codes
+    place = np.empty(turns, dtype=np.int64)
+    place[order] = np.arange(turns) - starts[codes[order]]
+    for start in range(0, draws, BLOCK):
+        number = min(BLOCK, draws - start)
         source = generator.permuted(np.tile(np.arange(units.count), (number, 1)), axis=1)
         taken = np.broadcast_to(codes, (number, turns)) if levels else source[:, codes]
-        first = generator.random((number, units.count))[:, codes] * sizes[taken]
-        scores = by_unit[:, starts[taken] + (place + first.astype(np.int64)) % sizes[taken]]
-        block = np.empty((len(table), number, turns))
-        block[:, :, order] = scores + (means[:, source[:, codes]] - means[:, taken] if levels else 0.0)
-        yield block
+        lengths = sizes[taken]
+        first = generator.random((number, units.count))[:, codes] * lengths
+        scores = np.take(by_unit, starts[taken] + (place + first.astype(np.int64)) % lengths, axis=1)
+        yield scores + (means[:, source[:, codes]] - means[:, taken]) if levels else scores

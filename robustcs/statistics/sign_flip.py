@@ -53,26 +53,36 @@ class Subsets:
         """Patterns that p is a share of, the observed one included."""
         return 2**self.units if self.exact else self.draws + 1
 
-    def blocks(self, size: int) -> Iterator[Floats]:
-        """The subsets, float64[≤ size, K] of 0 and 1 each; always the same ones, whatever ``size`` is."""
+    def blocks(self, size: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """The subsets, uint8[≤ size, K] of 0 and 1 each; always the same ones, whatever ``size`` is."""
         generator = np.random.default_rng(self.seed)
-        size = max(32, size - size % 32)  # whole words of the generator: blocks of any size draw the same bits
+        size = _whole(size)
         for start in range(0, self.total - 1, size):
             count = min(size, self.total - 1 - start)
             if self.exact:
-                yield ((np.arange(start + 1, start + 1 + count)[:, None] >> np.arange(self.units)) & 1).astype(np.float64)
+                yield (np.arange(start + 1, start + 1 + count)[:, None] >> np.arange(self.units) & 1).astype(np.uint8)
             else:
                 drawn = np.frombuffer(generator.bytes(-(-count * self.units // 8)), dtype=np.uint8)
-                yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units).astype(np.float64)
+                yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units)
 
-    def sums(self, rows: Floats) -> Floats:
-        """float64[R, total − 1]: the sums over every subset of ``rows`` [R, K]."""
-        out = np.empty((len(rows), self.total - 1))
+    def sums(self, *tables: Floats) -> list[Floats]:
+        """float64[R, total − 1] for each of ``tables`` [R, K]: the sums of its rows over every subset, which are drawn once."""
+        found = [np.empty((len(rows), self.total - 1)) for rows in tables]
+        size = _CELLS // max(1, self.units)
+        numbers = np.empty((min(_whole(size), self.total - 1), self.units))
         done = 0
-        for block in self.blocks(_CELLS // max(1, self.units)):
-            np.matmul(rows, block.T, out=out[:, done : done + len(block)])
+        for block in self.blocks(size):
+            subsets = numbers[: len(block)]
+            subsets[:] = block
+            for out, rows in zip(found, tables, strict=True):
+                np.matmul(rows, subsets.T, out=out[:, done : done + len(block)])
             done += len(block)
-        return out
+        return found
+
+
+def _whole(size: int) -> int:
+    """At least ``size`` less what is no whole word of the generator: blocks of any size then draw the same bits."""
+    return max(32, size - size % 32)
 
 
 def paired_tests(
@@ -98,17 +108,19 @@ def paired_tests(
     counts = np.atleast_2d(np.asarray(sizes, dtype=np.float64))
     units = tops.shape[1]
     subsets = Subsets(units, seed, draws)
-    common = subsets.sums(counts)[0] if len(counts) == 1 else None
+    shared = len(counts) == 1
     found: list[Tested] = []
     step = max(1, _CELLS // subsets.total)
     for start in range(0, len(tops), step):
         block = tops[start : start + step]
-        drawn = subsets.sums(block)
-        bottoms = None if common is not None else subsets.sums(counts[start : start + step])
+        own = counts if shared else counts[start : start + step]
+        if shared and start:
+            (drawn,) = subsets.sums(block)  # the bottoms are those of the first block
+        else:
+            drawn, bottoms = subsets.sums(block, own)
         for row, top in enumerate(block):
-            bottom, whole = (common, counts[0]) if bottoms is None else (bottoms[row], counts[start + row])
-            assert bottom is not None
-            found.append(_one(top, drawn[row], whole, bottom, subsets, noun, mid_p, 1 - confidence))
+            place = 0 if shared else row
+            found.append(_one(top, drawn[row], own[place], bottoms[place], subsets, noun, mid_p, 1 - confidence))
     return tuple(found)
 
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.slicing.estimates import slices_of
+from robustcs.slicing import estimates
+from robustcs.slicing.estimates import slices_of, slices_of_rows
+from robustcs.slicing.rearranged import rearranged
 from robustcs.slicing.table import slicing
 from robustcs.statistics.correction import holm
 from robustcs.statistics.units import units_of
@@ -136,3 +138,16 @@ def test_the_order_of_turns_does_not_change_what_is_estimated(seed: int, order: 
 
 def test_no_slicing_no_slices() -> None:
     assert slices_of(SCORES, [], UNITS, 0) == []
+
+
+def test_rows_share_their_draws_and_are_what_each_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rows there are, scores are rearranged once."""
+    rows = np.stack([SCORES, SCORES**2, SCORES > 0.4])
+    alone = [slices_of(row, [KIND, DEPTH], UNITS, 5, draws=99) for row in rows]
+    calls = []
+    monkeypatch.setattr(estimates, "rearranged", lambda *given: calls.append(given) or rearranged(*given))
+    assert repr(slices_of_rows(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
+    assert len(calls) == 1
+    monkeypatch.setattr(estimates, "_CELLS", 1)  # one row at a time where they are long
+    assert repr(slices_of_rows(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
+    assert len(calls) == 4

@@ -86,7 +86,19 @@ def test_random_patterns_do_not_depend_on_the_blocks() -> None:
     assert blocks[0].mean() == pytest.approx(0.5, abs=0.02)
     exact = np.concatenate(list(Subsets(6, 0).blocks(32)))
     assert {tuple(row) for row in exact} == set(itertools.product((0, 1), repeat=6)) - {(0,) * 6}
-    np.testing.assert_allclose(Subsets(6, 0).sums(np.eye(6)), exact.T)
+    single, double = Subsets(6, 0).sums(np.eye(6), 2 * np.eye(6))
+    np.testing.assert_array_equal(single, exact.T)
+    np.testing.assert_array_equal(double, 2 * exact.T)
+
+
+def test_subsets_are_drawn_once_for_differences_and_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    blocks = Subsets.blocks
+    monkeypatch.setattr(Subsets, "blocks", lambda self, size: drawn.append(size) or blocks(self, size))
+    random = np.random.default_rng(0)
+    paired_tests(random.normal(size=(3, 40)), np.ones(40), 0)
+    paired_tests(random.normal(size=(3, 40)), random.integers(1, 9, (3, 40)), 0)
+    assert len(drawn) == 2
 
 
 def test_a_drop_relative_to_the_baseline_has_the_same_p() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.statistics.unit_correlation import unit_correlation, unit_partial_correlation
+from robustcs.statistics.unit_correlation import _concordance, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -54,6 +55,28 @@ def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
     mixed = np.random.default_rng(1).permutation(len(x))
     again = unit_correlation(x[mixed], y[mixed], Units("conversation", some.codes[mixed], some.labels), method)
     assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 40), st.integers(1, 12))
+def test_concordant_pairs_are_those_of_every_two_turns(seed: int, turns: int, values: int, groups: int) -> None:
+    random = np.random.default_rng(seed)
+    x, y = random.integers(0, values, (2, turns)) / 7
+    codes = random.integers(0, groups, turns)
+    signs = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y)) * np.equal.outer(codes, codes)
+    assert _concordance(x, y, codes).tolist() == signs.sum(axis=1).tolist()
+
+
+def test_ten_thousand_turns_take_no_room_for_every_two_of_them() -> None:
+    """Nor, where values come again and again, for every turn in every unit."""
+    random = np.random.default_rng(0)
+    lengths = [10] * 1000
+    x, y = random.integers(0, 20, (2, 10_000)) / 20
+    for method in ("spearman", "kendall"):
+        tracemalloc.start()
+        found = unit_correlation(x, y, units(lengths), method)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert found.value == pytest.approx(SCIPY[method](x, y)[0]) and peak < 30_000_000
 
 
 VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])

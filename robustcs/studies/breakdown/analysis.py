@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
+from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
 from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
+from robustcs.studies.breakdown.binned import Cut, cuts, turns_of
 from robustcs.studies.breakdown.comparisons import COMPARED, compared
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE, side_by_side
 from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, error_costs, found_losses, slice_shares
@@ -153,28 +154,21 @@ def breakdown(
     unchanged = unchanged_turns(scores.turns, texts)
     apart = {"choice", *(spec.name for spec in (*SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES))}
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name not in apart}
-    for rewriter, qr_scores in scores.rewriters.items():
-        for metric in scores.measures:
-            frames_of = {"original": scores.original, "qr": qr_scores, "human": scores.human}
-            values = {role: frame[metric].to_numpy() for role, frame in frames_of.items() if frame is not None}
-            for threshold in distinct_thresholds(metric, thresholds):
-                correct = {role: threshold.holds(value) for role, value in values.items()}
-                bins = np.array(scores.bins)[bin_index(correct.get("original"), correct["qr"], correct["human"])]
-                parts = {
-                    "bins": count_bins(bins, unchanged, scores.bins),
-                    "attribution": attribution(bins, units),
-                    "blame": _blame(bins, units),
-                    "answerable": answerable(bins, unchanged, units),
-                    "tests": _tests(correct, units),
-                    "headroom": _headroom(values, bins, units),
-                    "turns": _turns(scores.turns, values, bins, unchanged, texts, rewriter),
-                }
-                for name, part in parts.items():
-                    place = 1 if name == "turns" else 0
-                    part.insert(place, "threshold", str(threshold))
-                    part.insert(place, "metric", metric)
-                    part.insert(0, "rewriter", rewriter)
-                    tables[name].append(part)
+    for cut in cuts(scores, thresholds):
+        parts = {
+            "bins": count_bins(cut.bins, unchanged, scores.bins),
+            "attribution": attribution(cut.bins, units),
+            "blame": _blame(cut.bins, units),
+            "answerable": answerable(cut.bins, unchanged, units),
+            "tests": _tests(cut.correct, units),
+            "headroom": _headroom(cut.values, cut.bins, units),
+        }
+        for name, part in parts.items():
+            part.insert(0, "threshold", cut.threshold)
+            part.insert(0, "metric", cut.metric)
+            part.insert(0, "rewriter", cut.rewriter)
+            tables[name].append(part)
+        tables["turns"].append(_turns(scores.turns, cut, unchanged, texts))
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
     for name in ("blame", "tests"):
         frames[name] = compared(frames[name], units, seed)
@@ -354,21 +348,12 @@ def _gain(gain: np.ndarray, values: Mapping[str, np.ndarray], units: Units) -> E
     return found
 
 
-def _turns(
-    turns: pd.Index,
-    values: Mapping[str, np.ndarray],
-    bins: np.ndarray,
-    unchanged: BooleanArray | None,
-    texts: Texts,
-    rewriter: str,
-) -> pd.DataFrame:
+def _turns(turns: pd.Index, cut: Cut, unchanged: BooleanArray | None, texts: Texts) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.DataFrame({"turn": turns, "original": math.nan} | dict(values))
-    frame["bin"] = bins
-    frame["cause"] = [CAUSE_OF_BIN[bin_] for bin_ in frame["bin"]]
+    frame = turns_of(turns, cut)
     frame["unchanged"] = pd.array([pd.NA] * len(turns) if unchanged is None else unchanged, dtype="boolean")
-    for role, column in (("original", "original_text"), (rewriter, "qr_text"), ("human", "human_text")):
+    for role, column in (("original", "original_text"), (cut.rewriter, "qr_text"), ("human", "human_text")):
         known = texts.get(role, {})
         frame[column] = [known.get(turn) for turn in turns]
     return frame

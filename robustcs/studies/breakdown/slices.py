@@ -11,7 +11,7 @@ from robustcs.evaluation.bins import CAUSES, Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.result import count, difference, number, share, table, text
 from robustcs.similarity.error_types import ERROR_TYPES, type_finder
-from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
+from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
@@ -60,15 +60,21 @@ def slice_shares(
     scores: Formulations, thresholds: Sequence[Threshold], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> pd.DataFrame:
     """The table :data:`SLICES` of every rewriter, measure and threshold."""
+    cut = list(_cuts(scores, thresholds)) if slicings else []
     rows: list[tuple[Any, ...]] = []
-    for name, metric, threshold, qr, human in _cuts(scores, thresholds) if slicings else ():
-        causes = dict(zip(CAUSES, (~human, human & ~qr, human & qr), strict=True))
-        own = [one for one in slicings if one.concerns(name)]
-        for cause, hits in causes.items():
-            for one in slices_of(hits, own, units, seed, shares=True):
-                hit = round(one.own.value * one.turns)
-                found = (cause, hit, one.own.value, one.own.low, one.own.high)
-                rows.append((name, metric, threshold, one.slicing, one.name, one.turns, *found, *cells(one)))
+    for rewriter in dict.fromkeys(name for name, *_ in cut):
+        hits = [
+            ((name, metric, threshold, cause), mask)
+            for name, metric, threshold, qr, human in cut if name == rewriter
+            for cause, mask in zip(CAUSES, (~human, human & ~qr, human & qr), strict=True)
+        ]  # fmt: skip
+        own = [one for one in slicings if one.concerns(rewriter)]
+        found = slices_of_rows([mask for _, mask in hits], own, units, seed, shares=True)
+        for ((*which, cause), _), slices in zip(hits, found, strict=True):
+            for one in slices:
+                share_ = one.own
+                counts = (one.turns, cause, round(share_.value * one.turns))
+                rows.append((*which, one.slicing, one.name, *counts, share_.value, share_.low, share_.high, *cells(one)))
     return SLICES.frame(rows)
 
 
