@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
+#: Keywords that say where runs are read.
+JOBS = ("jobs",)
 
 
 # results know no renderer; whoever uses them from Python is given all
@@ -104,16 +106,19 @@ def _function(one: Study) -> Callable[..., Any]:
     table = one.name if one.name in STUDY_TABLES else ""
 
     def call(project: Project | StrPath | None = None, **keywords: Any) -> Any:
+        from robustcs.project.jobs import jobs_of
         from robustcs.project.workspace import Workspace
 
+        uses = one.part("command").COMMAND.uses if keywords.keys() & set(JOBS) else ()
+        jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
         mine = {name: _setting(name, keywords.pop(name), own[name]) for name in own if name in keywords}
-        workspace = Workspace(_opened(project, keywords, table, own))
+        workspace = Workspace(_opened(project, keywords, table, own), jobs)
         result = ask(workspace, **mine).with_notes(workspace.notes)
         return replace(result, inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"
-    call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}."
+    call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. ``jobs``: processes that read runs."
     signature = inspect.signature(ask)
     project = inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
     mine = [parameter for name, parameter in signature.parameters.items() if name in own]
@@ -128,8 +133,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'robustcs.api' has no attribute {name!r}")
 
 
-def report(project: Project | StrPath | None = None, output: StrPath | None = None, **inputs: Any) -> Path:
-    """Write the whole report into the folder ``output`` (default ``reports/NAME``); the path of its HTML page."""
+def report(project: Project | StrPath | None = None, output: StrPath | None = None, jobs: int = 1, **inputs: Any) -> Path:
+    """Write the whole report into the folder ``output`` (default ``reports/NAME``); the path of its HTML page.
+
+    ``jobs``: processes that read runs.
+    """
+    from robustcs.project.jobs import jobs_of
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import STORE, report_folder, write_report
     from robustcs.reporting.store import Store
@@ -137,6 +146,7 @@ def report(project: Project | StrPath | None = None, output: StrPath | None = No
     opened = open_project(project, **inputs)
     folder = report_folder(opened) if output is None else Path(output)
     given = project if project is not None and not isinstance(project, Project) else ""
-    made = make_report(opened, folder=Path(given).parent, store=Store(folder / STORE))
+    where = jobs_of({"jobs": jobs})
+    made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / STORE))
     write_report(folder, made.files)
     return folder / "report.html"

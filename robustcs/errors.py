@@ -6,13 +6,14 @@ The command line prints exactly that and no traceback; a caller of the Python AP
 
 from __future__ import annotations
 
+import copyreg
 import errno
 import os
 import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: Problems of one file that are kept; past it only their number is reported.
 MAX_PROBLEMS = 20
@@ -60,6 +61,9 @@ class RobustcsError(Exception):
     def __str__(self) -> str:
         return "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
 
 class UsageError(RobustcsError):
     """Options that do not fit together, or a setting that has no meaning."""
@@ -69,6 +73,15 @@ class NotInstalledError(RobustcsError):
     """Something optional is needed; ``advice`` is the exact install command."""
 
     exit_code = ExitCode.NOT_INSTALLED
+
+
+class InterruptedWorkError(RobustcsError):
+    """What other processes did for this one was ended from outside."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, found: str, advice: str = ""):
+        super().__init__("interrupted-work", found, advice)
 
 
 class OutputError(RobustcsError):

@@ -28,10 +28,11 @@ def demo(output: str, config: str | None) -> None:
       robustcs demo --output /tmp/demo
     """
     from robustcs.cli.report import make
+    from robustcs.project.jobs import HERE
     from robustcs.project.reading import read_project
 
     file = Path(config) if config else collection() / "robustcs.toml"
-    make(read_project(file), Path(output), file.parent, "robustcs demo", jobs=1)
+    make(read_project(file), Path(output), file.parent, "robustcs demo", HERE)
     click.echo(f"the collection is in {file.parent}", err=True)
 
 

@@ -56,9 +56,10 @@ class StudyCall:
     def workspace(self, project: Project | None = None) -> Workspace:
         """What ``project`` (default: that of the call) names, ready to be read."""
         from robustcs.cli.progress import track
+        from robustcs.project.jobs import jobs_of
         from robustcs.project.workspace import Workspace
 
-        return Workspace(project or self.project, self.given.get("jobs", 1), track)
+        return Workspace(project or self.project, jobs_of(self.given), track)
 
     def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
         """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.

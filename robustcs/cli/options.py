@@ -53,7 +53,7 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "help": "Write here instead of the terminal; - is stdout."}),
     "table": ("Output", ["--table"], {"multiple": True, "metavar": "NAME", "help": "Only this table of the result."}),
     "jobs": ("Running", ["--jobs"], {"type": click.IntRange(1, MOST), "default": 1, "metavar": "N",
-        "help": "Runs read at the same time (default 1); memory grows with it."}),
+        "help": "Processes that read runs (default 1); small runs are read by one. Memory grows with it."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
     "traceback": ("Running", ["--traceback"], {"is_flag": True, "expose_value": False,
         "help": "Show where in the program an error arose."}),

@@ -14,6 +14,7 @@ from robustcs.cli.terminal import harmless, tell
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 
 if TYPE_CHECKING:
+    from robustcs.project.jobs import Jobs
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
 
@@ -49,18 +50,19 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
 
 def _run(output: str | None, fresh: bool, **given: Any) -> None:
     from robustcs.cli.progress import track
+    from robustcs.project.jobs import jobs_of
     from robustcs.project.retrieved import with_runs
     from robustcs.project.workspace import Workspace
     from robustcs.reporting.folder import report_folder, require_report_folder
 
-    project = load_project(_USES, given)
+    project, jobs = load_project(_USES, given), jobs_of(given)
     folder = Path(output) if output is not None else report_folder(project)
     require_report_folder(folder)
     if project.retrieval is not None:
-        project = _with_testsets(Workspace(project, given["jobs"], track))
-        project = with_runs(Workspace(project, given["jobs"], track), tell, samples=True)
+        project = _with_testsets(Workspace(project, jobs, track))
+        project = with_runs(Workspace(project, jobs, track), tell, samples=True)
     config = given["config"]
-    make(project, folder, Path(config).parent if config else Path(), _command(given), given["jobs"], fresh)
+    make(project, folder, Path(config).parent if config else Path(), _command(given), jobs, fresh)
 
 
 def _with_testsets(workspace: Workspace) -> Project:
@@ -77,7 +79,7 @@ def _with_testsets(workspace: Workspace) -> Project:
         return workspace.project
 
 
-def make(project: Project, folder: Path, inputs: Path, command: str, jobs: int, fresh: bool = False) -> None:
+def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, fresh: bool = False) -> None:
     """Write the report of ``project`` into ``folder``, telling on stderr what is being done and at the end what there is.
 
     ``inputs`` is the folder of the project file.

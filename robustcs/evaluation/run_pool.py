@@ -6,8 +6,7 @@ A set of grades is one number per pair, so that a passage has the same grade in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from threading import Lock
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +27,8 @@ NEVER = 2**31 - 1
 #: Cells of grade matrices, and grades of pairs, that are worked on at a time.
 _CELLS = 250_000
 _GRADES = 4_000_000
+#: Documents that wait to be numbered together: each time costs a look at all that were numbered before.
+_WAITING = 1 << 20
 
 Grades = npt.NDArray[np.int16]
 
@@ -155,41 +156,41 @@ class RunPool:
 
 
 class PoolBuilder:
-    """Collects runs one at a time, in any order and from several threads, and keeps numbers instead of their texts."""
+    """Takes runs one at a time, in their order, and keeps numbers instead of their texts."""
 
     def __init__(self, turns: Sequence[str], qrels: Qrels):
         self.turns = tuple(sorted(turns, key=turn_sort_key))
         self._qrels = qrels
         self._documents = qrels.documents
-        self._lock = Lock()
+        self._runs: list[CollectedRun] = []
+        self._waiting: list[CollectedRun] = []
 
-    def collect(self, ranking: Ranking) -> CollectedRun:
-        """What of a ranking belongs to the pool."""
-        row_of = {turn: row for row, turn in enumerate(self.turns)}
-        row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
-        lengths = np.diff(ranking.starts)
-        rows = np.repeat(row_of_turn, lengths)
-        ranks = np.arange(len(rows)) - np.repeat(ranking.starts[:-1], lengths)
-        inside = rows >= 0
-        documents = ranking.documents.take(as_arrow(ranking.document_codes[inside])).dictionary_encode()
-        codes = self._encode(documents.dictionary)[as_numpy(documents.indices)]
-        return CollectedRun(
-            ranking.name, rows[inside], ranks[inside], codes, int((row_of_turn < 0).sum()), first_ids(ranking), ranking.notes
-        )
+    def add(self, run: CollectedRun) -> None:
+        """Take a run over :attr:`turns`."""
+        self._waiting.append(run)
+        if sum(len(waiting.documents) for waiting in self._waiting) > _WAITING:
+            self._number()
 
-    def _encode(self, documents: pa.StringArray) -> npt.NDArray[np.int64]:
-        with self._lock:
-            new = documents.filter(pc.invert(pc.is_in(documents, value_set=self._documents))).unique()
-            self._documents = pa.concat_arrays([self._documents, new])
-            return as_numpy(pc.index_in(documents, value_set=self._documents)).astype(np.int64)
+    def _number(self) -> None:
+        """Number the documents of the runs that wait, after all that were numbered before."""
+        encoded = pa.concat_arrays([self._documents, *(run.documents for run in self._waiting)]).dictionary_encode()
+        codes, start = as_numpy(encoded.indices).astype(np.int64), len(self._documents)
+        self._documents = encoded.dictionary
+        for run in self._waiting:
+            own = codes[start : start + len(run.documents)]
+            start += len(run.documents)
+            self._runs.append(replace(run, documents=self._documents[:0], codes=own[run.codes]))
+        self._waiting = []
 
-    def build(self, runs: Sequence[CollectedRun]) -> RunPool:
-        """The pool of ``runs`` and of the judgments."""
+    def build(self) -> RunPool:
+        """The pool of all runs and of the judgments."""
+        self._number()
+        runs = self._runs
         rows, codes = _pairs_of(self._qrels, self.turns, self._documents)
         width = len(self._documents)
         keys = [(rows * width + codes)[rows >= 0], *(run.rows * width + run.codes for run in runs)]
         pairs, first, inverse = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
-        order = np.argsort(first)  # numbered by first appearance, whichever run was read first
+        order = np.argsort(first)  # numbered by first appearance
         number = np.empty(len(pairs), dtype=np.int64)
         number[order] = np.arange(len(pairs))
         pair_turns, pair_documents = np.divmod(pairs[order], width)
@@ -215,15 +216,35 @@ class PoolBuilder:
 
 @dataclass(frozen=True, eq=False)
 class CollectedRun:
-    """One run's rows of the evaluated turns: turn row, rank from 0 and document code of each."""
+    """One run's rows of the evaluated turns: turn row, rank from 0 and document code of each.
+
+    documents
+        Arrow strings, each once, which ``codes`` index; empty once they are numbered with those of all other runs.
+    """
 
     name: str
     rows: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int64]
+    documents: pa.StringArray
     extra_turns: int
     first: tuple[str, str]
     notes: tuple[str, ...]
+
+
+def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
+    """What of a ranking belongs to a pool over ``turns``."""
+    row_of = {turn: row for row, turn in enumerate(turns)}
+    row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
+    lengths = np.diff(ranking.starts)
+    rows = np.repeat(row_of_turn, lengths)
+    ranks = np.arange(len(rows)) - np.repeat(ranking.starts[:-1], lengths)
+    inside = rows >= 0
+    documents = ranking.documents.take(as_arrow(ranking.document_codes[inside])).dictionary_encode()
+    return CollectedRun(
+        ranking.name, rows[inside], ranks[inside], as_numpy(documents.indices).astype(np.int64), documents.dictionary,
+        int((row_of_turn < 0).sum()), first_ids(ranking), ranking.notes,
+    )  # fmt: skip
 
 
 def _pairs_of(

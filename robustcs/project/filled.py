@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
+from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
@@ -27,19 +28,14 @@ def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Colle
     So all who ask get the same draws, whichever runs they compare. Raises :class:`UsageError` as :func:`fill_holes` does.
     """
     builder = PoolBuilder(workspace.qrels.turns, workspace.qrels)
-    runs = workspace.per_run(workspace.system_files(list(workspace.project.systems)), builder.collect)
-    return fill(workspace, builder, runs, measures, turns)
+    files = workspace.system_files(list(workspace.project.systems))
+    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
+    return fill(workspace, builder, measures, turns)
 
 
-def fill(
-    workspace: Workspace,
-    builder: PoolBuilder,
-    runs: Sequence[CollectedRun],
-    measures: Sequence[Measure],
-    turns: Collection[str],
-) -> FilledHoles:
-    """As :func:`filled_holes`, of runs that ``builder`` has collected already."""
-    pool, project = builder.build(runs), workspace.project
+def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
+    """As :func:`filled_holes`, of the runs that ``builder`` has taken."""
+    pool, project = builder.build(), workspace.project
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
     units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.judges import Judge, OffScale, on_scale, scale_of
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.run_pool import Grades, PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Answered, Expected, Turns, count_turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.workspace import Workspace
@@ -78,7 +79,8 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     pairs = merge_qrels(every[0], every[1:], "keep").qrels
     builder = PoolBuilder(pairs.turns, pairs)
     files = workspace.system_files(list(project.systems))
-    pool = builder.build(workspace.per_run(files, builder.collect))
+    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
+    pool = builder.build()
     known = pool.grades(pairs)
     answered = [
         Answered(name, path, lacks, *first, pool.extra_turns, bool((known[places] > UNJUDGED).any()))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,11 +30,13 @@ from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import IRDS_PREFIX, shown
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
+from robustcs.project.jobs import HERE, Jobs, absolute
 from robustcs.project.model import Project, TextSource
 from robustcs.protected import protect
 from robustcs.result import Basis
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 #: Shows progress over an iterable: (items, what is being done) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -52,7 +53,7 @@ class Inputs:
 
     takes_samples = False
 
-    def __init__(self, project: Project, jobs: int = 1, track: Track = lambda items, what, total: items):
+    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = lambda items, what, total: items):
         self.project = project
         self.jobs = jobs
         self.track = track
@@ -68,14 +69,14 @@ class Inputs:
         """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows."""
         return list(self._entries.values())
 
-    def remember(self, role: str, path: str | os.PathLike[str], rows: int) -> None:
-        """Note a file that was read, with its checksum; of a file with several roles, or read again, the first rows."""
+    def remember(self, role: str, path: str | os.PathLike[str], rows: int, checksum: str | None = None) -> None:
+        """Note a file that was read, with its checksum, computed where it is None; of one read again the first rows."""
         text = shown(path)
         known = self._entries.get(text)
         if known is None:
             digest = None
             if not text.startswith(IRDS_PREFIX):
-                digest = sha256(path)
+                digest = checksum or sha256(path)
                 protect([path])
             self._entries[text] = {"role": role, "path": text, "sha256": digest, "rows": rows}
         elif role not in known["role"].split(", "):
@@ -135,50 +136,49 @@ class Inputs:
         return labels
 
     def per_run(
-        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], policy: EvaluationPolicy | None = None
-    ) -> list[T]:
-        """``build`` of the ranking of every (role, run file); runs are read ``jobs`` at a time and dropped once built.
+        self,
+        files: Sequence[tuple[str, Path]],
+        build: Callable[[Ranking], T],
+        policy: EvaluationPolicy | None = None,
+        keep: Callable[[T], U] | None = None,
+    ) -> list[Any]:
+        """``build`` of the ranking of every (role, run file), or what ``keep`` makes of that; each run is dropped once built.
 
-        They are ranked by ``policy``, or by that of the project.
+        ``build`` may be called in another process, so that it and what it gives can be pickled; ``keep`` is called here, in the
+        order of the files. Runs are ranked by ``policy``, or by that of the project.
         """
-        policy = policy or self.project.policy
+        return self._each(files, partial(_ranked, build, policy or self.project.policy), keep)
 
-        def one(role: str, path: Path) -> tuple[T, int]:
-            run = read_run(path, role, ranks=policy.order == "rank")
-            return build(rank_run(run, policy)), len(run)
-
-        return self._each(files, one)
-
-    def _each(self, files: Sequence[tuple[str, Path]], one: Callable[[str, Path], tuple[T, int]]) -> list[T]:
-        """``one`` of every (role, run file), which gives the rows of the file as well; ``jobs`` of them at a time."""
-        read = {path for _, path in files}
+    def _each(
+        self,
+        files: Sequence[tuple[str, Path]],
+        one: Callable[[str, Path], tuple[T, int]],
+        keep: Callable[[T], U] | None = None,
+    ) -> list[Any]:
+        """``one`` of every (role, run file), which gives the rows of the file as well, or what ``keep`` makes of it."""
+        paths = {path for _, path in files}
         for part in self.project.formulations.values():
-            if part.run in read and part.sample_runs and not self.takes_samples:
+            if part.run in paths and part.sample_runs and not self.takes_samples:
                 note = f"{part.name} has {len(part.sample_runs) + 1} runs, one for each sample: the first stands for it"
                 self.notes += [note] if note not in self.notes else []
-        with ThreadPoolExecutor(self.jobs) as pool:
-            built = list(self.track(pool.map(one, *zip(*files, strict=True)) if files else [], "reading runs", len(files)))
-        for (role, path), (_, rows) in zip(files, built, strict=True):
-            self.remember(role, path, rows)
-        return [result for result, _ in built]
+        known = frozenset(absolute(path) for path in paths if shown(path) in self._entries)
+        read = self.jobs.each(partial(_with_checksum, one, known), files)
+        built, told = [], []
+        for (result, rows), checksum in self.track(read, "reading runs", len(files)):
+            built.append(result if keep is None else keep(result))
+            told.append((rows, checksum))
+        for (role, path), (rows, checksum) in zip(files, told, strict=True):
+            self.remember(role, path, rows, checksum)
+        return built
 
     def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
         """The grade matrix of every (role, run file)."""
-        policy, qrels = self.project.policy, self.qrels
-        return self._each(files, lambda role, path: graded_run(path, role, policy, qrels))
+        return self._each(files, partial(_graded, self.project.policy, self.qrels))
 
     def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
         """The best ``depth`` passages of every run (name → file), with their grades where there are qrels."""
         grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
-
-        def top(ranking: Ranking) -> Top:
-            found: Top = {}
-            for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-                names = ranking.documents.take(as_arrow(ranking.document_codes[start : min(end, start + depth)]))
-                found[turn] = [(name, grades.get((turn, name))) for name in names.to_pylist()]
-            return found
-
-        return dict(zip(files, self.per_run(list(files.items()), top), strict=True))
+        return dict(zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True))
 
     def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
         """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
@@ -275,3 +275,29 @@ class Inputs:
         slices = read_slices(path)
         self.remember("slices", path, len(set().union(*slices.values())))
         return slices
+
+
+# ---------------------------------------------------------------- what is done with a run, wherever that is
+
+
+def _with_checksum(one: Callable[[str, Path], T], known: frozenset[Path], role: str, path: Path) -> tuple[T, str | None]:
+    """``one`` of a run, and the checksum of its file, unless it is ``known``."""
+    result = one(role, path)
+    return result, None if absolute(path) in known else sha256(path)
+
+
+def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, int]:
+    run = read_run(path, role, ranks=policy.order == "rank")
+    return build(rank_run(run, policy)), len(run)
+
+
+def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tuple[GradeMatrix, int]:
+    return graded_run(path, role, policy, qrels)
+
+
+def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
+    found: Top = {}
+    for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
+        names = ranking.documents.take(as_arrow(ranking.document_codes[start : min(end, start + depth)]))
+        found[turn] = [(name, grades.get((turn, name))) for name in names.to_pylist()]
+    return found

@@ -54,7 +54,9 @@ class Retrieval:
     def index(self) -> IndexState:
         """The index, made where it is absent."""
         project, heap = self.workspace.project, self.settings.heap
-        return ready_index(self.settings.index, project.collection, heap, self.workspace.jobs, self.workspace.track, self.tell)
+        return ready_index(
+            self.settings.index, project.collection, heap, self.workspace.jobs.processes, self.workspace.track, self.tell
+        )
 
     @property
     def indexed(self) -> bool:
@@ -119,7 +121,7 @@ class Retrieval:
         if not missing:
             return
         self.changed = True
-        searcher = Searcher(self.index, self.settings, self.workspace.jobs)
+        searcher = Searcher(self.index, self.settings, self.workspace.jobs.processes)
         batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
         for batch in self.workspace.track(batches, f"retrieving {len(missing)} questions", len(batches)):
             found = searcher.search({key: self.by_digest[key] for key in batch}, self.settings.depth)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -115,14 +116,15 @@ def judged_runs(
     """Runs joined with the workspace's judgments, on the turns that count: what is kept of every ranking, and the runs."""
     qrels = workspace.qrels
 
-    def build(ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
-        return _kept(ranking, depth), judged_run(ranking, qrels, 0)
-
     listed = list(files.items())
-    built = workspace.per_run(listed, build)
+    built = workspace.per_run(listed, partial(_read, qrels, depth))
     turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
     runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
     return dict(zip(files, (kept for kept, _ in built), strict=True)), dict(zip(files, runs, strict=True))
+
+
+def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
+    return _kept(ranking, depth), judged_run(ranking, qrels, 0)
 
 
 def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:

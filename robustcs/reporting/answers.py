@@ -12,6 +12,7 @@ from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
+from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
 from robustcs.project.workspace import Workspace
@@ -24,7 +25,7 @@ from robustcs.version import __version__
 READ, OTHER = 1_000, -1
 
 
-def ask(section: Sequence[Question], part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
     """Ask the questions of a section.
 
     ``blocks`` are what they show, ``places`` what each is sorted by: 0 for figures, the number of a table among those that

@@ -18,6 +18,7 @@ from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.project.files import protect_inputs
+from robustcs.project.jobs import HERE, Jobs
 from robustcs.project.model import Project
 from robustcs.project.parts import only
 from robustcs.project.reader import Track
@@ -47,7 +48,7 @@ def make_report(
     *,
     folder: Path = Path(),
     command: str = "",
-    jobs: int = 1,
+    jobs: Jobs = HERE,
     track: Track = lambda items, what, total: items,
     tell: Callable[[str], None] = lambda message: None,
     store: Store | None = None,
@@ -99,7 +100,7 @@ def _turn_part(project: Project) -> Project:
     return only(project, keys, ("run", "scores", "answers", "rewrites"))
 
 
-def _turns(part: Project, names: Names, jobs: int, track: Track) -> dict[str, Any]:
+def _turns(part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
     workspace = Workspace(part, jobs, track)
     cards = turn_cards(workspace)
     inputs = shown_inputs(workspace, names)
@@ -109,7 +110,7 @@ def _turns(part: Project, names: Names, jobs: int, track: Track) -> dict[str, An
     return {"cards": cards, "inputs": inputs}
 
 
-def _state(part: Project, names: Names, jobs: int, track: Track) -> str:
+def _state(part: Project, names: Names, jobs: Jobs, track: Track) -> str:
     """What ``robustcs compare`` needs later; empty for a project without systems."""
     workspace = Workspace(part, jobs, track)
     try:

@@ -16,12 +16,12 @@ from robustcs.evaluation.hole_recalibration import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.run_pool import NEVER, Grades, PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from tests.evaluation.test_augmentation import as_qrels
-from tests.evaluation.test_run_pool import as_ranking
+from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 POLICY = EvaluationPolicy(relevance_level=1)
 MEASURES = [parse_measure(name) for name in ("ndcg_cut_3", "P_5", "map")]
@@ -56,8 +56,7 @@ def made_pool(
     keep = np.random.default_rng(seed).random(len(judged)) >= hidden
     qrels = as_qrels(judged)
     left = as_qrels({key: grade for (key, grade), kept in zip(judged.items(), keep, strict=True) if kept})
-    builder = PoolBuilder(qrels.turns, left)
-    pool = builder.build([builder.collect(run) for run in runs])
+    pool = pool_of(runs, left, qrels.turns)
     return pool, pool.grades(qrels), pool.grades(left)
 
 
@@ -109,8 +108,7 @@ def test_order_of_runs_and_of_judgments_changes_nothing() -> None:
     runs, judged = made_runs()
     pool, _, left = made_pool(runs, judged)
     qrels = as_qrels(dict(reversed(list(named_judgments(pool, left).items()))))
-    builder = PoolBuilder(pool.turns, qrels)
-    turned = builder.build([builder.collect(run) for run in reversed(runs)])
+    turned = pool_of(reversed(runs), qrels, pool.turns)
     other = turned.grades(qrels)
     for groups in (None, (0, 0, 1)):
         back = None if groups is None else groups[::-1]
@@ -288,9 +286,8 @@ def cast(shared_data: Path) -> tuple[RunPool, Qrels]:
     policy = EvaluationPolicy(relevance_level=2)
     folder = shared_data / "cast2020"
     qrels = read_qrels(folder / "qrels.txt.gz")
-    builder = PoolBuilder(qrels.turns, qrels)
-    runs = [builder.collect(rank_run(read_run(path), policy)) for path in sorted((folder / "runs").glob("*.gz"))]
-    return builder.build(runs), qrels
+    runs = (rank_run(read_run(path), policy) for path in sorted((folder / "runs").glob("*.gz")))
+    return pool_of(runs, qrels), qrels
 
 
 def test_hidden_judgments_of_cast_are_covered(cast: tuple[RunPool, Qrels]) -> None:

@@ -13,11 +13,11 @@ from robustcs.evaluation.hole_influence import hole_effects
 from robustcs.evaluation.hole_order import DRAWS, Contest, drawn_grades, judgments_needed, orders, with_known
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.run_pool import Grades, PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
 from tests.evaluation.test_augmentation import as_qrels
 from tests.evaluation.test_hole_model import POLICY, fitted, made_pool, made_runs
-from tests.evaluation.test_run_pool import as_ranking
+from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_3", "P_2", "map"))
 
@@ -37,8 +37,7 @@ def test_proven_bounds_hold_every_way_of_grading_the_top(seed: int) -> None:
     ]
     judged = {(f"1_{turn}", f"d{p}"): int(rng.integers(3)) for turn in (1, 2, 3) for p in range(7) if rng.random() < 0.7}
     qrels = as_qrels({**judged, ("1_1", "d0"): 1, ("1_2", "d0"): 0, ("1_3", "d0"): 2})
-    builder = PoolBuilder(qrels.turns, qrels)
-    pool = builder.build([builder.collect(ranking) for ranking in rankings])
+    pool = pool_of(rankings, qrels)
     grades = pool.grades(qrels)
     asked = contest(pool, 2, np.array([True, True, False]))
     holes = asked.holes(grades)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustcs.evaluation import run_pool
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measures import parse_measure, score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool, collect_run
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
@@ -38,9 +39,11 @@ def as_ranking(name: str, turns: dict[str, list[str]]) -> Ranking:
     return Ranking(name, tuple(turns), starts, Ids.of(documents), codes, untied, 0, ())
 
 
-def pool_of(runs: Sequence[Ranking], qrels: Qrels) -> RunPool:
-    builder = PoolBuilder(qrels.turns, qrels)
-    return builder.build([builder.collect(run) for run in runs])
+def pool_of(runs: Iterable[Ranking], qrels: Qrels, turns: Sequence[str] = ()) -> RunPool:
+    builder = PoolBuilder(turns or qrels.turns, qrels)
+    for run in runs:
+        builder.add(collect_run(builder.turns, run))
+    return builder.build()
 
 
 def check_scores(runs: Sequence[Ranking], qrels: Qrels) -> None:
@@ -77,22 +80,19 @@ def test_many_sets_of_grades_at_once(runs: list[dict[str, list[str]]], judged: d
         np.testing.assert_allclose(together[number], pool.score(grades[None], native, POLICY)[0], atol=1e-12)
 
 
-def test_pairs_are_numbered_alike_whichever_run_is_read_first() -> None:
+@pytest.mark.parametrize("waiting", [0, 2, 1 << 20])
+def test_pairs_are_numbered_alike_however_many_documents_wait(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_pool, "_WAITING", waiting)
     qrels = as_qrels({("1_1", "a"): 1, ("1_2", "b"): 0})
     runs = [as_ranking("x", {"1_1": ["c", "a"]}), as_ranking("y", {"1_2": ["d", "c"], "1_1": ["d"], "7_1": ["a"]})]
-    builder = PoolBuilder(qrels.turns, qrels)
-    backwards = [builder.collect(run) for run in reversed(runs)][::-1]
-    pools = pool_of(runs, qrels), builder.build(backwards)
-    for one, two in zip(pools[0].places, pools[1].places, strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert pools[0].extra_turns == pools[1].extra_turns == 1
-    for pool in pools:
-        documents = pool.documents.to_pylist()
-        named = [(pool.turns[t], documents[d]) for t, d in zip(pool.pair_turns, pool.pair_documents, strict=True)]
-        assert named == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
-        assert pool.grades(qrels).tolist() == [1, 0, UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, ABSENT]
-        assert pool.best_ranks().tolist() == [[2, NEVER, 1, NEVER, NEVER, NEVER], [NEVER, NEVER, NEVER, 1, 2, 1]]
-        assert pool.missing.tolist() == [[False, True], [False, False]]
+    pool = pool_of(runs, qrels)
+    assert pool.extra_turns == 1
+    documents = pool.documents.to_pylist()
+    named = [(pool.turns[t], documents[d]) for t, d in zip(pool.pair_turns, pool.pair_documents, strict=True)]
+    assert named == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
+    assert pool.grades(qrels).tolist() == [1, 0, UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, ABSENT]
+    assert pool.best_ranks().tolist() == [[2, NEVER, 1, NEVER, NEVER, NEVER], [NEVER, NEVER, NEVER, 1, 2, 1]]
+    assert pool.missing.tolist() == [[False, True], [False, False]]
 
 
 def test_measures_with_a_cutoff_look_no_further() -> None:

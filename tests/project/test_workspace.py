@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,21 +69,6 @@ def test_inputs_are_read_once_and_remembered_once(project: Project) -> None:
     first = workspace.qrels, workspace.texts
     assert (workspace.qrels, workspace.texts) == first
     assert [entry["role"] for entry in workspace.inputs] == ["qrels", "original texts, qr texts, human texts"]
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_runs_are_read_side_by_side_with_the_same_result(project: Project, jobs: int) -> None:
-    workspace = Workspace(project, jobs)
-    files = workspace.system_files(list(project.systems))
-    threads = set()
-
-    def build(ranking: object) -> str:
-        threads.add(threading.get_ident())
-        return ranking.name  # type: ignore[attr-defined,no-any-return]
-
-    assert workspace.per_run(files, build) == list(project.systems)
-    assert len(threads) <= jobs
-    assert [entry["role"] for entry in workspace.inputs] == list(project.systems)
 
 
 def test_progress_sees_every_run(project: Project) -> None:

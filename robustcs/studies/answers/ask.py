@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -227,7 +228,7 @@ class _MadeOf:
     def _tops(self, runs: Sequence[Path]) -> list[Passages]:
         """Turn → the best passages, for every run."""
         roles = [("passages", path) for path in runs]
-        return self.workspace.per_run(roles, lambda ranking: _best(ranking, self.files.depth))
+        return self.workspace.per_run(roles, partial(_best, depth=self.files.depth))
 
     def system(self, name: str, answers: Answers, assigned: Mapping[str, Assigned] | None) -> System:
         """One system with everything that is known of it."""

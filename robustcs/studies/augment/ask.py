@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,7 @@ from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
 from robustcs.evaluation.judges import OffScale
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
@@ -67,8 +68,8 @@ def pool_runs(workspace: Workspace, rule: Rule = "keep") -> Pooled:
         raise _conflict_error(merge.conflicts)
     builder = PoolBuilder(old.turns, merge.qrels)
     files_of_runs = workspace.system_files(list(workspace.project.systems))
-    runs = workspace.per_run(files_of_runs, builder.collect)
-    pool = builder.build(runs)
+    workspace.per_run(files_of_runs, partial(collect_run, builder.turns), keep=builder.add)
+    pool = builder.build()
     evaluated, counted = _evaluated(workspace, files_of_runs, pool, merge, notes)
     return Pooled(pool, merge, measures, evaluated, counted)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.answers import read_predicted_answers
+from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.project.fit import fit
@@ -81,6 +82,10 @@ def read_question_pairs(
     return pairs, Evaluated(workspace.project.policy, reader.basis, turns, len(missing), notes)
 
 
+def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
+    return ranking, grade_matrix(ranking, qrels) if qrels else None
+
+
 class _Reader:
     """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
@@ -120,11 +125,8 @@ class _Reader:
             raise UsageError("no-runs", "not all of Human and the rewriters have a run", "give them with --human and --qr")
         qrels = self.workspace.qrels if self.project.qrels else None
 
-        def build(ranking: Ranking) -> tuple[Ranking, GradeMatrix | None]:
-            return ranking, grade_matrix(ranking, qrels) if qrels else None
-
         files = [(part.name, part.run) for part in self.parts if part.run]
-        built = self.workspace.per_run(files, build)
+        built = self.workspace.per_run(files, partial(_joined, qrels))
         for ranking, _ in built:
             self.notes += ranking.notes
         if qrels is None:  # else they are held against the qrels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +17,10 @@ from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import averaged, parse_measure
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.qrels import Qrels
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.run_groups import run_sources
@@ -105,12 +107,13 @@ def find_holes(
     files = workspace.system_files(names)
     builder = PoolBuilder(qrels.turns, qrels)
 
-    def build(ranking: Ranking) -> tuple[JudgedRun, CollectedRun]:
-        return judged_run(ranking, qrels, 0, depth), builder.collect(ranking)
+    def keep(found: tuple[JudgedRun, CollectedRun]) -> JudgedRun:
+        builder.add(found[1])
+        return found[0]
 
-    holes, collected = zip(*workspace.per_run(files, build), strict=True)
+    holes = workspace.per_run(files, partial(_read, builder.turns, qrels, depth), keep=keep)
     turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
-    pool = builder.build(collected)
+    pool = builder.build()
     found = Holes(
         project, dict(zip(names, holes, strict=True)), comparisons, measures, top, highest, pool, pool.grades(qrels), turns,
         {}, list(qrels.notes),
@@ -119,6 +122,10 @@ def find_holes(
     in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
     documents = pool.documents.take(as_arrow(pool.pair_documents[numbers].astype(np.int32))).to_pylist()
     return replace(found, pairs=dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True)))
+
+
+def _read(turns: Sequence[str], qrels: Qrels, depth: int | None, ranking: Ranking) -> tuple[JudgedRun, CollectedRun]:
+    return judged_run(ranking, qrels, 0, depth), collect_run(turns, ranking)
 
 
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from robustcs.documents.testset_files import write_testsets
@@ -125,7 +126,7 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     project, qrels = workspace.project, workspace.qrels
     names = list(dict.fromkeys(names))
     files = workspace.system_files(names)
-    runs = workspace.per_run(files, lambda ranking: holes.judged_run(ranking, qrels, DEPTH))
+    runs = workspace.per_run(files, partial(holes.judged_run, qrels=qrels, depth=DEPTH))
     turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True)
     runs = [holes.only_turns(run, turns.counted) for run in runs]
     later = holes.grades_by_pair(*workspace.new_judgments) if project.new_judgments else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation, Project
 from robustcs.project.requirements import sampled
@@ -77,9 +78,13 @@ def _files(part: Formulation) -> list[ScoredFile]:
     return [ScoredFile(name, role, path, "runs") for name, path in named.items()]
 
 
+def _whole(ranking: Ranking) -> Ranking:
+    return ranking
+
+
 def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]:
     """Turn → mean overlap of every two rankings, of the turns that all runs answer."""
-    rankings = workspace.per_run([(file.role, file.path) for file in files], lambda ranking: ranking)
+    rankings = workspace.per_run([(file.role, file.path) for file in files], _whole)
     common = set.intersection(*(set(ranking.turns) for ranking in rankings))
     turns = sorted(common, key=turn_sort_key)
     total = np.zeros(len(turns))

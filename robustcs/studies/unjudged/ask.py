@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,8 +13,9 @@ from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder
+from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.inputs.qrels import Qrels
 from robustcs.project.filled import fill
 from robustcs.project.model import Project
 from robustcs.project.rewritten import comparable_groups
@@ -75,20 +76,22 @@ def ask(
 
     builder = PoolBuilder(qrels.turns, qrels)
 
-    def build(ranking: Ranking) -> tuple[JudgedRun, CollectedRun | None]:
-        ranking = as_documents(ranking, limit) if documents else ranking
-        return judged_run(ranking, qrels, depth, ranks), builder.collect(ranking) if expected else None
+    def keep(found: tuple[JudgedRun, CollectedRun | None]) -> JudgedRun:
+        if found[1] is not None:
+            builder.add(found[1])
+        return found[0]
 
     # a depth of the policy counts documents, so passages are ranked without it
     policy = replace(project.policy, depth=None) if documents else project.policy
     files = workspace.system_files(list(project.systems))
-    runs, collected = zip(*workspace.per_run(files, build, policy), strict=True)
+    read = _Read(qrels, depth, ranks, limit, documents, builder.turns if expected else None)
+    runs = workspace.per_run(files, read, policy, keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted, evaluated = _evaluated(workspace, files, runs, notes)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
     filled, compared = None, {}
     if expected:
-        filled = fill(workspace, builder, [run for run in collected if run], measures, counted[0].matrix.turns)
+        filled = fill(workspace, builder, measures, counted[0].matrix.turns)
         compared = _compared(project)
         told = (*evaluated.notes, *filled.warnings)
         evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)
@@ -106,6 +109,23 @@ def ask(
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
     judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
     return unjudged(counted, qrels, measures, evaluated, settings, later, filled, cut, units, project.seed, new, judges)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is read of a run; ``limit``: the policy's depth, where documents count; ``turns``: those of the pool, if any."""
+
+    qrels: Qrels
+    depth: int
+    ranks: int | None
+    limit: int | None
+    documents: bool
+    turns: Sequence[str] | None
+
+    def __call__(self, ranking: Ranking) -> tuple[JudgedRun, CollectedRun | None]:
+        ranking = as_documents(ranking, self.limit) if self.documents else ranking
+        run = judged_run(ranking, self.qrels, self.depth, self.ranks)
+        return run, None if self.turns is None else collect_run(self.turns, ranking)
 
 
 def _compared(project: Project) -> dict[str, Group]:

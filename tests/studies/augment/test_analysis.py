@@ -10,8 +10,7 @@ import pytrec_eval
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.run_pool import PoolBuilder, RunPool
-from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.correction import holm
@@ -32,16 +31,11 @@ def compare(
     before = as_qrels(old, "old")
     merge = merge_qrels(before, [as_qrels(new, "new")], "replace")
     # the pool knows the old turns and all judgments
-    pool = pool_of_turns(runs, before, merge.qrels)
+    pool = pool_of(runs, merge.qrels, before.turns)
     every = np.ones(len(pool.turns), dtype=bool) if counted is None else np.array(counted)
     measures = [parse_measure(name) for name in names]
     units = units_of([turn for turn, known in zip(pool.turns, every, strict=True) if known])
     return augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0)
-
-
-def pool_of_turns(runs: list[Ranking], before: Qrels, merged: Qrels) -> RunPool:
-    builder = PoolBuilder(before.turns, merged)
-    return builder.build([builder.collect(run) for run in runs])
 
 
 @pytest.fixture(scope="module")
