@@ -21,8 +21,8 @@ from robustcs.studies.augment.leave_one_out import leave_one_out
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
-from tests.evaluation.test_run_pool import as_ranking
-from tests.studies.augment.test_analysis import compare, pool_of_turns
+from tests.evaluation.test_run_pool import as_ranking, pool_of
+from tests.studies.augment.test_analysis import compare
 
 RUNS = [
     as_ranking("one", {"1_1": ["a", "u", "b"], "1_2": ["x", "a"]}),
@@ -36,7 +36,7 @@ NEW: Pairs = {("1_1", "u"): 4, ("1_1", "b"): 2, ("1_2", "y"): 0}
 def result() -> Augmentation:
     policy = EvaluationPolicy(relevance_level=2)
     qrels = as_qrels(OLD)
-    pool = pool_of_turns(RUNS, qrels, qrels)
+    pool = pool_of(RUNS, qrels)
     grades = pool.grades(qrels)
     counted = np.array([True, True])
     measures = [parse_measure("P_2")]
