@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from robustcs.errors import InputError
+from robustcs.evaluation.holes import grades_by_pair
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import Topics, read_needs, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.crowd import read_grades
 from robustcs.inputs.heads import first_record
 from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.preferences import read_preferences
@@ -231,21 +233,8 @@ def _crowd(folder: Folder, tables: Tables) -> None:
         table["grades"] = file.path
     for file in grades[1:]:
         folder.leave(file.path, f"{grades[0].path} is taken; a project has one file of grades")
-    items = [file for file in folder.of("qrels") if _judges_items(folder, file)]
+    _criteria(folder, table, grades[:1])
     runs = folder.of("mixed-initiative run")
-    if grades and runs:
-        for file in items:
-            folder.leave(file.path, f"judgments of questions or responses; {grades[0].path} holds the grades themselves")
-    elif items:
-        wanted = ("relevance", "question", "all")
-        items.sort(key=lambda file: ([word not in words_of(file.stem) for word in wanted], file.path))
-        table["qrels"] = items[0].path
-        folder.take(items[0].path, "judgments of questions or responses")
-        for file in items[1:]:
-            folder.leave(
-                file.path,
-                f"judgments of questions or responses; {items[0].path} is taken; further criteria can stand beside it",
-            )
     if table or runs:
         banks = [file for file in folder.of("texts") if "bank" in words_of(file.stem)]
         banks += [file for file in folder.of("question bank") if shape_of(folder.place(file)) != "table"]
@@ -270,7 +259,41 @@ def _crowd(folder: Folder, tables: Tables) -> None:
         tables["crowd"] = table
 
 
-def _judges_items(folder: Folder, file: Found) -> bool:
-    """Are clarifying questions or responses judged, and no passages?"""
+def _criteria(folder: Folder, table: Table, grades: Sequence[Found]) -> None:
+    """The judgments of clarifying questions or of responses, a file for every criterion, and the turns that one is cut to.
+
+    ``grades`` hold judgments of their own.
+    """
+    first = next(((file.path, read[0]) for file in grades if (read := _read(folder, file, read_grades))), None)
+    taken, items = (first[0], {(one.turn, one.item) for one in first[1]}) if first else ("", set())
+    judged = {file.path: known for file in folder.of("qrels") if (known := _of_items(folder, file))}
+    wanted = ("relevance", "question", "all")
+    words = {path: words_of(Path(path).name.split(".")[0]) for path in judged}
+    paths = sorted(judged, key=lambda path: ([word not in words[path] for word in wanted], path))
+    whole = {path: next((one for one in paths if judged[path].items() < judged[one].items()), None) for path in paths}
+    criteria: list[str] = []
+    for path in paths:
+        other = whole[path]
+        if other is not None and "subset" in words[path] and "subset" not in table:
+            table["subset"] = path
+            folder.take(path, f"the turns that it has of {other}, by its name")
+        elif taken and items.isdisjoint(judged[path]):
+            folder.leave(path, f"judgments of other items than those of {taken}, which is taken")
+        elif grades:
+            folder.leave(path, f"judgments of questions or responses; {grades[0].path} holds the grades themselves")
+        elif other is not None:
+            folder.leave(path, f"the judgments of {other} on some of its turns")
+        else:
+            folder.take(path, "judgments of questions or responses")
+            criteria.append(path)
+            taken, items = criteria[0], items or set(judged[path])
+    if criteria:
+        table["qrels"] = criteria
+
+
+def _of_items(folder: Folder, file: Found) -> dict[tuple[str, str], int]:
+    """(turn, item) → grade where clarifying questions or responses are judged; nothing where passages are."""
     qrels = _read(folder, file, read_qrels)
-    return qrels is not None and all(ITEM.fullmatch(item) for item in qrels.documents[:50].to_pylist())
+    if qrels is None or not all(ITEM.fullmatch(item) for item in qrels.documents[:50].to_pylist()):
+        return {}
+    return grades_by_pair(qrels)

@@ -333,6 +333,36 @@ def annotations(unit: str) -> str:
     return "".join(json.dumps(text) + "\n" for text in texts)
 
 
+def item_qrels(letter: str, turns: Iterable[str], shift: int = 0) -> str:
+    """Judgments of three items a turn; ``shift`` makes another criterion of them."""
+    return "".join(f"{turn} 0 {letter}{n:04d} {(n + shift) % 4}\n" for turn in turns for n in range(3))
+
+
+CRITERIA = {
+    "relevance_all.qrel": item_qrels("Q", TURNS), "novelty.qrel": item_qrels("Q", TURNS, 1),
+    "relevance_filtered.qrel": item_qrels("Q", TURNS[:9]), "relevance_mi_subset.qrel": item_qrels("Q", TURNS[:4]),
+    "response_relevance.qrel": item_qrels("R", TURNS),
+}  # fmt: skip
+
+
+def test_every_criterion_of_the_same_items_is_taken(tmp_path: Path) -> None:
+    made = config(fill(tmp_path, CRITERIA))
+    assert made["crowd"] == {"qrels": ["relevance_all.qrel", "novelty.qrel"], "subset": "relevance_mi_subset.qrel"}
+    assert guess(tmp_path).folder.aside == {
+        "relevance_filtered.qrel": "the judgments of relevance_all.qrel on some of its turns",
+        "response_relevance.qrel": "judgments of other items than those of relevance_all.qrel, which is taken",
+    }
+
+
+def test_judgments_are_left_to_the_grades_that_they_were_made_of(tmp_path: Path) -> None:
+    graded = "".join(f"{turn},Q{n:04d},w,relevance,{n}\n" for turn in TURNS for n in range(3))
+    made = config(fill(tmp_path, CRITERIA | {"grades.csv": f"turn,item,worker,criterion,grade\n{graded}"}))
+    assert made["crowd"] == {"grades": "grades.csv", "subset": "relevance_mi_subset.qrel"}
+    aside = guess(tmp_path).folder.aside
+    assert aside["novelty.qrel"] == "judgments of questions or responses; grades.csv holds the grades themselves"
+    assert aside["response_relevance.qrel"] == "judgments of other items than those of grades.csv, which is taken"
+
+
 def test_annotations_of_sentences_are_another_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
