@@ -310,6 +310,9 @@ def test_printed_the_page_leaves_nothing_out_at_its_edges(watched: Watched, addr
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".cards details:not([open])").count() == 0
     assert not page.locator(".fold > summary").first.is_visible(), "what is folded away is not printed"
+    for name in ("#all-turns", "#turns", ".link", ".tools", ".overview .column"):
+        assert not page.locator(name).first.is_visible(), f"{name} is for the screen"
+    assert page.locator(".overview .wide svg").is_visible(), "the first page has room for the whole width"
     assert page.evaluate("document.documentElement.scrollWidth") <= 680 * 1.35  # browsers shrink a page that little
     assert page.pdf(format="A4")[:5] == b"%PDF-"
 
