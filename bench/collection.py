@@ -65,18 +65,19 @@ def cast2019(folder: Path) -> None:
 
 
 def dl2021(folder: Path, runs: int) -> None:
-    """The topics that people judged; after the last system comes the first again."""
+    """The topics that people judged, cells apart by a space; after the last system comes the first again."""
     data = DATA / "dl2021"
     if not data.is_dir():
         made(folder, runs, 53, 100)
         return
     qrels = gzip.decompress((data / "qrels_human.txt.gz").read_bytes())
-    (folder / "qrels.txt").write_bytes(qrels)
+    (folder / "qrels.txt").write_bytes(b"".join(b" ".join(line.split()) + b"\n" for line in qrels.splitlines()))
     topics = {line.split()[0] for line in qrels.splitlines()}
     systems = []
     for path in sorted((data / "runs").iterdir())[:runs]:
-        lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
-        systems.append(b"".join(line for line in lines if line.split(None, 1)[0] in topics))
+        rows = (line.split() for line in gzip.decompress(path.read_bytes()).splitlines())
+        # some have tabs, at which a reader of CSV would stop
+        systems.append(b"".join(b" ".join(row) + b"\n" for row in rows if row[0] in topics))
     for number in range(runs):
         (folder / "runs" / f"{number:03}.trec").write_bytes(systems[number % len(systems)])
 

@@ -44,8 +44,9 @@ def environment(cache: Path) -> dict[str, str]:
         os.environ, PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(cache / "python"), NUMBA_CACHE_DIR=str(cache / "numba")
     )
     given.pop("PYTHONDONTWRITEBYTECODE", None)
-    # as robustcs does for itself; a pool of threads that nobody uses takes time to start
-    return given | {"OPENBLAS_NUM_THREADS": "1"}
+    # no script beside the measured one hides a package; one thread as robustcs sets it for itself, since a pool of threads that
+    # nobody uses takes time to start
+    return given | {"PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def measure(
