@@ -6,6 +6,7 @@ import json
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator
 from rows import HERE, ROWS
 
 #: Ours stands out; Python's tools share one family of colours, C and the limit another.
@@ -45,7 +46,9 @@ def main() -> None:
                     panel.plot(sizes, costs, color=colour, linestyle=DASHES.get(tool, "-"), linewidth=width, zorder=order,
                                marker="o", markersize=2.2 * width**0.5, label=tool)  # fmt: skip
                 panel.set(xscale="log", yscale="log", title=title, xlabel=label if place == 1 else "")
-                panel.set_xticks(sorted(points), [f"{size:,}" for size in sorted(points)])
+                for one in (panel.xaxis, panel.yaxis):
+                    one.set_major_locator(LogLocator(numticks=9))
+                    one.set_major_formatter("{x:,g}")
                 panel.minorticks_off()
                 panel.grid(color="#e5e7eb", linewidth=0.6)
             figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COLOURS), frameon=False)
