@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from robustcs.cli.demo import demo as demo_command
 from robustcs.cli.main import run
@@ -388,6 +390,45 @@ def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest
     assert run(["report", "--output", "second"]) == 0
     assert ", 0 of them new or changed" in capfd.readouterr().err
     assert contents(small / "second") == written
+
+
+def test_an_unchanged_report_asks_reads_and_draws_nothing(
+    small: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["report", "--output", "made"]) == 0
+    written = contents(small / "made")
+    code = (
+        "import sys; from robustcs.cli.main import run; run(['report', '--output', 'made'])\n"
+        "print(*{'robustcs.reporting.build', 'pandas', 'pyarrow', 'scipy', 'matplotlib', 'typst'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["wrote made/report.html", "wrote made/report.pdf", ""]
+    assert done.stderr.splitlines() == [f"{len(written) - 1} files in made, 0 of them new or changed"]
+    # whatever a report says, or somebody did to it, makes it again
+    capfd.readouterr()
+    (small / "made" / "report.html").write_text("mine")
+    (small / "made" / "report.pdf").unlink()
+    assert run(["report", "--output", "made"]) == 0
+    assert ", 2 of them new or changed" in capfd.readouterr().err and contents(small / "made") == written
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1100000000")
+    assert run(["report", "--output", "made"]) == 0
+    assert b"2004-11-09" in contents(small / "made")["report.html"]
+    assert run(["report", "--output", "made", "--fresh"]) == 0
+    assert "Wrong answer or wrong question?" in capfd.readouterr().err
+
+
+def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    save = MatplotlibFigure.savefig
+
+    def savefig(self: MatplotlibFigure, *args: Any, **given: Any) -> None:
+        drawn.append(self)
+        save(self, *args, **given)
+
+    monkeypatch.setattr(MatplotlibFigure, "savefig", savefig)
+    files = make_report(read_project(small / "robustcs.toml"), folder=small).files
+    kinds = Counter(Path(name).suffix for name in files if name.startswith("figures/"))
+    assert kinds[".svg"] == kinds[".pdf"] == len(drawn) > 0
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from robustcs.project.jobs import Jobs
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
+    from robustcs.reporting.store import Store
 
 _USES = (
     *FORMULATIONS,
@@ -49,20 +50,26 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
 
 
 def _run(output: str | None, fresh: bool, **given: Any) -> None:
-    from robustcs.cli.progress import track
     from robustcs.project.jobs import jobs_of
-    from robustcs.project.retrieved import with_runs
-    from robustcs.project.workspace import Workspace
     from robustcs.reporting.folder import report_folder, require_report_folder
 
     project, jobs = load_project(_USES, given), jobs_of(given)
     folder = Path(output) if output is not None else report_folder(project)
     require_report_folder(folder)
     if project.retrieval is not None:
-        project = _with_testsets(Workspace(project, jobs, track))
-        project = with_runs(Workspace(project, jobs, track), tell, samples=True)
+        project = _retrieved(project, jobs)
     config = given["config"]
     make(project, folder, Path(config).parent if config else Path(), _command(given), jobs, fresh)
+
+
+def _retrieved(project: Project, jobs: Jobs) -> Project:
+    """The project with a run for every text that waits for one, and with test sets where it can have some."""
+    from robustcs.cli.progress import track
+    from robustcs.project.retrieved import with_runs
+    from robustcs.project.workspace import Workspace
+
+    project = _with_testsets(Workspace(project, jobs, track))
+    return with_runs(Workspace(project, jobs, track), tell, samples=True)
 
 
 def _with_testsets(workspace: Workspace) -> Project:
@@ -84,24 +91,39 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
 
     ``inputs`` is the folder of the project file.
     """
-    from robustcs.cli.progress import track
-    from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import STORE, require_report_folder, write_report
-    from robustcs.reporting.store import Store
+    from robustcs.project.files import protect_inputs
+    from robustcs.reporting.folder import STORE, is_whole, require_report_folder
+    from robustcs.reporting.names import Names
+    from robustcs.reporting.store import Store, setting
 
     require_report_folder(folder)
+    protect_inputs(project)
     store = Store(folder / STORE, fresh)
+    depends_on = [Names(inputs).described(project), command, setting()]
+    made, changed = store.find("report", depends_on), 0
+    if made is None or not is_whole(folder, made["files"]):
+        made, changed = _made(project, folder, inputs, command, jobs, store)
+        store.keep("report", depends_on, made)
+    for what in made["lacking"]:
+        tell(what)
+    tell(f"{len(made['files'])} files in {folder}, {changed} of them new or changed")
+    for name in ("report.html", "report.pdf"):
+        click.echo(harmless(f"wrote {folder / name}"))
+
+
+def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[dict[str, Any], int]:
+    """Write what changed: the files with their checksums and what could not be answered, and how many were written."""
+    from robustcs.cli.progress import track
+    from robustcs.reporting.build import make_report
+    from robustcs.reporting.folder import checksums, write_report
+
     made = make_report(
         project, folder=inputs, command=command, jobs=jobs, track=track,
         tell=lambda message: tell(f"· {message}"), store=store,
     )  # fmt: skip
     written = write_report(folder, made.files)
-    for note in made.document.notes:
-        if note.startswith("Not answered: "):
-            tell(note)
-    tell(f"{len(made.files)} files in {folder}, {len(written)} of them new or changed")
-    for name in ("report.html", "report.pdf"):
-        click.echo(harmless(f"wrote {folder / name}"))
+    lacking = [note for note in made.document.notes if note.startswith("Not answered: ")]
+    return {"files": checksums(made.files), "lacking": lacking}, len(written)
 
 
 def _command(given: Mapping[str, Any]) -> str:

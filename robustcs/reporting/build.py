@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +25,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import ask, contents, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section
-from robustcs.reporting.store import Store, library_versions
+from robustcs.reporting.store import Store, library_versions, setting
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
@@ -174,12 +172,12 @@ def _with_latex(document: Document, answers: Sequence[tuple[Question, Mapping[st
 
 
 def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: str) -> tuple[tuple[str, str], ...]:
-    day = time.strftime("%Y-%m-%d", time.gmtime(source_date()))
+    python, day = setting()
     libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
     rows = [("Program", f"robustcs {__version__}")]
     rows += [("Command", command)] if command else []
     rows += [
-        ("Libraries", f"Python {platform.python_version()}, {libraries}"),
+        ("Libraries", f"Python {python}, {libraries}"),
         ("Date", day),
         ("Seed", str(project.seed)),
     ]

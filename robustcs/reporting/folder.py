@@ -52,9 +52,20 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
         own = old is not None and hashlib.sha256(old).hexdigest() == checksum
         if name not in files and own and not is_protected(folder / name):
             (folder / name).unlink()
-    sums = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
+    sums = checksums(files)
     write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)
     return written
+
+
+def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Name → SHA-256."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
+
+
+def is_whole(folder: Path, sums: Mapping[str, str]) -> bool:
+    """Whether the folder has a report of these files, each with its SHA-256."""
+    found = {name: data for name in sums if (data := _read(folder / name)) is not None}
+    return files_of_report(folder) == checksums(found) == sums
 
 
 def _read(path: Path) -> bytes | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import platform
 import re
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from robustcs.documents.dates import source_date
 from robustcs.documents.files import write_text
 from robustcs.protected import is_protected
 
@@ -37,17 +40,26 @@ class Store:
         The key is a checksum of ``depends_on`` (JSON) together with the program's own files and the versions of
         :data:`LIBRARIES`, so that a value is used again only where nothing changed.
         """
-        text = json.dumps([name, depends_on, program()], sort_keys=True)
-        key = f"{name}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+        kept = self.find(name, depends_on)
+        if kept is not None:
+            return kept
+        self.computed.append(name)
+        return self.keep(name, depends_on, compute())
+
+    def find(self, name: str, depends_on: Any) -> Any:
+        """The kept value of :meth:`get`; None where there is none."""
+        key = _key(name, depends_on)
         self.used.add(key)
         if self.folder is not None and not self.fresh:
             with contextlib.suppress(OSError, ValueError):  # absent, or not what was written
                 return json.loads((self.folder / key).read_text(encoding="utf-8"))
-        value = compute()
-        self.computed.append(name)
+        return None
+
+    def keep(self, name: str, depends_on: Any, value: Any) -> Any:
+        """Keep ``value``; as it will be found again."""
         text = json.dumps(value, ensure_ascii=True)
         if self.folder is not None:
-            write_text(self.folder / key, text, make_parents=True)
+            write_text(self.folder / _key(name, depends_on), text, make_parents=True)
         return json.loads(text)
 
     def prune(self) -> None:
@@ -60,6 +72,11 @@ class Store:
         write_text(self.folder / ".gitignore", "*\n")
 
 
+def _key(name: str, depends_on: Any) -> str:
+    text = json.dumps([name, depends_on, program()], sort_keys=True)
+    return f"{name}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+
+
 @cache
 def program() -> str:
     """A checksum of the program's files and of the versions that it runs with."""
@@ -70,6 +87,11 @@ def program() -> str:
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     digest.update(repr(library_versions()).encode())
     return digest.hexdigest()
+
+
+def setting() -> list[str]:
+    """What a report says of where and when it was made: Python's version, and the day."""
+    return [platform.python_version(), time.strftime("%Y-%m-%d", time.gmtime(source_date()))]
 
 
 def library_versions() -> dict[str, str]:
