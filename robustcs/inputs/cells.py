@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from robustcs.inputs.ids import MARGIN, Ids, eight_bytes
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-#: No cell of a regular number has more bytes; longer ones are read one by one.
+#: No cell of a regular number has more bytes.
 _LONGEST = 16
+#: Nor one whose last bits do not matter; a bound of what they are off by, relative to the number.
+_LONGEST_ROUGH = 24
+_ROUGH = 2.0**-49
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
 _ZEROS = np.uint64(0x3030303030303030)
@@ -89,22 +92,58 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
     return np.repeat(found, np.diff(first, append=len(cells)))
 
 
-def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
-    """float64[n]: the numbers, to the last bit those of ``float``; None where one is none."""
+class _Exact(NamedTuple):
+    """float64[n]: the numbers to the last bit, where ``regular`` (bool[n])."""
+
+    values: npt.NDArray[np.float64]
+    regular: npt.NDArray[np.bool_]
+
+
+def _exact(cells: Ids) -> _Exact:
     digits, shift, negative, regular = _decimals(cells)
-    with np.errstate(over="ignore"):
-        values = digits.astype(np.float64)
     # a whole number and a power of ten that are floats: their quotient is rounded once
+    values = digits.astype(np.float64)
     values /= _POWERS[shift].astype(np.float64)
     np.negative(values, out=values, where=negative)
-    for row, cell in _others(cells, regular & (digits < _EXACT)):
+    return _Exact(values, regular & (digits < _EXACT))
+
+
+def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> bool:
+    """Write the numbers that are not regular into ``values``; whether all are numbers."""
+    for row, cell in _others(cells, regular):
         try:
-            values[row] = float(cell)
+            value = float(cell)
         except ValueError:
-            return None
-        if b"_" in cell or np.isnan(values[row]):
-            return None
-    return values
+            return False
+        if b"_" in cell or np.isnan(value):
+            return False
+        values[row] = value
+    return True
+
+
+def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
+    """float64[n]: the numbers, to the last bit those of ``float``; None where one is none."""
+    exact = _exact(cells)
+    return exact.values if _read_others(cells, exact.regular, exact.values) else None
+
+
+def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
+    """float32[n]: the numbers as 32-bit floats, each that of its ``float``; None where one is none.
+
+    Rankers print the scores of 32-bit floats with 16 or 17 digits. Those are worked out roughly, which is enough where all
+    numbers beside the result are the same 32-bit float.
+    """
+    exact = _exact(cells)
+    long = np.flatnonzero(~exact.regular)
+    with np.errstate(over="ignore"):
+        values = exact.values.astype(np.float32)
+        if len(long):
+            rough, regular = _rough(cells.take(long))
+            low, high = ((rough * (1 + error)).astype(np.float32) for error in (-_ROUGH, _ROUGH))
+            regular &= (low == high) & np.isfinite(low)
+            values[long] = low
+            exact.regular[long] = regular
+        return values if _read_others(cells, exact.regular, values) else None
 
 
 def integers_of(cells: Ids) -> npt.NDArray[np.int64] | None:
@@ -160,6 +199,34 @@ def _decimals(
     whole = low // _POWERS[np.where(points > 0, places + 1, 17)]
     # whole · 10^(places + 1) + rest → whole · 10^places + rest
     return low - whole * (np.uint64(9) * _POWERS[places]), places, negative, regular
+
+
+def _rough(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Numbers such as ``-12.345678901234567``, off by less than :data:`_ROUGH` of themselves, and which cells are such numbers.
+
+    Eight characters are worked on at a time, the last ones first: what stands after the point, then what stands before it.
+    """
+    negative = cells.data[cells.starts] == ord("-")
+    size = cells.lengths - negative
+    regular = (size > 0) & (size <= _LONGEST_ROUGH)
+    size = np.where(regular, size, 1)
+    ends = cells.starts + cells.lengths
+    tail, whole = np.zeros(len(cells)), np.zeros(len(cells))
+    places, points = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=np.int64)
+    scale = np.ones(len(cells))
+    for before in range(0, _LONGEST_ROUGH, 8):
+        number, after, found, fine = _eight(cells.data, ends - before, np.clip(size - before, 0, 8))
+        here, behind = found > 0, points > 0
+        cut = np.where(here, _POWERS[after], _POWERS[8])
+        tail += np.where(behind, 0.0, (number % cut) * 10.0**before)
+        whole += np.where(behind, number * scale, np.where(here, number // (cut * np.uint64(10)), 0))
+        scale = np.where(here, 10.0 ** (7 - after), scale * 1e8)
+        places = np.where(here, before + after, places)
+        points += found
+        regular &= fine
+    regular &= (points <= 1) & (size > points)
+    values = whole + tail / 10.0**places
+    return np.where(negative, -values, values), regular
 
 
 def _eight(

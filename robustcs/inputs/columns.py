@@ -18,21 +18,22 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of
+from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import Ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Kind = Literal["label", "text", "real", "integer"]
-#: A column: int32 codes of labels, ids, float64 or int64.
+Kind = Literal["label", "text", "real", "single", "integer"]
+#: A column: int32 codes of labels, ids, float64, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
 #: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for numpy.
 _PIECE = 1 << 20
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
+_TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
 _SPACES = re.compile(rb" {2,}")
 _LINES = re.compile(rb"\n{2,}")
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
@@ -44,7 +45,7 @@ class Field(NamedTuple):
     """One column that is wanted.
 
     A ``label`` is text that repeats in lines next to each other: it comes as codes of its distinct values, which are numbered
-    in order of first appearance.
+    in order of first appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
     """
 
     name: str
@@ -206,6 +207,8 @@ def _read_regular(
             label, column = column, None
         elif field.kind == "real":
             column = reals_of(column)
+        elif field.kind == "single":
+            column = singles_of(column)
         elif field.kind == "integer":
             column = integers_of(column)
         if column is None and field.kind != "label":
@@ -269,7 +272,8 @@ def _read_lines(
         elif field.kind == "text":
             columns[field.name] = Ids.packed(column)
         else:
-            columns[field.name] = np.array(column, dtype=np.float64 if field.kind == "real" else np.int64)
+            with np.errstate(over="ignore"):
+                columns[field.name] = np.array(column, dtype=_TYPES[field.kind])
     return columns
 
 
@@ -282,7 +286,7 @@ class _CellError(ValueError):
 
 
 def _convert(cell: bytes, kind: Kind) -> Any:
-    if kind == "real":
+    if kind in ("real", "single"):
         try:
             value = float(cell)
         except ValueError:

@@ -35,7 +35,7 @@ def _advise(columns: int) -> str:
 _LAYOUT = Layout(
     what="run",
     columns=("turn", "Q0", "document", "rank", "score", "tag"),
-    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "real")),
+    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "single")),
     more=True,
     advise=_advise,
 )
@@ -157,7 +157,7 @@ def _layout(ranks: bool) -> Layout:
 
 def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     """Of a piece, only the turns that stand in it."""
-    return _run(name, columns, _as_singles(columns.numbers("score")), columns.numbers("rank") if ranks else None)
+    return _run(name, columns, columns.numbers("score"), columns.numbers("rank") if ranks else None)
 
 
 def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
