@@ -10,7 +10,7 @@ from robustcs.inputs.records import is_turn_id
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
 
 
-def read_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
+def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
     """(turn, document, grade) of every row, and its line.
 
     Raises :class:`InputError` with every malformed row (bounded), or when there is none.

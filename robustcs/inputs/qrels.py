@@ -144,9 +144,9 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     found = _identified(source)
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
-        from robustcs.inputs.qrel_rows import read_rows
+        from robustcs.inputs.qrel_rows import checked_rows
 
-        rows, lines = read_rows(source)
+        rows, lines = checked_rows(source)
         return _from_columns(name, _columns(rows), source, lines.__getitem__)
     three = found is not None and found.family in MS_MARCO
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)

@@ -33,7 +33,7 @@ class _Row(NamedTuple):
     line: int | None
 
 
-def read_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> Columns:
+def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> Columns:
     """The rows of a run of JSON (``shape`` json) or in a table with a line of names (table).
 
     Raises :class:`InputError` with every malformed row (bounded), or when there is none.

@@ -96,9 +96,9 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     name = Path(path).name if name is None else name
     found = _identified(path)
     if found is not None and "run" in found.kinds and found.shape != "lines":
-        from robustcs.inputs.run_rows import read_rows
+        from robustcs.inputs.run_rows import checked_rows
 
-        turns, codes, ids, scores, places = read_rows(path, found.shape, ranks)
+        turns, codes, ids, scores, places = checked_rows(path, found.shape, ranks)
         return Run(name, turns, codes, ids, _as_singles(scores), places)
     if found is not None and found.family in MS_MARCO:
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
