@@ -26,8 +26,10 @@ def answer_jaccard(first: str, second: str) -> float:
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
-def distinct_n(texts: Sequence[str], n: int) -> float:
-    """Different n-grams of words out of all n-grams of ``texts`` together, in (0, 1]; nan without any. Li et al. (2016)."""
-    tokens = [words(text) for text in texts]
-    grams = [gram for some in tokens for gram in zip(*(some[start:] for start in range(n)), strict=False)]
+def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
+    """Different n-grams of words out of all n-grams of texts together, in (0, 1]; nan without any. Li et al. (2016).
+
+    ``texts`` are given as their :func:`words`.
+    """
+    grams = [gram for some in texts for gram in zip(*(some[start:] for start in range(n)), strict=False)]
     return len(set(grams)) / len(grams) if grams else float("nan")

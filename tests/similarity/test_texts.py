@@ -22,7 +22,7 @@ def test_answer_jaccard(first: str, second: str, value: float) -> None:
 
 
 def test_distinct_n() -> None:
-    texts = ["a b a b", "a b!"]
+    texts = [words("a b a b"), words("a b!")]
     assert distinct_n(texts, 1) == 2 / 6
     assert distinct_n(texts, 2) == 2 / 4
     assert math.isnan(distinct_n(texts, 9))

@@ -18,7 +18,7 @@ from robustcs.result import Evaluated, Result, count, flag, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, cosine
 from robustcs.similarity.near_duplicates import relation
-from robustcs.similarity.texts import distinct_n
+from robustcs.similarity.texts import distinct_n, words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,6 +113,7 @@ def _compare(
     turns = [turn for turn in target if turn in source]
     texts = [text for turn in turns for text in target[turn]]
     references = [source[turn] for turn in turns for _ in target[turn]]
+    tokens = [words(text) for text in texts]
     ends = np.cumsum([len(target[turn]) for turn in turns])
     against = bleu_counts(texts, references)
     among = self_bleu_counts([target[turn] for turn in turns])
@@ -126,7 +127,7 @@ def _compare(
     def measures(places: np.ndarray) -> dict[str, float | int]:
         """Over the turns at some places."""
         rows = np.concatenate([np.arange(ends[place] - len(target[turns[place]]), ends[place]) for place in places])
-        some = [texts[row] for row in rows]
+        some = [tokens[row] for row in rows]
         return {
             "texts": len(some),
             "bleu": bleu(against[rows]),
