@@ -140,12 +140,13 @@ def report(project: Project | StrPath | None = None, output: StrPath | None = No
     """
     from robustcs.project.jobs import jobs_of
     from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import STORE, report_folder, write_report
+    from robustcs.reporting.folder import STORE, report_folder, require_report_folder, write_report
     from robustcs.reporting.store import Store
 
     opened = open_project(project, **inputs)
     folder = report_folder(opened) if output is None else Path(output)
     given = project if project is not None and not isinstance(project, Project) else ""
+    require_report_folder(folder, opened)
     where = jobs_of({"jobs": jobs})
     made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / STORE))
     write_report(folder, made.files)

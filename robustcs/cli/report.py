@@ -55,7 +55,7 @@ def _run(output: str | None, fresh: bool, **given: Any) -> None:
 
     project, jobs = load_project(_USES, given), jobs_of(given)
     folder = Path(output) if output is not None else report_folder(project)
-    require_report_folder(folder)
+    require_report_folder(folder, project)
     if project.retrieval is not None:
         project = _retrieved(project, jobs)
     config = given["config"]
@@ -91,13 +91,11 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
 
     ``inputs`` is the folder of the project file.
     """
-    from robustcs.project.files import protect_inputs
     from robustcs.reporting.folder import STORE, is_whole, require_report_folder
     from robustcs.reporting.names import Names
     from robustcs.reporting.store import Store, setting
 
-    require_report_folder(folder)
-    protect_inputs(project)
+    require_report_folder(folder, project)
     store = Store(folder / STORE, fresh)
     depends_on = [Names(inputs).described(project), command, setting()]
     made, changed = store.find("report", depends_on), 0

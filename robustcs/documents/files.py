@@ -58,8 +58,9 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raise :class:`OutputError` where ``path`` could not be written, its folders made where they are absent; nothing stays.
 
-    For whoever would learn it only after long work.
+    For whoever would learn it only after long work. Raises :class:`UsageError` where ``path`` is an input.
     """
+    refuse_protected(path)
     try:
         target = Path(os.path.realpath(path, strict=False))
         if target.is_dir():

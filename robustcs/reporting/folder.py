@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robustcs.documents.files import require_writable, write_bytes, write_text
+from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project
 from robustcs.project.reports import MANIFEST, files_of_report
 from robustcs.protected import is_protected, refuse_protected
@@ -23,8 +24,13 @@ def report_folder(project: Project) -> Path:
     return Path("reports") / (name[:100] or "report")
 
 
-def require_report_folder(folder: Path) -> None:
-    """Raise :class:`OutputError` where no report could be written into ``folder``, before it is made."""
+def require_report_folder(folder: Path, project: Project) -> None:
+    """Raise, before the work, the error that writing the report of ``project`` into ``folder`` would end with.
+
+    That is :class:`OutputError` where nothing can be written, and :class:`UsageError` where one of the files that every report
+    has is an input.
+    """
+    protect_inputs(project)
     for name in (
         "report.html",
         "report.pdf",

@@ -20,11 +20,25 @@ Capture = pytest.CaptureFixture[str]
 DROP = "--fail-if 'ndcg_cut_3:qr drop>0.02'"
 
 
+#: The rankings of the demo alone, so that a report of them is soon made.
+RANKINGS = """\
+qrels = "qrels.txt"
+policy.relevance_level = 2
+formulations.original.run = "runs/stem_original.trec"
+formulations.qr.run = "runs/stem_qr.trec"
+formulations.human.run = "runs/stem_human.trec"
+runs.plain_original = "runs/plain_original.trec"
+runs.plain_qr = "runs/plain_qr.trec"
+runs.plain_human = "runs/plain_human.trec"
+"""
+
+
 @pytest.fixture
 def worse(demo: Path, tmp_path: Path) -> Path:
-    """The demo, and beside it a state whose QR run finds judged passages that are not relevant first."""
-    shutil.copytree(demo, tmp_path / "demo" / "before")
-    shutil.copytree(demo, tmp_path / "demo" / "after")
+    """The rankings of the demo, and beside them a state whose QR run finds judged passages that are not relevant first."""
+    for state in ("before", "after"):
+        shutil.copytree(demo, tmp_path / "demo" / state)
+        (tmp_path / "demo" / state / "robustcs.toml").write_text(RANKINGS)
     grades: dict[str, list[tuple[int, str]]] = {}
     for line in (demo / "qrels.txt").read_text().splitlines():
         turn, _, document, grade = line.split()

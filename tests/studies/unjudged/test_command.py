@@ -196,13 +196,15 @@ def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.Ca
 
 
 def test_what_is_expected_of_every_difference(
-    capsys: pytest.CaptureFixture[str], demo: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The paraphrase sets' own finds are unjudged: holes are a part of their drop, and the output says what nobody knows."""
     plain = tables(capsys, *demo_arguments(demo), "--metric", "ndcg_cut_3")
     assert not plain["drops"] and all(row["expected"] is None for row in plain["pairs"])
     monkeypatch.chdir(demo)
-    report = json.loads(call(capsys, "--expected", "--metric", "ndcg_cut_3", "--scope", "pool", "--format", "json"))
+    files = (tmp_path / "all.json", tmp_path / "all.txt")
+    call(capsys, "--expected", "--metric", "ndcg_cut_3", "--scope", "pool", *(part for one in files for part in ("-o", one)))
+    report = json.loads(files[0].read_text())
     drops = {row["group"]: row for row in report["tables"]["drops"]}
     assert set(drops) == {"original", "qr", "manual", "raw"}
     for row in [*drops.values(), *report["tables"]["pairs"]]:
@@ -216,7 +218,7 @@ def test_what_is_expected_of_every_difference(
     assert pair["expected"] == pytest.approx(-drops["qr"]["expected"], abs=1e-9)
     assert any("only the sets of manual found at these ranks, 0 of" in note for note in report["notes"])
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
-    text = call(capsys, "--expected", "--metric", "ndcg_cut_3", "--table", "drops")
+    text = files[1].read_text()
     assert "How much of the drops is holes?" in text and "sampling and unjudged passages" in " ".join(text.split())
 
 
