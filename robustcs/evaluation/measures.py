@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
-#: Turns evaluated at a time: bounds working memory to a few MB.
-_BLOCK = 512
+#: Cells of a matrix that are evaluated at a time: bounds working memory to a few MB.
+_CELLS = 128_000
 
 
 # ---------------------------------------------------------------- the measures
@@ -141,7 +141,8 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
     A turn that the run lacks, or without any relevant passage, scores 0. Native measures equal trec_eval's to 1e-9.
     """
     parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in NATIVE}
-    for block in matrix.blocks(_BLOCK):
+    width = max(matrix.grades.shape[1], matrix.judged.shape[1], 1)
+    for block in matrix.blocks(max(1, _CELLS // width)):
         for measure in measures:
             if measure.family in NATIVE:
                 level = policy.relevance_level if measure.level is None else measure.level

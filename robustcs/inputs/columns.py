@@ -29,8 +29,10 @@ Kind = Literal["label", "text", "real", "single", "integer"]
 #: A column: int32 codes of labels, ids, float64, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
-#: Bytes read at a time, and of the longest line: small beside what is kept of them, and large enough for numpy.
-_PIECE = 1 << 20
+#: Bytes read at a time: small beside what is kept of them, and large enough for numpy.
+_PIECE = 1 << 19
+#: Bytes of a line.
+_LONGEST = 1 << 20
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
 _TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
@@ -163,7 +165,7 @@ def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
 def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
     """(bytes, number of the first line, whether the first row is a header) of every piece of the file."""
     line, started = 1, False
-    for chunk in line_chunks(path, _PIECE, _PIECE):
+    for chunk in line_chunks(path, _PIECE, _LONGEST):
         first = None if started else _FIRST_CELL.search(chunk)
         started = started or first is not None
         yield chunk, line, first is not None and first[1].decode("utf-8", "replace").lower() in _HEADER_WORDS
