@@ -32,6 +32,8 @@ def visible(text: str) -> str:
     Terminals, browsers and typesetters then show such characters instead of obeying them. Windows line ends become
     line feeds.
     """
+    if text.isascii() and text.isprintable():  # as most are
+        return text
     return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
@@ -86,6 +84,9 @@ def run_groups(pool: RunPool) -> tuple[int, ...]:
     runs = len(pool.names)
     if runs <= MOST_RUNS:
         return tuple(range(runs))
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
     order = np.argsort(pool.names, kind="stable")
     top = (pool.best_ranks()[order] <= _TOP).astype(np.float64)
     both = top @ top.T

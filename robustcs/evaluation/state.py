@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 #: What a kept state says of itself.
@@ -74,4 +74,5 @@ class State:
 
     def to_json(self) -> str:
         """As it is kept; :func:`robustcs.project.state.read_state` reads it back."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False, sort_keys=True) + "\n"
+        kept = {"format": FORMAT, **vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
+        return json.dumps(kept, ensure_ascii=False, sort_keys=True) + "\n"

@@ -66,8 +66,9 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "files": files,
     }
     # tables may name the files that their rows come from
-    hidden: dict[str, Any] = json.loads(names.hide(json.dumps(kept, ensure_ascii=False)))
-    return hidden
+    text = json.dumps(kept, ensure_ascii=False)
+    hidden = names.hide(text)
+    return kept if hidden == text else dict(json.loads(hidden))
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:

@@ -277,14 +277,17 @@ class _Jackknife:
     def _test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
         slices, units = self.part.shape
         draws = int(np.clip(_WORK // (slices * units), min(_FEWEST_DRAWS, most), most))
+        together = max(1, _CELLS // 8 // (BLOCK * slices * units))
         drawn = np.empty((len(rows), draws, slices))
         done = 0
         for block in rearranged(rows, self.units, seed, draws):
-            for t, values in zip(drawn, block, strict=True):
-                differences, errors = self.difference(values)
+            for first in range(0, len(rows), together):
+                some = block[first : first + together]
+                differences, errors = self.difference(some.reshape(-1, some.shape[2]))
                 # without a spread any difference is as large as can be
                 without = np.where(np.abs(differences) > 1e-12, np.inf, 0.0)
-                t[done : done + len(values)] = np.where(np.isnan(errors), without, np.abs(differences) / errors)
+                t = np.where(np.isnan(errors), without, np.abs(differences) / errors)
+                drawn[first : first + together, done : done + block.shape[1]] = t.reshape(*some.shape[:2], slices)
             done += block.shape[1]
         drawn.sort(axis=1)
         limit = drawn[:, draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)]
