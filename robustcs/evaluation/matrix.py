@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +105,7 @@ class MatrixBuilder:
 
     def __init__(self, qrels: Qrels):
         self._known = qrels.by_turn
+        self._judged = _judged_grades(qrels)
         self._row_of = {turn: row for row, turn in enumerate(self._known.turns)}
         self._parts: list[tuple[list[int], npt.NDArray[np.int64], Grades]] = []
         self._extra = 0
@@ -141,7 +143,7 @@ class MatrixBuilder:
             name=name,
             turns=turns,
             grades=grades,
-            judged=_judged_grades(self._known.rows, self._known.grades, len(turns)),
+            judged=self._judged,
             retrieved=retrieved,
             missing=retrieved == 0,
             extra_turns=self._extra,
@@ -182,13 +184,15 @@ def first_ids(ranking: Ranking) -> tuple[str, str]:
     return (ranking.turns[0], ranking.ids[0]) if len(ranking.ids) else ("", "")
 
 
-def _judged_grades(rows: npt.NDArray[np.int64], grades: npt.NDArray[np.int16], turns: int) -> npt.NDArray[np.int16]:
-    order = np.lexsort((-grades.astype(np.int32), rows))
-    rows, grades = rows[order], grades[order]
-    counts = np.bincount(rows, minlength=turns)
-    position = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    judged = np.full((turns, int(counts.max(initial=0))), ABSENT, dtype=np.int16)
-    judged[rows, position] = grades
+@lru_cache(maxsize=2)  # many runs are joined with the same judgments, one after the other
+def _judged_grades(qrels: Qrels) -> Grades:
+    known = qrels.by_turn
+    order = np.lexsort((-known.grades.astype(np.int32), known.rows))
+    counts = np.diff(known.starts)
+    places = np.arange(len(order)) - np.repeat(known.starts[:-1], counts)
+    judged = np.full((len(counts), int(counts.max(initial=0))), ABSENT, dtype=np.int16)
+    judged[known.rows, places] = known.grades[order]
+    judged.flags.writeable = False
     return judged
 
 

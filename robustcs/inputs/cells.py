@@ -133,17 +133,15 @@ def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
     Rankers print the scores of 32-bit floats with 16 or 17 digits. Those are worked out roughly, which is enough where all
     numbers beside the result are the same 32-bit float.
     """
-    exact = _exact(cells)
-    long = np.flatnonzero(~exact.regular)
     with np.errstate(over="ignore"):
-        values = exact.values.astype(np.float32)
-        if len(long):
-            rough, regular = _rough(cells.take(long))
-            low, high = ((rough * (1 + error)).astype(np.float32) for error in (-_ROUGH, _ROUGH))
-            regular &= (low == high) & np.isfinite(low)
-            values[long] = low
-            exact.regular[long] = regular
-        return values if _read_others(cells, exact.regular, values) else None
+        if int(cells.lengths.max(initial=0)) <= _LONGEST:
+            numbers, regular = _exact(cells)
+            values = numbers.astype(np.float32)
+        else:
+            numbers, regular = _rough(cells)
+            values = (numbers * (1 - _ROUGH)).astype(np.float32)
+            regular &= values == (numbers * (1 + _ROUGH)).astype(np.float32)
+        return values if _read_others(cells, regular, values) else None
 
 
 def integers_of(cells: Ids) -> npt.NDArray[np.int64] | None:

@@ -18,13 +18,13 @@ _TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def first_lines(path: str | os.PathLike[str]) -> list[str]:
-    """The first lines that are neither blank nor comments; none where the file cannot be read.
+def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
+    """The lines of the first ``size`` bytes that are neither blank nor comments; none where the file cannot be read.
 
     A line that goes on is cut; it is left out where there are others.
     """
-    text = _text(path, _HEAD)
-    if len(text) >= _HEAD // 4 and "\n" in text:  # four bytes make a character at most
+    text = _text(path, size)
+    if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
         text = text[: text.rindex("\n")]
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
