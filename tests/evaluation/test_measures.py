@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -230,8 +231,7 @@ def test_a_missing_turn_is_the_worst_in_a_geometric_mean(tmp_path: Path) -> None
 def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> None:
     run, qrels = write(tmp_path, "1_1 Q0 a 1 1 t\n1_2 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
     matrix = grade_matrix(rank_run(read_run(run), EvaluationPolicy()), read_qrels(qrels))
-    matrix.judged[1] = ABSENT
-    matrix.grades[1] = UNJUDGED
+    matrix = replace(matrix, judged=np.array([matrix.judged[0], [ABSENT]]), grades=np.array([matrix.grades[0], [UNJUDGED]]))
     scores = evaluate(matrix, [parse_measure("Rprec"), parse_measure("map")], EvaluationPolicy())
     assert scores.loc["1_2"].tolist() == [0, 0]
     assert scores.loc["1_1"].tolist() == [1, 1]
