@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 #: Keywords that say where runs are read.
-JOBS = ("jobs",)
+JOBS = ("jobs", "dask")
 
 
 # results know no renderer; whoever uses them from Python is given all
@@ -118,7 +118,8 @@ def _function(one: Study) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"
-    call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. ``jobs``: processes that read runs."
+    where = "``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead."
+    call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. {where}"
     signature = inspect.signature(ask)
     project = inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
     mine = [parameter for name, parameter in signature.parameters.items() if name in own]
@@ -133,10 +134,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'robustcs.api' has no attribute {name!r}")
 
 
-def report(project: Project | StrPath | None = None, output: StrPath | None = None, jobs: int = 1, **inputs: Any) -> Path:
+def report(
+    project: Project | StrPath | None = None,
+    output: StrPath | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
+    **inputs: Any,
+) -> Path:
     """Write the whole report into the folder ``output`` (default ``reports/NAME``); the path of its HTML page.
 
-    ``jobs``: processes that read runs.
+    ``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead.
     """
     from robustcs.project.jobs import jobs_of
     from robustcs.reporting.build import make_report
@@ -147,7 +154,7 @@ def report(project: Project | StrPath | None = None, output: StrPath | None = No
     folder = report_folder(opened) if output is None else Path(output)
     given = project if project is not None and not isinstance(project, Project) else ""
     require_report_folder(folder, opened)
-    where = jobs_of({"jobs": jobs})
+    where = jobs_of({"jobs": jobs, "dask": dask})
     made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / STORE))
     write_report(folder, made.files)
     return folder / "report.html"

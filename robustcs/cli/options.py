@@ -54,6 +54,8 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "table": ("Output", ["--table"], {"multiple": True, "metavar": "NAME", "help": "Only this table of the result."}),
     "jobs": ("Running", ["--jobs"], {"type": click.IntRange(1, MOST), "default": 1, "metavar": "N",
         "help": "Processes that read runs (default 1); small runs are read by one. Memory grows with it."}),
+    "dask": ("Running", ["--dask"], {"metavar": "ADDRESS",
+        "help": "Runs are read by the workers of the Dask cluster whose scheduler stands there, such as tcp://node1:8786."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
     "traceback": ("Running", ["--traceback"], {"is_flag": True, "expose_value": False,
         "help": "Show where in the program an error arose."}),
@@ -108,7 +110,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
             runs = inputs[name] = {}
             for system, path in map(named, value):
                 runs.setdefault(system or "", []).append(path)
-        elif name not in (*RESULT, *ALWAYS, "jobs"):
+        elif name not in (*RESULT, *ALWAYS, "jobs", "dask"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)
 

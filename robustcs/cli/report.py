@@ -128,7 +128,7 @@ def _command(given: Mapping[str, Any]) -> str:
     """The command line as far as it says what is in the report; of absolute names only the last part."""
     words = ["robustcs", "report"]
     for name, value in given.items():
-        if name == "jobs" or value in (None, ()):
+        if name in ("jobs", "dask") or value in (None, ()):
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [f"--{name.replace('_', '-')}", _short(str(one))]

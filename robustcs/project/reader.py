@@ -30,8 +30,9 @@ from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import IRDS_PREFIX, shown
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
-from robustcs.project.jobs import HERE, Jobs, absolute
+from robustcs.project.jobs import HERE, Jobs
 from robustcs.project.model import Project, TextSource
+from robustcs.project.pieces import absolute
 from robustcs.protected import protect
 from robustcs.result import Basis
 

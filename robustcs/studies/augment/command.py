@@ -48,8 +48,8 @@ COMMAND = Command(
       robustcs augment --judge gpt=gpt.txt --within 0.03
     """,
     uses=(
-        *SYSTEMS, "new_judgments", "judges", "collection", "metric", "relevance_level", "missing", "order", "depth", "jobs",
-        *UNIT, *SEED,
+        *SYSTEMS, "new_judgments", "judges", "collection", "metric", "relevance_level", "missing", "order", "depth",
+        "jobs", "dask", *UNIT, *SEED,
     ),
     parameters=(
         click.Option(["--conflicts"], type=click.Choice(["keep", "replace", "max", "fail"]), default="keep", show_default=True,

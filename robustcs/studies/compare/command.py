@@ -48,7 +48,7 @@ COMMAND = Command(
       robustcs compare reports/main . --fail-if 'drop>0.02'
       robustcs compare old.toml new.toml --fail-if 'ndcg_cut_3:qr p<0.05'
     """,
-    uses=("metric", "threshold", "jobs", *UNIT, *SEED),
+    uses=("metric", "threshold", "jobs", "dask", *UNIT, *SEED),
     parameters=(
         click.Argument(["old"], metavar="OLD"),
         click.Argument(["new"], metavar="NEW"),

@@ -23,7 +23,7 @@ COMMAND = Command(
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
-    uses=(*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "jobs", *UNIT, *SEED),
+    uses=(*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "jobs", "dask", *UNIT, *SEED),
     on_request=("pairs",),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
