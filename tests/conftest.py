@@ -21,6 +21,9 @@ from robustcs.cli.main import cli, run
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# as the command line has it; here numpy, which reads it once, is imported by the tests first
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # how long an example takes says nothing on a busy machine
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")

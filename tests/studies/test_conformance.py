@@ -50,18 +50,38 @@ def answered(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def result_of(name: str, demo: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture(scope="module")
+def asked() -> dict[str, Any]:
+    """What was asked once, for all tests: by the name of the study in Python, by its line as a command."""
+    return {}
+
+
+@pytest.fixture
+def result(answered: str, asked: dict[str, Any], demo: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What the Python function gives in the folder of the demo."""
-    monkeypatch.chdir(demo)
-    return getattr(robustcs, name)(**KEYWORDS.get(name, {}))
+    if answered not in asked:
+        monkeypatch.chdir(demo)
+        asked[answered] = getattr(robustcs, answered)(**KEYWORDS.get(answered, {}))
+    return asked[answered]
 
 
-def test_python_gives_what_the_command_gives(
-    answered: str, in_demo: Command, demo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    printed = json.loads(in_demo(f"{answered} {ASKED.get(answered, '')} --format json").out)
-    result = result_of(answered, demo, monkeypatch)
-    given = json.loads(to_json(name, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes))
+@pytest.fixture
+def line(answered: str) -> str:
+    """The command line of the study."""
+    return f"{answered} {ASKED.get(answered, '')}"
+
+
+@pytest.fixture
+def as_json(line: str, asked: dict[str, Any], in_demo: Command) -> str:
+    """What the command prints as JSON."""
+    if line not in asked:
+        asked[line] = in_demo(f"{line} --format json").out
+    return str(asked[line])
+
+
+def test_python_gives_what_the_command_gives(answered: str, result: Any, as_json: str) -> None:
+    printed = json.loads(as_json)
+    given = json.loads(to_json(answered, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes))
     assert printed["tables"] == given["tables"] and printed["policy"] == given["policy"]
     assert list(printed["tables"]) == list(result.tables)
     assert sorted(spec.name for spec in result.declared) == sorted(result.tables)
@@ -132,11 +152,13 @@ def test_objects_give_what_files_give(
     demo: Path,
     objects: dict[str, Any],
     own_objects: dict[str, dict[str, Any]],
+    request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if answered == "compare":
         pytest.skip("its sides are projects, which hold their objects themselves")
-    expected = result_of(answered, demo, monkeypatch)
+    expected = request.getfixturevalue("result")
+    monkeypatch.chdir(demo)
     held = own_objects.get(answered, objects)
     if answered == "samples":
         held = held | {"qr": {"people": [held["runs"][f"manual_{number}"] for number in (1, 2, 3)]}}
@@ -155,18 +177,15 @@ def test_objects_give_what_files_give(
 
 
 def test_results_are_short_and_have_every_form(
-    answered: str, in_demo: Command, demo: Path, monkeypatch: pytest.MonkeyPatch
+    answered: str, result: Any, line: str, as_json: str, in_demo: Command, tmp_path: Path
 ) -> None:
-    result = result_of(answered, demo, monkeypatch)
     assert len(repr(result)) < 400 and repr(result).startswith(f"<{type(result).__name__}: ")
-    line = f"{answered} {ASKED.get(answered, '')}"
-    assert result.to_json() == in_demo(f"{line} --format json").out
-    for form in ("latex", "markdown"):
+    assert result.to_json() == as_json
+    files = {"latex": tmp_path / "all.tex", "markdown": tmp_path / "all.md"}
+    in_demo(f"{line} {' '.join(f'--output {file}' for file in files.values())}")
+    for form, file in files.items():
         # a command may show one figure of several
-        printed, given = in_demo(f"{line} --format {form}").out, getattr(result, f"to_{form}")()
-        assert set(printed.splitlines()) <= set(given.splitlines())
-    for name in result.tables:
-        assert result.to_csv(table=name) == in_demo(f"{line} --format csv --table {name}").out
+        assert set(file.read_text("utf-8").splitlines()) <= set(getattr(result, f"to_{form}")().splitlines())
     assert result.to_html() == result._repr_html_()
     study = next(study for study in STUDIES if study.name == answered)
     drawn = [block.slug for block in study.part("show").show(result) if isinstance(block, Figure)]
@@ -180,26 +199,24 @@ def test_results_are_short_and_have_every_form(
             result.plot()
 
 
-def test_every_table_can_be_asked_for(answered: str, in_demo: Command, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = f"{answered} {ASKED.get(answered, '')}"
-    for table in result_of(answered, demo, monkeypatch).tables:
-        printed = json.loads(in_demo(f"{line} --format json --table {table}").out)
-        assert list(printed["tables"]) == [table]
-        assert in_demo(f"{line} --table {table}").out
+def test_every_table_can_be_asked_for(result: Any, line: str, in_demo: Command, tmp_path: Path) -> None:
+    for table in result.tables:
+        files = [tmp_path / f"{table}.{suffix}" for suffix in ("json", "csv", "txt")]
+        in_demo(f"{line} --table {table} {' '.join(f'--output {file}' for file in files)}")
+        as_json, as_csv, shown = (file.read_text("utf-8") for file in files)
+        assert list(json.loads(as_json)["tables"]) == [table]
+        assert result.to_csv(table=table) == as_csv
+        assert shown
+    assert shown == in_demo(f"{line} --table {table}").out
     assert "no table is named 'nothing'" in in_demo(f"{line} --table nothing", code=2).err
 
 
-def test_the_policy_closes_what_a_terminal_shows(answered: str, in_demo: Command) -> None:
-    line = f"{answered} {ASKED.get(answered, '')}"
-    printed = json.loads(in_demo(f"{line} --format json").out)
+def test_the_policy_closes_what_a_terminal_shows(line: str, as_json: str, in_demo: Command) -> None:
     shown = " ".join(in_demo(line).out.split())
-    assert shown.endswith(printed["policy"]["line"])
+    assert shown.endswith(json.loads(as_json)["policy"]["line"])
 
 
-def test_blocks_name_their_tables_and_figures_say_what_they_show(
-    answered: str, demo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result = result_of(answered, demo, monkeypatch)
+def test_blocks_name_their_tables_and_figures_say_what_they_show(answered: str, result: Any) -> None:
     study = next(study for study in STUDIES if study.name == answered)
     for block in study.part("show").show(result):
         if isinstance(block, Table):
