@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
 MOST = 2**31 - 1
 
+#: Systems whose pairs are compared without being asked for: what is done with them grows with the square of their number.
+MOST_COMPARED = 50
+
 #: Shared options that several commands take: what Original, QR and Human are and got,
 FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answers", "gold")
 #: any systems,

@@ -40,7 +40,8 @@ MEASURES = table(
     text("note", "what must be known beside the interval"),
 )  # fmt: skip
 PAIRS = table(
-    "pairs", "The mean difference of two systems over the same turns.",
+    "pairs",
+    "The mean difference of two systems over the same turns. No rows for more than 50 systems unless they are asked for.",
     text("first", header="First"), text("second", header="Second"), text("metric"),
     difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
@@ -94,6 +95,7 @@ def evaluate(
     seed: int = 0,
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
+    every_pair: bool = True,
 ) -> Evaluation:
     """Compare systems.
 
@@ -104,7 +106,7 @@ def evaluate(
     units
         The units of the turns.
     baseline
-        The system that all others are compared with; None compares every pair, the earlier system first.
+        The system that all others are compared with; None compares every pair, the earlier system first, if ``every_pair``.
     slicings
         How the turns are split.
     searched
@@ -117,7 +119,10 @@ def evaluate(
     if baseline is not None and baseline not in scores:
         raise UsageError("no-such-run", f"no run is named {baseline!r}", f"there are {', '.join(names)}")
     check_margin(margin)
-    compared = list(combinations(names, 2)) if baseline is None else [(name, baseline) for name in names if name != baseline]
+    if baseline is not None:
+        compared = [(name, baseline) for name in names if name != baseline]
+    else:
+        compared = list(combinations(names, 2)) if every_pair else []
     means: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []
     families = {}

@@ -14,6 +14,7 @@ from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+from robustcs.studies.study import MOST_COMPARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ def ask(
     margin: float | None = None,
     slices: Any = None,
     find_slices: bool = False,
+    pairs: bool | None = None,
 ) -> Evaluation:
     """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found.
 
@@ -43,6 +45,8 @@ def ask(
         turns.
     find_slices
         Look for slices that score lower than the other turns, by ``slices`` or else by depth and texts.
+    pairs
+        Without a baseline: compare every two systems (default: up to 50 systems).
 
     Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
     nothing to look for them in.
@@ -57,8 +61,13 @@ def ask(
     units = units_of(turns, workspace.project.policy.unit)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    if pairs is None and baseline is None and len(frames) > MOST_COMPARED:
+        left = f"pairs of {len(frames)} systems left out, since they are more than {MOST_COMPARED}: --table pairs has them"
+        told = (*told, left)
+        pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    return evaluate(frames, bounded, units, evaluated, baseline, margin, workspace.project.seed, cut, search)
+    seed = workspace.project.seed
+    return evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
 
 
 def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:

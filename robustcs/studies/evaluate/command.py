@@ -19,7 +19,7 @@ def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
     workspace = call.answered()
-    result = ask(workspace, scores=files, **settings)
+    result = ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
     call.emit(workspace, result, show(result))
 
 

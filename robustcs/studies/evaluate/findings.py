@@ -18,16 +18,16 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     rows = result.measures[result.measures["metric"] == metric]
     best, *others = rows.itertuples()
     label = measure_label(metric)
+    pairs = result.pairs[result.pairs["metric"] == metric]
     near = [row.run for row in others if set(row.letters.split()) & set(best.letters.split())]
     if near:
         beside = f"; {counted(len(near), 'system')} cannot be told from it ({some_of(near, _NAMED)})"
     else:
-        beside = "; all others are told apart from it" if others else ""
+        beside = "; all others are told apart from it" if len(pairs) else ""
     first = Verdict(
         number(best.value, 3), number_interval(best.ci_low, best.ci_high).strip("–"),
         f"is the highest mean {label}, that of {best.run}{beside}", f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
-    pairs = result.pairs[result.pairs["metric"] == metric]
     if not len(pairs):
         return (first,)
     told = int((pairs["p_corrected"] <= ALPHA).sum())

@@ -145,6 +145,7 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
 
 def _figure(result: Evaluation) -> Figure:
     metrics = list(dict.fromkeys(result.measures["metric"]))
+    tested = ": the pairs are tested" if len(result.pairs) else ""
     words = []
     for metric in metrics:
         rows = _part(result.measures, metric)
@@ -155,7 +156,7 @@ def _figure(result: Evaluation) -> Figure:
         "evaluate",
         f"Means of {counted(result.measures['run'].nunique(), 'system')} over {counted(result.evaluated.turns, 'turn')} with"
         f" 95 % intervals for other {result.evaluated.unit}s of this kind. Intervals that overlap do not say that two systems"
-        " are equal: the pairs are tested.",
+        f" are equal{tested}.",
         "Means with intervals. " + "; ".join(words) + ".",
         lambda: draw(result),
     )

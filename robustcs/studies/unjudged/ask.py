@@ -24,12 +24,11 @@ from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
+from robustcs.studies.study import MOST_COMPARED
 from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
-#: Runs whose pairs are compared without being asked for.
-MOST_COMPARED = 50
 
 
 def ask(

@@ -150,3 +150,28 @@ def test_a_search_in_nothing_is_refused(in_demo: Command, tmp_path: Path, comman
     config.write_text('qrels = "qrels.txt"\n[formulations]\nqr.run = "a.txt"\nhuman.run = "a.txt"\n')
     told = in_demo(f"{command} --config {config} --find-slices", 2).err
     assert "--find-slices has nothing to search: neither turn ids nor texts split these turns; name a file" in told
+
+
+def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    turns = [f"{conversation}_1" for conversation in range(1, 8)]
+    scores = []
+    for system in range(51):
+        lines = [f"P_1\t{turn}\t{(system * place + system) % 11 / 10}\n" for place, turn in enumerate(turns)]
+        (tmp_path / f"s{system}").write_text("".join(lines))
+        scores += ["--scores", f"s{system}={tmp_path / f's{system}'}"]
+    line = ["evaluate", "--metric", "P_1", *scores]
+
+    def tables(*arguments: str) -> dict[str, list[dict[str, object]]]:
+        assert run([*line, *arguments, "--format", "json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        told = "pairs of 51 systems left out, since they are more than 50: --table pairs has them"
+        assert (told in printed["notes"]) == (not arguments)
+        return dict(printed["tables"])
+
+    few = tables()
+    assert few["pairs"] == [] and len(few["measures"]) == 51 and {row["letters"] for row in few["measures"]} == {""}
+    assert len(tables("--table", "pairs")["pairs"]) == 51 * 50 // 2
+    assert len(tables("--baseline", "s3")["pairs"]) == 50
+    assert run([*line, "--format", "markdown"]) == 0
+    shown = capsys.readouterr().out
+    assert "told apart" not in shown and "the pairs are tested" not in shown and "pairs of 51 systems left out" in shown
