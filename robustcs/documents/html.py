@@ -108,9 +108,9 @@ def _visible(value: Any) -> Any:
     """All texts inside a JSON value made harmless."""
     if isinstance(value, str):
         return visible(value)
-    if isinstance(value, Mapping):
-        return {key: _visible(entry) for key, entry in value.items()}
-    return list(map(_visible, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return list(map(_visible, value))
+    return {key: _visible(entry) for key, entry in value.items()} if isinstance(value, dict) else value
 
 
 class _Page:

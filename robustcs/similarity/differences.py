@@ -8,6 +8,7 @@ from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
+from robustcs.similarity import porter
 from robustcs.similarity.rouge import tokenizer
 from robustcs.similarity.texts import words
 
@@ -55,6 +56,8 @@ def difference_finder() -> Callable[[str, str], Difference]:
 
     @cache
     def stem(word: str) -> str:
+        if word.isascii() and word.isalnum():  # one token
+            return porter.stem(word) if len(word) > 3 else word
         return " ".join(stems(word)) or word
 
     def find(qr: str, human: str) -> Difference:
