@@ -1,7 +1,8 @@
 """Reports: ``python bench/report.py [DATA]``; DATA is the folder of the public data.
 
-A full report on CAsT 2019 with three runs; and a made test set of 10,000 turns, whose page is opened in headless Chromium
-(playwright and a Chromium are needed for that part).
+A full report on CAsT 2019 with five rewriters, and the same again; and one on a made test set of 10,000 turns, with all of
+three runs judged and with a tenth of it, whose page is opened in headless Chromium (playwright and a Chromium are needed for
+that part).
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ from tempfile import TemporaryDirectory
 
 from measure import ROOT, machine, run_once
 
+#: Rankings and texts of one year, put together to five rewriters; of the two runs of T5 no texts are published, so those of
+#: another rewriter stand beside them.
 CONFIG = """
 name = "CAsT 2019"
 qrels = "{0}/qrels.txt.gz"
 policy = {{ relevance_level = 2 }}
 [formulations]
 original = {{ run = "{0}/runs/bert_base_raw.trec.gz", rewrites = "{0}/topics.json" }}
-qr = {{ run = "{0}/runs/bert_base_cv.trec.gz", rewrites = "{0}/runs/rewrites_cv.jsonl" }}
+"qr:cv" = {{ run = "{0}/runs/bert_base_cv.trec.gz", rewrites = "{0}/runs/rewrites_cv.jsonl" }}
+"qr:t5_bert" = {{ run = "{0}/decaf/bm25_bert_t5.run.gz", rewrites = "{0}/qrqa/Transformer_Plus_Plus_Q.tsv" }}
+"qr:t5_bm25" = {{ run = "{0}/decaf/bm25_t5.run.gz", rewrites = "{0}/qrqa/Transformer_Plus_Plus_Q.tsv" }}
+"qr:raw_bm25" = {{ run = "{0}/decaf/bm25_raw.run.gz", rewrites = "{0}/topics.json:raw_utterance" }}
+"qr:manual_bm25" = {{ run = "{0}/decaf/bm25_manual.run.gz", rewrites = "{0}/topics_resolved.tsv" }}
 human = {{ run = "{0}/runs/bert_base_oracle.trec.gz", rewrites = "{0}/topics_resolved.tsv" }}
 """
 MADE = """
@@ -45,48 +52,44 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "robustcs.toml").write_text(CONFIG.format(data.resolve() / "cast2019"), encoding="utf-8")
-        for label in ("CAsT 2019, first time", "again, nothing changed"):
+        for label in ("CAsT 2019, five rewriters, first time", "again, nothing changed"):
             _report(folder, label)
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        _make(folder)
-        _report(folder, f"{CONVERSATIONS * TURNS:,} turns")
-        _open(folder / "report.html")
+    for judged in (1.0, 0.1):
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            _make(folder, judged)
+            _report(folder, f"{CONVERSATIONS * TURNS:,} turns, {judged:.0%} of the passages judged")
+            if judged == 1:
+                _open(folder / "made" / "report.html")
 
 
 def _report(folder: Path, label: str) -> None:
-    command = [
-        sys.executable,
-        str(ROOT / "cli.py"),
-        "report",
-        "--config",
-        str(folder / "robustcs.toml"),
-        "--output",
-        str(folder),
-    ]
+    config = folder / "robustcs.toml"
+    command = [sys.executable, str(ROOT / "cli.py"), "report", "--config", str(config), "--output", str(folder / "made")]
     cost, _ = run_once(command)
-    page, pdf = (folder.joinpath(f"report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
+    page, pdf = (folder.joinpath(f"made/report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
     print(f"| {label} | {cost.wall:.1f} | {cost.cpu:.1f} | {cost.memory:.0f} | {page:.2f} | {pdf:.2f} |")
 
 
-def _make(folder: Path) -> None:
-    """Texts of ten words out of 20,000, runs of ten passages out of two million, all judged: holes take time, not room."""
+def _make(folder: Path, judged: float) -> None:
+    """Texts of ten words out of 20,000, runs of ten passages out of two million; ``judged``: the share of these, at random."""
     chance = random.Random(16)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(20_000)]
     turns = [f"{topic}_{depth}" for topic in range(1, CONVERSATIONS + 1) for depth in range(1, TURNS + 1)]
-    judged = []
+    lines = []
     files = {name: (folder / f"{name}.trec").open("w") for name in ("original", "qr", "human")}
     texts = {name: (folder / f"{name}.tsv").open("w") for name in files}
     for turn in turns:
         pool = [f"MARCO_{number}" for number in chance.sample(range(2_000_000), 3 * DEPTH)]
-        judged += [f"{turn} 0 {passage} {chance.choice((0, 0, 1, 2, 3))}\n" for passage in pool]
+        graded = pool[: max(1, round(judged * len(pool)))]
+        lines += [f"{turn} 0 {passage} {chance.choice((0, 0, 1, 2, 3))}\n" for passage in graded]
         for name, file in files.items():
             passages = chance.sample(pool, DEPTH)
             file.writelines(f"{turn} Q0 {one} {rank + 1} {DEPTH - rank} {name}\n" for rank, one in enumerate(passages))
             texts[name].write(f"{turn}\t{' '.join(chance.choices(words, k=10))}\n")
     for one in (*files.values(), *texts.values()):
         one.close()
-    (folder / "qrels.txt").write_text("".join(judged))
+    (folder / "qrels.txt").write_text("".join(lines))
     (folder / "robustcs.toml").write_text(MADE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,12 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
     depends_on = [Names(inputs).described(project), command, setting()]
     made, changed = store.find("report", depends_on), 0
     if made is None or not is_whole(folder, made["files"]):
-        made, changed = _made(project, folder, inputs, command, jobs, store)
+        # a tenth of the time would go into looking for cycles, of which there are few
+        gc.disable()
+        try:
+            made, changed = _made(project, folder, inputs, command, jobs, store)
+        finally:
+            gc.enable()
         store.keep("report", depends_on, made)
     for what in made["lacking"]:
         tell(what)
