@@ -138,6 +138,7 @@ def breakdown(
     seed: int = 0,
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
+    pairs: bool = True,
 ) -> Breakdown:
     """Sort every turn into its bin, for every rewriter, measure and threshold (of a measure that is 0 or 1, those that differ).
 
@@ -146,6 +147,7 @@ def breakdown(
     rewritten turns, and a note says so. Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed``
     draws sign patterns where there are too many to try all. ``slicings`` split the turns; in ``searched`` slices are looked for
     in which a rewriter loses more than elsewhere, which raises :class:`UsageError` where there are too few units.
+    ``pairs``: every two rewriters are compared.
     """
     import pandas as pd
 
@@ -177,7 +179,7 @@ def breakdown(
         note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
-    beside = side_by_side(scores, thresholds, units, seed)
+    beside = side_by_side(scores, thresholds, units, seed, pairs)
     found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
     return Breakdown(
         units.stated(evaluated), **frames, **beside, choice=_choice(scores, units, seed),

@@ -15,7 +15,8 @@ def _run(call: Call, show: str | None, details: tuple[str, ...], **split: Any) -
     from robustcs.studies.breakdown.ask import ask
 
     workspace = call.answered()
-    result = ask(workspace, **split)
+    pairs = bool({"rewriter_tests", "rewriter_scores"} & set(call.given["table"]))
+    result = ask(workspace, pairs=pairs or None, **split)
     blocks = shown.show(result, details)
     if show is not None:
         blocks += (shown.show_turns(result, show),)

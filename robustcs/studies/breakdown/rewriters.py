@@ -44,12 +44,12 @@ REWRITERS = table(
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 REWRITER_TESTS = table(
-    "rewriter_tests", "Two rewriters: does one answer more turns than the other?",
+    "rewriter_tests", "Two rewriters: does one answer more turns than the other? Of more than 50 on request.",
     text("first", header="First"), text("second", header="Second"), *_CUT,
     count("only_first", "turns that it alone answers"), count("only_second"), *COMPARED,
 )  # fmt: skip
 REWRITER_SCORES = table(
-    "rewriter_scores", "Two rewriters: the mean difference of their scores.",
+    "rewriter_scores", "Two rewriters: the mean difference of their scores. Of more than 50 on request.",
     text("first", header="First"), text("second", header="Second"), text("metric"),
     difference("difference", "first − second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided"),
@@ -77,8 +77,13 @@ CHOICE = table(
 SIDE_BY_SIDE = (REWRITERS, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)
 
 
-def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int) -> dict[str, pd.DataFrame]:
-    """The tables :data:`SIDE_BY_SIDE`; with one rewriter those of pairs and of a choice have no rows."""
+def side_by_side(
+    scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int, every_pair: bool = True
+) -> dict[str, pd.DataFrame]:
+    """The tables :data:`SIDE_BY_SIDE`; with one rewriter those of pairs and of a choice have no rows.
+
+    Without ``every_pair`` those of pairs have none either, and nobody has letters.
+    """
     rewriters: list[tuple[Any, ...]] = []
     tests: list[dict[str, Any]] = []
     pairs: list[tuple[Any, ...]] = []
@@ -88,13 +93,13 @@ def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: U
     for metric in scores.measures:
         human = scores.human[metric].to_numpy()
         table = np.stack([frame[metric].to_numpy() for frame in scores.rewriters.values()])
-        rows, letters = _score_pairs(metric, names, table, units, seed)
+        rows, letters = _score_pairs(metric, names, table, units, seed) if every_pair else ([], [""] * len(names))
         pairs += rows
         cuts = distinct_thresholds(metric, thresholds)
         for threshold in cuts:
             right, human_right = threshold.holds(table), threshold.holds(human)
             rewriters += _rows(metric, str(threshold), names, table, human, right, human_right, letters, units, seed)
-            tests += _discordant(metric, str(threshold), names, right, units)
+            tests += _discordant(metric, str(threshold), names, right, units) if every_pair else []
             repairs += _repairs(metric, str(threshold), names, right & human_right, human_right, scores.turns)
         if len(names) > 1:
             choices.append(_choice(metric, names, table, units, seed))

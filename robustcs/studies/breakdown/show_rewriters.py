@@ -43,7 +43,8 @@ def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
     cuts = list(dict.fromkeys(zip(result.rewriters["metric"], result.rewriters["threshold"], strict=True)))
     cut = headline_cut(cuts)
     tables = [_rewriters(result, metric) for metric in dict.fromkeys(metric for metric, _ in cuts)]
-    return (_figure(result, cut), *tables, _tests(result, cut), _scores(result), _repairs(result, cuts), _choice(result))
+    pairs = (_tests(result, cut), _scores(result)) if len(result.rewriter_scores) else ()
+    return (_figure(result, cut), *tables, *pairs, _repairs(result, cuts), _choice(result))
 
 
 def _rewriters(result: Breakdown, metric: str) -> Table:
@@ -62,14 +63,18 @@ def _rewriters(result: Breakdown, metric: str) -> Table:
         (number("95 %", group="answered"), lambda row: percent_interval(row.correct_low, row.correct_high)),
         (spec.field("mean"), lambda row: number_of(row.mean, 3)),
         (spec.field("to_human").called("− Human"), lambda row: signed(row.to_human, 3)),
-        "letters",
     ]
     lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in _qa(frame).items())
     note = (
         f"QA errors are the same for all: {lost}. 95 %: in per cent, Wilson's interval for other {result.evaluated.unit}s of"
-        f" this kind. Rewriters that share a letter are not told apart by their mean scores (p ≤ {ALPHA:g} by Holm over the"
-        " pairs), which does not make them equal."
+        " this kind."
     )
+    if len(result.rewriter_scores):
+        columns.append("letters")
+        note += (
+            f" Rewriters that share a letter are not told apart by their mean scores (p ≤ {ALPHA:g} by Holm over the pairs),"
+            " which does not make them equal."
+        )
     caption = f"{measure_label(metric)}: the rewriters side by side"
     return result_table(result, "rewriters", caption, columns, note, rows=frame, by="threshold", slug=f"rewriters-{metric}")
 
@@ -198,12 +203,12 @@ def finding_of_rewriters(result: Breakdown) -> str:
     interval = "" if math.isnan(best.mean_low) else f" ({number_interval(best.mean_low, best.mean_high)})"
     own = set(best.letters.split())
     near = [row.rewriter for row in rows.itertuples() if row.rewriter != best.rewriter and own & set(row.letters.split())]
-    apart = [row.rewriter for row in rows.itertuples() if row.rewriter not in (*near, best.rewriter)]
+    apart = [row.rewriter for row in rows.itertuples() if own and row.rewriter not in (*near, best.rewriter)]
     said = f"By {measure_label(cut[0])}, {best.rewriter} is highest of {len(rows)} rewriters"
     said += f" with {number_of(best.mean, 3)}{interval}"
     said += f"; {some_of(near, 3)} cannot be told from it" if near else ""
     said += f"; {some_of(apart, 3)} {'is' if len(apart) == 1 else 'are'} lower" if apart else ""
-    said += f" (p ≤ {ALPHA:g}, Holm over {counted(_pairs(result), 'pair')})."
+    said += f" (p ≤ {ALPHA:g}, Holm over {counted(_pairs(result), 'pair')})." if own else "."
     none = next(row for row in at(result.repairs, cut).itertuples() if row.answered_by == "none")
     return (
         f"{said} No rewriter repairs {none.count} of the turns that the Human question answers ({percent(none.share)}),"

@@ -335,3 +335,17 @@ def test_cells_say_where_units_are_too_few(in_copy: Command, tmp_path: Path) -> 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:
     result = read(in_demo("breakdown --metric set_F --metric nDCG@3 --format json").out)
     assert list(dict.fromkeys(row["metric"] for row in result["tables"]["bins"])) == ["set_F", "ndcg_cut_3"]
+
+
+def test_many_rewriters_are_compared_with_each_other_on_request(in_demo: Command) -> None:
+    line = "breakdown --metric ndcg_cut_3 --threshold '>0'" + "".join(f" --qr r{n}=runs/stem_qr.trec" for n in range(50))
+    few = json.loads(in_demo(f"{line} --format json").out)
+    told = "pairs of 51 rewriters left out, since they are more than 50"
+    assert f"{told}: --table rewriter_tests and --table rewriter_scores have them" in few["notes"]
+    tables = few["tables"]
+    assert tables["rewriter_tests"] == tables["rewriter_scores"] == []
+    assert len(tables["rewriters"]) == 51 and {row["letters"] for row in tables["rewriters"]} == {""}
+    shown = in_demo(f"{line} --format markdown").out
+    assert "share a letter" not in shown and "told apart" not in shown
+    every = json.loads(in_demo(f"{line} --table rewriter_scores --format json").out)
+    assert len(every["tables"]["rewriter_scores"]) == 51 * 50 // 2 and not any(told in note for note in every["notes"])
