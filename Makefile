@@ -3,7 +3,7 @@
 # make docs   the docs as a site, into site, its links followed
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
-# make bench  what robustcs takes beside other tools, into bench/README.md (an hour; that page tells of parts)
+# make bench  what robustcs takes beside other tools, into bench/README.md (half an hour; that page tells of parts)
 # make audit  known vulnerabilities of the locked versions, where the network can be reached
 # make lock   the lock files anew, with the newest versions that setup.cfg and optional.in allow
 # Each makes its own environment in .venv with the versions of the lock files, which pip checks by their hashes; only
