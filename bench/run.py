@@ -129,7 +129,7 @@ def table(results: Mapping[str, Any]) -> list[str]:
     if any(why == OTHER for _, why in told):
         lines += ["", "¹ Prints other means than trec_eval: it orders ties in its own way."]
     if any(found["earlier"] for found in results.values()):
-        lines += ["", f"² Takes more than {LONG:.0f} s: measured before, and not again beside the others of its row."]
+        lines += ["", f"² Takes, or needs what takes, more than {LONG:.0f} s: measured before, not again beside the others."]
     for tool, why in sorted(told):
         lines += ["", f"Without {tool}: {why}."] if why != OTHER else []
     return lines
