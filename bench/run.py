@@ -48,8 +48,8 @@ def measured(
     given = environment(cache)
     told = {}
     kept = {tool: cost for tool, cost in before["costs"].items() if cost[0] > LONG} if before else {}
-    if before and "ranx, cold" in kept:
-        kept["ranx, warm"] = before["costs"]["ranx, warm"]  # has what the other compiled
+    if before and "ranx, cold" in kept and (warm := before["costs"].get("ranx, warm")):
+        kept["ranx, warm"] = warm  # needs what the other compiled
     with TemporaryDirectory() as small, TemporaryDirectory() as name:
         for folder, made in ((small, row.tiny), (name, row.tiny if tiny else row.made)):
             run_once([sys.executable, str(HERE / "collection.py"), folder, *made.split()], given)
