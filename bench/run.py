@@ -150,7 +150,8 @@ def aims(results: Mapping[str, Any]) -> list[str]:
         for name in rows:
             ours = getattr(costs[name]["robustcs"], field)
             for tool, cost in costs[name].items():
-                if tools(tool):
+                # wall time says nothing beside that of another hour
+                if tools(tool) and not (field == "wall" and tool in results[name]["earlier"]):
                     theirs = getattr(cost, field)
                     yield ours / max(theirs, 1e-3), ROWS[name].label, f"{ours:.3g} beside {theirs:.3g} of {tool}"
 
