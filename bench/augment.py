@@ -14,7 +14,7 @@ import numpy as np
 
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -38,7 +38,9 @@ def main(data: Path) -> None:
     start = time.process_time()
     qrels = read_qrels(folder / "qrels.txt.gz")
     builder = PoolBuilder(qrels.turns, qrels)
-    pool = builder.build([builder.collect(rank_run(read_run(path), POLICY)) for path in largest])
+    for path in largest:
+        builder.add(collect_run(builder.turns, rank_run(read_run(path), POLICY)))
+    pool = builder.build()
     grades = pool.grades(qrels)
     named = ", ".join(map(str, measures))
     print(f"{RUNS} runs of CAsT 2019, {len(pool.turns)} turns, {len(pool):,} pairs; measures {named}")

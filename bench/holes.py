@@ -31,7 +31,7 @@ from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix  # noqa: E402
 from robustcs.evaluation.measures import parse_measure  # noqa: E402
 from robustcs.evaluation.ranking import rank_run  # noqa: E402
-from robustcs.evaluation.run_pool import NEVER, Grades, PoolBuilder, RunPool  # noqa: E402
+from robustcs.evaluation.run_pool import NEVER, Grades, PoolBuilder, RunPool, collect_run  # noqa: E402
 from robustcs.inputs.qrels import read_qrels  # noqa: E402
 from robustcs.inputs.runs import read_run  # noqa: E402
 from robustcs.policy import EvaluationPolicy  # noqa: E402
@@ -91,7 +91,9 @@ def truth(name: str, data: Path) -> tuple[RunPool, Grades, tuple[str, ...]]:
     paths = [next(folder.glob(f"{start}*.gz")) for start in collection.runs]
     qrels = read_qrels(folder / collection.qrels)
     builder = PoolBuilder(qrels.turns, qrels)
-    whole = builder.build([builder.collect(rank_run(read_run(path), POLICY)) for path in paths])
+    for path in paths:
+        builder.add(collect_run(builder.turns, rank_run(read_run(path), POLICY)))
+    whole = builder.build()
     pool, grades = stripped(whole, whole.grades(qrels))
     return pool, grades, tuple(collection.runs.values())
 

@@ -34,7 +34,7 @@ from bench.pages import put
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.run_pool import PoolBuilder, RunPool
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.inputs.labels import read_labels
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
@@ -90,7 +90,9 @@ def read_truth(data: Path, name: str) -> Truth:
     files = files[:: len(files) // 6][:6] if name == "DL 2021" else files
     files += sorted((folder / "decaf").glob("*.run.gz"))
     builder = PoolBuilder(qrels.turns, qrels)
-    pool = builder.build([builder.collect(rank_run(read_run(file), POLICY)) for file in files])
+    for file in files:
+        builder.add(collect_run(builder.turns, rank_run(read_run(file), POLICY)))
+    pool = builder.build()
     human = pool.grades(qrels)
     units = units_of(pool.turns)
     return Truth(pool, human, pool.score(human[None], MEASURES, POLICY)[0], units, units.codes[pool.pair_turns])
@@ -100,8 +102,7 @@ def read_truth(data: Path, name: str) -> Truth:
 def read_confusions(data: Path) -> np.ndarray:
     """float64[23, 4, 4]: cumulated over its labels, how often a judge gives each where people give a grade."""
     people = read_qrels(data / "llmjudge" / "human.qrels.gz")
-    builder = PoolBuilder(people.turns, people)
-    pool = builder.build([])
+    pool = PoolBuilder(people.turns, people).build()
     human = pool.grades(people)[:-1].astype(int)
     found = []
     for file in sorted((data / "llmjudge" / "judges").iterdir()):
