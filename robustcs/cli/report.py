@@ -42,6 +42,7 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
       results/                  every result as JSON
       figures/                  SVG and PDF, as wide as a page and as a column
     Running it again computes only what changed: inputs, settings, program.
+    --jobs N answers its questions side by side.
 
     \b
     Examples:

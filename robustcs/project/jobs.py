@@ -10,7 +10,7 @@ import pickle
 import signal
 import stat
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 from robustcs.errors import InterruptedWorkError, UsageError
 from robustcs.inputs.memory import MemoryFile
 from robustcs.inputs.urls import url_of
-from robustcs.project.pieces import File, Outcome, outcomes, pieces
+from robustcs.project.pieces import File, Outcome, outcome, outcomes, pieces
 
 T = TypeVar("T")
+U = TypeVar("U")
 #: Bytes of runs from which further processes are worth their start; fewer are read sooner by one.
 WORTH = 64 << 20
 
@@ -56,6 +57,19 @@ class Jobs:
             for file in files:
                 yield next(done) if file in elsewhere else work(*file)
 
+    def all(self, work: Callable[[U], Any], items: Sequence[U], files: Iterable[Path]) -> Generator[Outcome, None, None]:
+        """What comes of ``work`` of every item, in this order; ``files`` are those that it reads.
+
+        Several processes work on the items where there are several of both, and nothing that only this process can read;
+        ``work``, the items and what comes of them can be pickled. Raises :class:`InterruptedWorkError` as :meth:`each` does.
+        """
+        if self.processes == 1 or len(items) < 2 or any(map(_only_here, files)):
+            yield from (outcome(work, item) for item in items)
+            return
+        from joblib import delayed
+
+        yield from _in_processes((delayed(outcome)(work, item, os.getcwd()) for item in items), self.processes)
+
     def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
         if not files:
             return
@@ -65,7 +79,9 @@ class Jobs:
 
             done = on_cluster(self.dask, packed, files)
         else:
-            done = _in_processes(packed, files, self.processes)
+            from joblib import delayed
+
+            done = _in_processes((delayed(outcomes)(packed, piece) for piece in pieces(files, self.processes)), self.processes)
         with closing(done):
             for piece in done:
                 for outcome in piece:
@@ -88,20 +104,21 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     return Jobs(processes, dask or "")
 
 
-def _in_processes(packed: bytes, files: Sequence[File], processes: int) -> Generator[list[Outcome], None, None]:
-    from joblib import Parallel, delayed
+def _in_processes(calls: Iterable[Any], processes: int) -> Generator[Any, None, None]:
+    """What joblib's delayed calls give, in their order."""
+    from joblib import Parallel
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # nothing is shared by files, so that none is left behind
     parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
     with _without_ctrl_c():
-        done = parallel(delayed(outcomes)(packed, piece) for piece in pieces(files, processes))
+        done = parallel(calls)
     try:
-        for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
-            yield piece
+        for given in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
+            yield given
     except TerminatedWorkerError:
         advice = "if memory ran out, give fewer --jobs"
-        raise InterruptedWorkError("a process that read runs was ended from outside", advice) from None
+        raise InterruptedWorkError("a process that worked for this one was ended from outside", advice) from None
     finally:
         with warnings.catch_warnings(action="ignore"):  # it tells of work that nobody needs any more
             done.close()

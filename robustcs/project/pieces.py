@@ -7,11 +7,12 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from robustcs.errors import InputError, RobustcsError
 from robustcs.inputs.urls import url_of
 
+U = TypeVar("U")
 #: A run: its role, and its file.
 File = tuple[str, Path]
 #: The same as the user named it, and from the root: other processes work in folders of their own.
@@ -22,7 +23,7 @@ _PIECES = 8
 
 
 class Outcome(NamedTuple):
-    """What came of a file.
+    """What came of a file, or of another piece of work.
 
     worker
         Who says so, where that is another machine.
@@ -56,6 +57,16 @@ def outcomes(packed: bytes, files: Iterable[Place]) -> list[Outcome]:
         except (RobustcsError, OSError) as error:
             return [*found, Outcome(error=error)]
     return found
+
+
+def outcome(work: Callable[[U], Any], item: U, folder: str | None = None) -> Outcome:
+    """What comes of ``work`` of one item; called in another process with the ``folder`` that this one works in."""
+    if folder is not None:
+        os.chdir(folder)
+    try:
+        return Outcome(work(item))
+    except (RobustcsError, OSError) as error:
+        return Outcome(error=error)
 
 
 def _as_given(error: InputError, place: Path, path: Path) -> InputError:

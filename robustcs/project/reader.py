@@ -43,6 +43,11 @@ U = TypeVar("U")
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 
+def untracked(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
+    """The same items; nobody is told how far they are."""
+    return items
+
+
 class Inputs:
     """The inputs of one command, each read when it is needed and once; none of them is written to from now on.
 
@@ -54,7 +59,7 @@ class Inputs:
 
     takes_samples = False
 
-    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = lambda items, what, total: items):
+    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = untracked):
         self.project = project
         self.jobs = jobs
         self.track = track

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,11 @@ from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
-from robustcs.project.files import protect_inputs
+from robustcs.project.files import input_files, protect_inputs
 from robustcs.project.jobs import HERE, Jobs
 from robustcs.project.model import Project
 from robustcs.project.parts import only
-from robustcs.project.reader import Track
+from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import ask, contents, shown_inputs
@@ -30,6 +31,9 @@ from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
+
+#: In the place of a question: the cards of turns, and what ``robustcs compare`` needs later.
+_TURNS, _STATE = -2, -1
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def make_report(
     folder: Path = Path(),
     command: str = "",
     jobs: Jobs = HERE,
-    track: Track = lambda items, what, total: items,
+    track: Track = untracked,
     tell: Callable[[str], None] = lambda message: None,
     store: Store | None = None,
 ) -> Report:
@@ -55,7 +59,7 @@ def make_report(
 
     What could not be asked although something was given for it is named with what it would need. ``folder`` is that of the
     project file, to which inputs are named relative; ``command`` stands in the provenance; ``tell`` is told of every question
-    before it is answered.
+    before it is answered. With several processes as ``jobs``, questions are answered and figures drawn side by side.
 
     Raises :class:`UsageError` where nothing could be asked, and :class:`InputError` for a broken file.
     """
@@ -63,25 +67,36 @@ def make_report(
     source_date()  # a wrong one is told before the work
     store = store or Store(None)
     names = Names(folder)
+    every = [group[0] for group in questions()]
+    parts, failed = _parts(project, every)
+    kept_as = {number: every[number].key for number in parts} | {_TURNS: "turns", _STATE: "state"}
+    parts |= dict.fromkeys((_TURNS, _STATE), _turn_part(project))
+    depends = {number: names.described(part) for number, part in parts.items()}
+    found = {number: store.find(kept_as[number], depends[number]) for number in parts}
+    waiting = [(number, part) for number, part in parts.items() if found[number] is None]
+    work = partial(_work, names, *((HERE, untracked) if jobs.processes > 1 else (jobs, track)))
     answers: list[tuple[Question, dict[str, Any]]] = []
-    lacking: list[str] = []
-    for group in questions():
-        question = group[0]
-        try:
-            part = question.part(project)
-            tell(question.title)
-            answer = partial(ask, group, part, names, jobs, track)
-            answers.append((question, store.get(question.key, names.described(part), answer)))
-        except UsageError as error:
-            if question.given(project):
-                lacking.append(f"{question.title} ({names.hide(str(error))})")
-    if not answers:
-        start = "name your files in robustcs.toml, which robustcs init writes from a folder"
-        raise UsageError("nothing-to-report", "no analysis has the inputs it needs", "; ".join(lacking) or start)
-    tell("Every turn")
-    part = _turn_part(project)
-    turns = store.get("turns", names.described(part), lambda: _turns(part, names, jobs, track))
-    state = store.get("state", names.described(part), lambda: _state(part, names, jobs, track))
+    with closing(jobs.all(work, waiting, input_files(project))) as outcomes:
+        for number in parts:
+            if number == _TURNS and not answers:
+                start = "name your files in robustcs.toml, which robustcs init writes from a folder"
+                needed = "; ".join(_lacking(project, every, failed, names))
+                raise UsageError("nothing-to-report", "no analysis has the inputs it needs", needed or start)
+            if number != _STATE:
+                tell("Every turn" if number == _TURNS else every[number].title)
+            if found[number] is None:
+                result, error, _ = next(outcomes)
+                if isinstance(error, UsageError) and number >= 0:
+                    failed[number] = error
+                    continue
+                if error is not None:
+                    raise error
+                store.computed.append(kept_as[number])
+                found[number] = store.keep(kept_as[number], depends[number], result)
+            if number >= 0:
+                answers.append((every[number], found[number]))
+    lacking = _lacking(project, every, failed, names)
+    turns, state = found[_TURNS], found[_STATE]
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
     document = _with_latex(_document(project, answers, lacking, inputs, turns["cards"], command), answers)
@@ -91,6 +106,33 @@ def make_report(
     tell("HTML and PDF")
     files |= {"report.html": render_html(document).encode("utf-8", "replace"), "report.pdf": render_pdf(document)}
     return Report(document, files, store.computed)
+
+
+def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Project], dict[int, UsageError]]:
+    """By place of every question: the part of the project that it looks at, or why it cannot be asked."""
+    parts, failed = {}, {}
+    for number, question in enumerate(every):
+        try:
+            parts[number] = question.part(project)
+        except UsageError as error:
+            failed[number] = error
+    return parts, failed
+
+
+def _lacking(project: Project, every: Sequence[Question], failed: Mapping[int, UsageError], names: Names) -> list[str]:
+    """What was not answered although something was given for it, and what it needs."""
+    some = [number for number in sorted(failed) if every[number].given(project)]
+    return [f"{every[number].title} ({names.hide(str(failed[number]))})" for number in some]
+
+
+def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> Any:
+    """What a report keeps of a part of the project, by place of the question; may be called in another process."""
+    number, part = item
+    if number == _TURNS:
+        return _turns(part, names, jobs, track)
+    if number == _STATE:
+        return _state(part, names, jobs, track)
+    return ask(questions()[number], part, names, jobs, track)
 
 
 def _turn_part(project: Project) -> Project:
