@@ -67,6 +67,10 @@ def _run(arguments: list[str], show: bool) -> int:
     try:
         if any("\0" in argument for argument in arguments):  # only a Python program can give one
             raise UsageError("bad-argument", "an argument with a NUL character", "leave it out")
+        if "SOURCE_DATE_EPOCH" in os.environ:
+            from robustcs.documents.dates import source_date
+
+            source_date()  # scipy cannot even be imported with a wrong one
         ended = cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as end:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from robustcs.cli.main import run
@@ -20,6 +25,15 @@ def test_what_is_no_date_is_told(monkeypatch: pytest.MonkeyPatch, text: str) -> 
 def test_dates(monkeypatch: pytest.MonkeyPatch, text: str, seconds: int | None) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", text)
     assert source_date() == seconds
+
+
+def test_a_wrong_date_is_told_before_anything_is_imported(demo: Path) -> None:
+    """In a process of its own: numpy reads the variable too, when scipy is imported."""
+    program = "from robustcs.cli.main import main; main()"
+    given = dict(os.environ, SOURCE_DATE_EPOCH="abc")
+    done = subprocess.run([sys.executable, "-c", program, "breakdown"], cwd=demo, env=given, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "robustcs: SOURCE_DATE_EPOCH is 'abc'; write seconds since 1970, or unset it\n"
 
 
 def test_a_figure_and_a_report_say_it_before_they_write(demo, tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
