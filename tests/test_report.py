@@ -396,6 +396,7 @@ def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest
 def test_an_unchanged_report_asks_reads_and_draws_nothing(
     small: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # at midnight another day begins
     assert run(["report", "--output", "made"]) == 0
     written = contents(small / "made")
     code = (
