@@ -47,8 +47,10 @@ def measured(
     """
     given = environment(cache)
     told = {}
-    kept = {tool: cost for tool, cost in before["costs"].items() if cost[0] > LONG} if before else {}
-    if before and "ranx, cold" in kept and (warm := before["costs"].get("ranx, warm")):
+    costs_before = before["costs"] if before else {}
+    anew = ("robustcs", *LIMITS)  # all others stand beside these
+    kept = {tool: cost for tool, cost in costs_before.items() if cost[0] > LONG and tool not in anew}
+    if "ranx, cold" in kept and (warm := costs_before.get("ranx, warm")):
         kept["ranx, warm"] = warm  # needs what the other compiled
     with TemporaryDirectory() as small, TemporaryDirectory() as name:
         for folder, made in ((small, row.tiny), (name, row.tiny if tiny else row.made)):
@@ -65,7 +67,7 @@ def measured(
                     run_once(command, given)
                     started.add(call)
                 except RuntimeError as error:
-                    if tool in ("robustcs", *LIMITS):
+                    if tool in anew:
                         raise
                     told[tool] = str(error)
             if tool in told:
@@ -73,7 +75,7 @@ def measured(
         load = os.getloadavg()[0]
         costs, outputs = measure(commands, repeats, given)
     ours = row.read("robustcs", outputs["robustcs"])
-    for tool in set(costs) - {"robustcs", *LIMITS}:
+    for tool in costs.keys() - set(anew):
         theirs = row.read(tool, outputs[tool])
         both = zip(ours, theirs, strict=False)
         same = len(ours) == len(theirs) and all(isclose(*two, abs_tol=1.01 * row.within) for two in both)
