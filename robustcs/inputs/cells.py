@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -92,20 +92,14 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
     return np.repeat(found, np.diff(first, append=len(cells)))
 
 
-class _Exact(NamedTuple):
-    """float64[n]: the numbers to the last bit, where ``regular`` (bool[n])."""
-
-    values: npt.NDArray[np.float64]
-    regular: npt.NDArray[np.bool_]
-
-
-def _exact(cells: Ids) -> _Exact:
+def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Numbers to the last bit, and which cells are regular."""
     digits, shift, negative, regular = _decimals(cells)
     # a whole number and a power of ten that are floats: their quotient is rounded once
     values = digits.astype(np.float64)
     values /= _POWERS[shift].astype(np.float64)
     np.negative(values, out=values, where=negative)
-    return _Exact(values, regular & (digits < _EXACT))
+    return values, regular & (digits < _EXACT)
 
 
 def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> bool:
@@ -123,8 +117,8 @@ def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray
 
 def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
     """float64[n]: the numbers, to the last bit those of ``float``; None where one is none."""
-    exact = _exact(cells)
-    return exact.values if _read_others(cells, exact.regular, exact.values) else None
+    values, regular = _exact(cells)
+    return values if _read_others(cells, regular, values) else None
 
 
 def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:

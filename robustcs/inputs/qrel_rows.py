@@ -8,6 +8,7 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import is_turn_id
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.trec_lines import QRELS_COLUMNS
 
 
 def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
@@ -38,7 +39,7 @@ def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int
         lines.append(line)
     problems.raise_if_any()
     if not rows:
-        advice = "a qrels file has lines of: turn iteration document grade"
+        advice = f"a qrels file has lines of: {' '.join(QRELS_COLUMNS)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
     return rows, lines
 

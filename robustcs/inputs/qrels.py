@@ -17,15 +17,14 @@ import numpy as np
 from robustcs.errors import MAX_PROBLEMS, ProblemList, at_line, input_error
 from robustcs.inputs.columns import Column, Columns, Field, Layout, line_of_row, read_columns
 from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
-from robustcs.inputs.trec_lines import MS_MARCO, is_plain
+from robustcs.inputs.plain import kind_unless_plain
+from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import is_irds
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
-
-    from robustcs.inputs.kinds import Identified
 
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
@@ -41,7 +40,7 @@ def _advise(columns: int) -> str:
 
 _LAYOUT = Layout(
     what="qrels file",
-    columns=("turn", "iteration", "document", "grade"),
+    columns=QRELS_COLUMNS,
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("grade", 3, "integer")),
     more=False,
     advise=_advise,
@@ -141,7 +140,7 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     """
     if is_irds(source):
         return _read_ir_datasets(os.fspath(source))
-    found = _identified(source)
+    found = kind_unless_plain(source, "qrels")
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
         from robustcs.inputs.qrel_rows import checked_rows
@@ -159,15 +158,6 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     if not three:
         return qrels
     return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
-
-
-def _identified(path: str | os.PathLike[str]) -> Identified | None:
-    """What a file is that is no qrels of TREC by its looks. Raises :class:`InputError` for one of another kind."""
-    if is_plain(path, len(_LAYOUT.columns)):
-        return None
-    from robustcs.inputs.kinds import refuse_other_kinds
-
-    return refuse_other_kinds(path, "qrels")
 
 
 def _columns(rows: list[tuple[str, str, int]]) -> Columns:

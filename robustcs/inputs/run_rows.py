@@ -16,6 +16,7 @@ from robustcs.inputs.numbers import finite_number, whole_number
 from robustcs.inputs.records import decimal_number, is_turn_id
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.trec_lines import RUN_COLUMNS
 
 _LARGEST_RANK = 10**9
 
@@ -66,7 +67,7 @@ def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> Colum
         rows.append((code, str(row.document).strip(), score, rank))
     problems.raise_if_any()
     if not rows and read is _from_table:
-        advice = "a run has lines of: turn Q0 document rank score tag"
+        advice = f"a run has lines of: {' '.join(RUN_COLUMNS)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")

@@ -16,13 +16,12 @@ import numpy as np
 from robustcs.errors import input_error
 from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, read_columns
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.trec_lines import MS_MARCO, is_plain
+from robustcs.inputs.plain import kind_unless_plain
+from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
-
-    from robustcs.inputs.kinds import Identified
 
 
 def _advise(columns: int) -> str:
@@ -34,7 +33,7 @@ def _advise(columns: int) -> str:
 
 _LAYOUT = Layout(
     what="run",
-    columns=("turn", "Q0", "document", "rank", "score", "tag"),
+    columns=RUN_COLUMNS,
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "single")),
     more=True,
     advise=_advise,
@@ -94,7 +93,7 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     Raises :class:`InputError` for malformed lines, with all of them (bounded), and for a file of another kind.
     """
     name = Path(path).name if name is None else name
-    found = _identified(path)
+    found = kind_unless_plain(path, "run")
     if found is not None and "run" in found.kinds and found.shape != "lines":
         from robustcs.inputs.run_rows import checked_rows
 
@@ -103,15 +102,6 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     if found is not None and found.family in MS_MARCO:
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
     return _from_trec(name, read_columns(path, _layout(ranks)), ranks)
-
-
-def _identified(path: str | os.PathLike[str]) -> Identified | None:
-    """What a file is that is no run of TREC by its looks. Raises :class:`InputError` for one of another kind."""
-    if is_plain(path, len(_LAYOUT.columns)):
-        return None
-    from robustcs.inputs.kinds import refuse_other_kinds
-
-    return refuse_other_kinds(path, "run")
 
 
 class ScatteredError(Exception):
@@ -125,7 +115,7 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
     :class:`ScatteredError` where a turn goes on after another one has begun.
     """
     name = Path(path).name if name is None else name
-    found = _identified(path)
+    found = kind_unless_plain(path, "run")
     if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
         yield read_run(path, name, ranks)
         return

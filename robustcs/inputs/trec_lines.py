@@ -1,41 +1,25 @@
-"""Lines of TREC, told by what stands in them: runs, qrels, and two kinds that look the same.
-
-Most runs and qrels are such files; they are told without :mod:`robustcs.inputs.kinds`, which has to know every other format.
-"""
+"""Lines of TREC, told by what stands in them: runs, qrels, and two kinds that look the same."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 
-from robustcs.inputs.heads import first_lines
-
 Rows = Sequence[Sequence[str]]
 
+#: The columns of runs and of qrels, as a user knows them.
+RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
+QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
 #: What three columns without a line of names are called.
 MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
 #: Lines that are looked at.
 LINES = 50
-#: Bytes in which that many lines of a run stand; fewer lines do as well.
-_HEAD = 1 << 13
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
 #: No persona of iKAT has more statements.
 _MOST_STATEMENTS = 60
-
-
-def is_plain(path: str | os.PathLike[str], columns: int) -> bool:
-    """Is every line at the beginning one of a run of TREC, with 6 ``columns``, or of qrels, with 4?
-
-    Then it is nothing else; False where it has to be looked at more closely.
-    """
-    if columns == 6:
-        return are_run([line.split() for line in first_lines(path, _HEAD)[:LINES]])
-    lines = first_lines(path)
-    return are_qrels([line.split() for line in lines[:LINES]]) and not are_ptkb(map(str.split, lines))
 
 
 def are_run(rows: Rows) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from robustcs.errors import InputError
 from robustcs.evaluation.documents import as_documents
+from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.documents import are_passage_ids
@@ -64,11 +65,11 @@ def choose_judgments(folder: Folder) -> Judged | None:
     known.sort(key=lambda one: _order(one, others))
     chosen = known[0]
     folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
-    pairs = _pairs(chosen.qrels)
+    pairs = grades_by_pair(chosen.qrels)
     judges: list[str] = []
     for one in known[1:]:
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
-        own = _pairs(one.qrels)
+        own = grades_by_pair(one.qrels)
         if not shared:
             folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
         elif len(own.keys() & pairs) > len(own) / 2:
@@ -99,17 +100,6 @@ def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
         -sum(bool(turns & cells) for cells in others), "new" in words, not any(word.startswith("qrel") for word in words),
         "human" not in words, -len(turns), -len(one.qrels), one.file.path,
     )  # fmt: skip
-
-
-def _pairs(qrels: Qrels) -> dict[tuple[str, str], int]:
-    """(turn, passage) → grade."""
-    documents = qrels.documents.to_pylist()
-    return {
-        (qrels.turns[turn], documents[document]): grade
-        for turn, document, grade in zip(
-            qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True
-        )
-    }
 
 
 def _of_a_judge(one: Judged) -> bool:

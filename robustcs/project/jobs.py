@@ -57,13 +57,17 @@ class Jobs:
             for file in files:
                 yield next(done) if file in elsewhere else work(*file)
 
-    def all(self, work: Callable[[U], Any], items: Sequence[U], files: Iterable[Path]) -> Generator[Outcome, None, None]:
+    def side_by_side(self, items: Sequence[Any], files: Sequence[Path]) -> bool:
+        """Whether :meth:`all` has several processes work on the items; those of a cluster read runs and do nothing else."""
+        return self.processes > 1 and not self.dask and len(items) > 1 and not any(map(_only_here, files))
+
+    def all(self, work: Callable[[U], Any], items: Sequence[U], files: Sequence[Path]) -> Generator[Outcome, None, None]:
         """What comes of ``work`` of every item, in this order; ``files`` are those that it reads.
 
         Several processes work on the items where there are several of both, and nothing that only this process can read;
         ``work``, the items and what comes of them can be pickled. Raises :class:`InterruptedWorkError` as :meth:`each` does.
         """
-        if self.processes == 1 or len(items) < 2 or any(map(_only_here, files)):
+        if not self.side_by_side(items, files):
             yield from (outcome(work, item) for item in items)
             return
         from joblib import delayed
@@ -84,10 +88,10 @@ class Jobs:
             done = _in_processes((delayed(outcomes)(packed, piece) for piece in pieces(files, self.processes)), self.processes)
         with closing(done):
             for piece in done:
-                for outcome in piece:
-                    if outcome.error is not None:
-                        raise outcome.error
-                    yield outcome.result
+                for one in piece:
+                    if one.error is not None:
+                        raise one.error
+                    yield one.result
 
 
 #: All of them in this process.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,12 +50,12 @@ def outcomes(packed: bytes, files: Iterable[Place]) -> list[Outcome]:
     work = _unpacked(packed)
     found: list[Outcome] = []
     for role, path, place in files:
-        try:
-            found.append(Outcome(work(role, place)))
-        except InputError as error:
-            return [*found, Outcome(error=_as_given(error, place, path))]
-        except (RobustcsError, OSError) as error:
-            return [*found, Outcome(error=error)]
+        one = outcome(partial(work, role), place)
+        if isinstance(one.error, InputError):
+            one = Outcome(error=_as_given(one.error, place, path))
+        found.append(one)
+        if one.error is not None:
+            break
     return found
 
 

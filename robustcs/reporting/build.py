@@ -74,9 +74,10 @@ def make_report(
     depends = {number: names.described(part) for number, part in parts.items()}
     found = {number: store.find(kept_as[number], depends[number]) for number in parts}
     waiting = [(number, part) for number, part in parts.items() if found[number] is None]
-    work = partial(_work, names, *((HERE, untracked) if jobs.processes > 1 else (jobs, track)))
+    files_read = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
+    work = partial(_work, names, *((HERE, untracked) if jobs.side_by_side(waiting, files_read) else (jobs, track)))
     answers: list[tuple[Question, dict[str, Any]]] = []
-    with closing(jobs.all(work, waiting, input_files(project))) as outcomes:
+    with closing(jobs.all(work, waiting, files_read)) as outcomes:
         for number in parts:
             if number == _TURNS and not answers:
                 start = "name your files in robustcs.toml, which robustcs init writes from a folder"
@@ -91,7 +92,6 @@ def make_report(
                     continue
                 if error is not None:
                     raise error
-                store.computed.append(kept_as[number])
                 found[number] = store.keep(kept_as[number], depends[number], result)
             if number >= 0:
                 answers.append((every[number], found[number]))

@@ -8,7 +8,6 @@ import json
 import platform
 import re
 import time
-from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,20 +33,12 @@ class Store:
         self.used: set[str] = set()
         self.computed: list[str] = []
 
-    def get(self, name: str, depends_on: Any, compute: Callable[[], Any]) -> Any:
-        """The kept value, or the new one of ``compute``; values are JSON.
+    def find(self, name: str, depends_on: Any) -> Any:
+        """The value that was kept; None where there is none.
 
         The key is a checksum of ``depends_on`` (JSON) together with the program's own files and the versions of
-        :data:`LIBRARIES`, so that a value is used again only where nothing changed.
+        :data:`LIBRARIES`, so that a value is found only where nothing changed.
         """
-        kept = self.find(name, depends_on)
-        if kept is not None:
-            return kept
-        self.computed.append(name)
-        return self.keep(name, depends_on, compute())
-
-    def find(self, name: str, depends_on: Any) -> Any:
-        """The kept value of :meth:`get`; None where there is none."""
         key = _key(name, depends_on)
         self.used.add(key)
         if self.folder is not None and not self.fresh:
@@ -56,7 +47,8 @@ class Store:
         return None
 
     def keep(self, name: str, depends_on: Any, value: Any) -> Any:
-        """Keep ``value``; as it will be found again."""
+        """Keep a ``value`` that was computed; as it will be found again."""
+        self.computed.append(name)
         text = json.dumps(value, ensure_ascii=True)
         if self.folder is not None:
             write_text(self.folder / _key(name, depends_on), text, make_parents=True)
