@@ -45,7 +45,7 @@ def test_one_comparison_keeps_its_p() -> None:
 
 def test_copies_of_a_comparison_cost_nothing() -> None:
     """What Holm multiplies by their number: a family of the same comparison has its p."""
-    sums = np.repeat(np.random.default_rng(3).normal(1.0, 1, (1, 12)), 20, axis=0)
+    sums = np.repeat(np.random.default_rng(3).normal(2.0, 1, (1, 12)), 20, axis=0)
     tests = paired_tests(sums, np.ones(12), 0)
     assert max_t_family(tests, sums, 0).p == pytest.approx([tests[0].p] * 20)
     assert holm_family(tests).p == pytest.approx([20 * tests[0].p] * 20)
