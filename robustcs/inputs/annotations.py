@@ -16,7 +16,7 @@ Forms are told apart by their columns:
 ``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``; it is read as data
 (JSON, or a Python literal) and never evaluated. Offsets count characters from 0, the end is not part of the snippet. Beside the
 entities there may stand ``"answer_confidence": {"very_low": false, "low": true, …}``. ``WorkTimeInSeconds`` is the time taken,
-and a row counts as accepted where ``Approve`` is marked, as rejected where only ``Reject`` is.
+and ``AssignmentStatus`` says whether a row was accepted (``Approved``) or rejected (``Rejected``).
 """
 
 from __future__ import annotations

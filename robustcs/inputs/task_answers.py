@@ -78,9 +78,12 @@ def confidence_in(value: Any) -> int | None:
 
 
 def accepted_by(row: Mapping[str, Any]) -> bool | None:
-    """What those who ordered the task say of a row of MTurk: a mark to approve it, a reason to reject it, or nothing."""
-    approve, reject = (str(row.get(name) or "").strip() for name in ("Approve", "Reject"))
-    return True if approve else False if reject else None
+    """Return whether a row of MTurk was approved or rejected, by its ``AssignmentStatus``; None where neither happened.
+
+    The marks ``Approve`` and ``Reject`` decide nothing: in released files scripts have set them on assignments whose status
+    stayed ``Submitted``.
+    """
+    return {"approved": True, "rejected": False}.get(str(row.get("AssignmentStatus") or "").strip().lower())
 
 
 def selection_in(

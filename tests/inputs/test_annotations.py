@@ -189,15 +189,17 @@ def test_a_text_longer_than_the_csv_module_allows(tmp_path: Path) -> None:
 def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
     levels = dict.fromkeys(("very_low", "low", "medium", "high", "very_high"), False)
     rows = []
-    for marked, seconds, approve, reject in (
-        (["high"], "63", "x", ""), (["low", "high"], "", "", "too long"), ([], "12.5", "", " "),
-        (["very_low"], "0", "x", "why"),
+    # the marks Approve and Reject decide nothing: only the status says what happened
+    for marked, seconds, status, approve, reject in (
+        (["high"], "63", "Approved", "", "too long"), (["low", "high"], "", "Rejected", "x", ""),
+        ([], "12.5", "Submitted", "", "too long"), (["very_low"], "0", "", "x", "why"),
     ):  # fmt: skip
         task = [{"answer_confidence": {**levels, **dict.fromkeys(marked, True)}, **answer((0, 3))[0]}]
-        rows.append(mturk("w", repr(task), WorkTimeInSeconds=seconds, Approve=approve, Reject=reject))
+        marks = {"AssignmentStatus": status, "Approve": approve, "Reject": reject}
+        rows.append(mturk("w", repr(task), WorkTimeInSeconds=seconds, **marks))
     (text,) = read_annotations(write_csv(tmp_path / "a.csv", rows))[0].values()
     assert [(one.confidence, one.seconds, one.accepted) for one in text.annotations] == [
-        (4, 63, True), (None, None, False), (None, 12.5, None), (1, 0, True),
+        (4, 63, True), (None, None, False), (None, 12.5, None), (1, 0, None),
     ]  # fmt: skip
     plain = tmp_path / "plain.jsonl"
     row = {"turn": "1", "passage": "p", "worker": "w", "text": TEXT, "snippets": []}
@@ -237,7 +239,7 @@ SENTENCES = ["Mix flour and water.", "Wait a day."]
 def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
     listed = repr([[text, f"1_2--p1--{place}"] for place, text in enumerate(SENTENCES)])
     row = {"WorkerId": "w1", "Input.turn_id": "1_2", "Input.passage_id": "p1", "Input.query": "How?", "Input.sentences": listed,
-           "WorkTimeInSeconds": "75", "Approve": "x", "Answer.1_2--p1--0.on": "False", "Answer.1_2--p1--1.on": "True",
+           "WorkTimeInSeconds": "75", "AssignmentStatus": "Approved", "Answer.1_2--p1--0.on": "False", "Answer.1_2--p1--1.on": "True",
            "Answer.1_3--p2--0.on": ""}  # fmt: skip
     released = write_csv(tmp_path / "s.csv", [row])
     plain = tmp_path / "s.jsonl"

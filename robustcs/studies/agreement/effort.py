@@ -27,7 +27,8 @@ WORK = table(
     text("of", "annotation; paragraph: the sum over its sentences of the mean of their annotations", "One"),
     count("timed", "how many have a time"), number("seconds", "median", "median seconds"),
     number("seconds_low", "95 %, Woodruff's interval over units; null for fewer than five"), number("seconds_high"),
-    number("seconds_mean", header="mean"), count("checked", "annotations that were accepted or rejected"),
+    number("seconds_mean", header="mean"),
+    count("checked", "annotations whose status is Approved or Rejected (JSONL: that say accepted true or false)"),
     share("accepted", "of those checked"), number("accepted_low", "95 %, Wilson by units; null for fewer than five"),
     number("accepted_high"), count("units"), text("note", "what must be known beside the intervals"),
 )  # fmt: skip

@@ -182,9 +182,12 @@ def _work(result: SnippetAgreement) -> Table:
         (spec.field("seconds_mean"), lambda row: number(row.seconds_mean, 0)), (spec.field("accepted"), accepted),
     ]  # fmt: skip
     checked = result.work[result.work["checked"] > 0]
-    note = "Seconds as the files tell them. 95 %: Woodruff's interval of the median."
+    note = (
+        "Seconds as given in the files. 95 %: Woodruff's interval of the median. Accepted: annotations with the status Approved,"
+        " of those with the status Approved or Rejected; others, such as Submitted, are not counted."
+    )
     if len(checked) and (checked["accepted"] == 1).all():
-        note += " None is rejected: files are often released without what was rejected, and then say nothing of acceptance."
+        note += " No annotation is rejected: many files are released without their rejected rows and cannot show acceptance."
     return result_table(result, "work", "What did annotations take, and how many were accepted?", columns, note)
 
 
