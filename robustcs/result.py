@@ -28,6 +28,8 @@ class Evaluated:
         Turns that at least one run (or file) lacks: scored 0 or dropped, as the policy says.
     unit, units
         What intervals and tests take as independent, and how many of them; empty where the result has none by units.
+    unit_note
+        Why the unit is not the conversation, where that was not asked for; also among ``notes``.
     as_given
         Systems whose per-turn scores stand beside runs.
     """
@@ -40,6 +42,7 @@ class Evaluated:
     _: KW_ONLY
     unit: str = ""
     units: int = 0
+    unit_note: str = ""
     as_given: tuple[str, ...] = ()
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -155,6 +155,14 @@ class Layers:
         return Cards(self.slug, self.caption, tuple(cards))
 
 
+#: What verdicts are about, in the order in which users ask.
+Subject = Literal[
+    "blame", "drop", "unjudged", "similarity", "rewording", "systems", "differences", "judgments", "reading", "clarification",
+    "other", "bias", "agreement",
+]  # fmt: skip
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """One thing to know: a number, and the sentence that it carries.
@@ -162,7 +170,7 @@ class Verdict:
     number, interval
         ``40 %`` and its 95 % interval ``31–49``, which is empty where there is none.
     text
-        A sentence of plain words that goes on from the number: ``of the turns fail …``.
+        A sentence of plain words that holds the number, without a full stop, or one that goes on from it: ``of the turns …``.
     basis
         What the number goes over, with its denominator: ``69 of 173 turns``.
     weight
@@ -171,6 +179,12 @@ class Verdict:
         The colour that stands for it: ``qa``, ``qr`` or ``correct``, as for the bins; empty for none.
     about
         The heading that tells more.
+    subject
+        What it is about; None for the subject of the question that it answers.
+    caveat
+        Why it is less certain than it looks, in whole sentences.
+    barred
+        It may not open a report.
     """
 
     number: str
@@ -180,6 +194,9 @@ class Verdict:
     weight: float
     tone: str = ""
     about: str = ""
+    subject: Subject | None = None
+    caveat: str = ""
+    barred: bool = False
 
     @property
     def between(self) -> str:
@@ -188,9 +205,12 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """All of it as one sentence."""
+        """All of it as one sentence, and its caveat."""
+        caveat = f" {self.caveat}" if self.caveat else ""
+        if self.number in self.text:
+            return f"{self.text} ({'; '.join(filter(None, (self.between, self.basis)))}).{caveat}"
         between = f" ({self.between})" if self.interval else ""
-        return f"{self.number}{between} {self.text} ({self.basis})."
+        return f"{self.number}{between} {self.text} ({self.basis}).{caveat}"
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def render_pdf(document: Document) -> bytes:
 
 
 def _opening(opening: Opening) -> dict[str, Any]:
-    names = ("number", "between", "text", "basis", "tone")
+    names = ("number", "between", "text", "caveat", "basis", "tone")
     return {
         "what": _line(opening.what),
         "verdicts": [{name: _line(getattr(verdict, name)) for name in names} for verdict in opening.verdicts],

@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.data import to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table
+from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
+from robustcs.project.trust import limited, limits_of_qrels, limits_of_result
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
+from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
 from robustcs.studies.study import Answer, Question
 from robustcs.version import __version__
@@ -54,7 +56,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         files |= _data_files(question, answer, inputs)
     kept = {
         "findings": [finding for answer in answers for finding in answer.findings],
-        "verdicts": encode([verdict for answer in answers for verdict in answer.verdicts]),
+        "verdicts": encode(_verdicts(key, answers, workspace)),
         "reading": first.reading,
         "overview": encode(shown[: len(overview)]),
         "blocks": encode(shown[len(overview) :]),
@@ -69,6 +71,18 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
     text = json.dumps(kept, ensure_ascii=False)
     hidden = names.hide(text)
     return kept if hidden == text else dict(json.loads(hidden))
+
+
+def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:
+    """The verdicts of a section with what limits them."""
+    read = any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
+    limits = limits_of_qrels(workspace.qrels) if read else []
+    found = []
+    for answer in answers:
+        families = [family for result in answer.results.values() for family in getattr(result, "families", {}).values()]
+        mine = [*limits, *limits_of_result(answer.evaluated, families)]
+        found += [limited(of_question(key, verdict), mine) for verdict in answer.verdicts]
+    return found
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:

@@ -8,26 +8,22 @@ from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Layers, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
+from robustcs.project.trust import limited, limits_of_sources
 from robustcs.reporting.answers import OTHER, READ
 from robustcs.reporting.codec import decode
+from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
 from robustcs.wording import counted, some_of
 
 Kept = Mapping[str, Any]
-#: Verdicts that open a report, and how many of them one question may give.
-VERDICTS, VERDICTS_OF_ONE = 3, 2
 
 
 def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
-    """What was compared on what, the verdicts with the most at stake, and the first table and figure that a question offers."""
-    chosen: list[Verdict] = []
-    every = [verdict for question, kept in answers for verdict in _verdicts(question, kept)]
-    for verdict in sorted(every, key=lambda one: -one.weight):
-        if sum(other.about == verdict.about for other in chosen) < VERDICTS_OF_ONE and len(chosen) < VERDICTS:
-            chosen.append(verdict)
+    """What was compared on what, the verdicts that open a report, and the first table and figure that a question offers."""
+    every = {question.key: _verdicts(project, question, kept) for question, kept in answers}
     kept = opens(answers)
     blocks = [_named(block, project, kept) for block in decode(kept["overview"])]
-    return Opening(_what(project, kept), tuple(chosen), tuple(blocks))
+    return Opening(_what(project, kept), headlines(every), tuple(blocks))
 
 
 def opens(answers: Sequence[tuple[Question, Kept]]) -> Kept:
@@ -41,10 +37,12 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
 
     ``opened``: its table and figure open the report, and do not stand here again.
     """
-    verdicts = _verdicts(question, kept)
-    worst = max(verdicts, key=lambda verdict: verdict.weight, default=None)
-    sentences = [worst.sentence] if worst else kept["findings"][:1]
-    more = [Paragraph(verdict.sentence) for verdict in verdicts if verdict is not worst]
+    verdicts = in_order(_verdicts(project, question, kept))
+    told = [verdict.sentence for verdict in verdicts]
+    if verdicts and verdicts[0].barred:  # all are, for those that are not come first
+        told.insert(0, verdicts[0].caveat)
+    sentences = told[:1] or kept["findings"][:1]
+    more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
     placed = list(zip(decode(kept["blocks"]), kept["places"], strict=True))
     if not opened:
@@ -68,8 +66,11 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     return shown
 
 
-def _verdicts(question: Question, kept: Kept) -> list[Verdict]:
-    return [replace(verdict, about=question.title) for verdict in decode(kept["verdicts"])]
+def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]:
+    """The verdicts of a question; those that rest on judgments with what limits the qrels of ``project``."""
+    judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
+    limits = limits_of_sources(project) if judged else []
+    return [limited(replace(verdict, about=question.title), limits) for verdict in decode(kept["verdicts"])]
 
 
 def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> Any:

@@ -89,7 +89,7 @@ class Units:
     def stated(self, evaluated: Evaluated) -> Evaluated:
         """``evaluated`` with these units in its policy line, and among its notes why they are no conversations."""
         notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
-        return replace(evaluated, notes=notes, unit=self.kind, units=self.count)
+        return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
 
 
 def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:

@@ -27,8 +27,9 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
     pairs = f"{int(best['pairs']):,} passages of {counted(result.evaluated.turns, 'turn')}"
     kappa = float(best["kappa"])
     closest = Verdict(
-        number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), said, pairs, (1 - kappa) / 2
-    )
+        number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), said, pairs, (1 - kappa) / 2,
+        subject="agreement",
+    )  # fmt: skip
     bias = result.bias[(result.bias["slice"] == ALL) & result.bias["ratio"].notna()]
     if not len(bias):
         return (closest,)

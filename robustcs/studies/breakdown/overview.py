@@ -113,7 +113,8 @@ def _lost(result: Breakdown, cut: Cut, best: str, who: str) -> Verdict:
     said = f"of {label} is what {who} {'loses' if loses else 'gains'} against Human"
     ends = (row["ci_low"], row["ci_high"]) if loses else (-row["ci_high"], -row["ci_low"])
     lost = abs(float(row["difference"]))
-    return Verdict(plain(lost, 3), number_interval(*ends).strip("–"), said, f"mean of {result.evaluated.turns} turns", lost)
+    return Verdict(plain(lost, 3), number_interval(*ends).strip("–"), said, f"mean of {result.evaluated.turns} turns", lost,
+                   subject="drop")  # fmt: skip
 
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:

@@ -37,6 +37,6 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
         said += f"; the smallest difference among them is {number(float(closest), 3)}"
     apart = Verdict(
         f"{100 * told / len(pairs):.0f} %", "", said, f"{told} of {len(pairs)} pairs; p ≤ {ALPHA:g},"
-        f" {result.families[metric].describe()}", 0.1 * (1 - told / len(pairs)),
+        f" {result.families[metric].describe()}", 0.1 * (1 - told / len(pairs)), subject="differences",
     )  # fmt: skip
     return first, apart

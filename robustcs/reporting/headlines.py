@@ -1,0 +1,42 @@
+"""Which verdicts open a report, and in what order: by what users ask first, the worst first within a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, islice, zip_longest
+
+from robustcs.documents.document import SUBJECTS, Subject, Verdict
+
+#: Verdicts that open a report.
+_MOST = 3
+#: Question → what its verdicts are about, unless they say otherwise.
+_SUBJECTS: Mapping[str, Subject] = {
+    "breakdown": "blame", "answers": "blame", "unjudged": "unjudged", "correlate": "similarity", "robustness": "rewording",
+    "evaluate": "systems", "augment": "judgments", "clariq": "clarification", "audit": "bias",
+}  # fmt: skip
+
+
+def of_question(key: str, verdict: Verdict) -> Verdict:
+    """Return the verdict with its subject, by the question that it answers."""
+    return verdict if verdict.subject else replace(verdict, subject=_SUBJECTS.get(key, "other"))
+
+
+def in_order(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return the verdicts by subject, the worst first within each; those that may not open a report come last."""
+    return sorted(verdicts, key=lambda one: (one.barred, SUBJECTS.index(one.subject or "other"), -one.weight))
+
+
+def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
+    """Return the verdicts that open a report, by question: one of every subject before a second one of any.
+
+    Where rankings are studied, reading comprehension comes after them. The agreement of a judge never comes first.
+    """
+    every = [
+        replace(one, subject="reading") if key == "answers" and "breakdown" in verdicts else one
+        for key, some in verdicts.items() for one in some if not one.barred
+    ]  # fmt: skip
+    by_subject = [list(some) for _, some in groupby(in_order(every), key=lambda one: one.subject)]
+    turns = (one for turn in zip_longest(*by_subject) for one in turn if one is not None)
+    chosen = in_order(islice(turns, _MOST))
+    return tuple(chosen) if chosen and chosen[0].subject != "agreement" else ()

@@ -1,0 +1,108 @@
+"""What limits a verdict: qrels of models, of positives alone, too few conversations, families that cannot be significant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robustcs.documents.document import SUBJECTS, Verdict
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import Project
+from robustcs.project.trust import (
+    Limit,
+    limited,
+    limits_of_qrels,
+    limits_of_result,
+    limits_of_sources,
+    limits_of_turns,
+)
+from robustcs.result import Evaluated
+from robustcs.statistics.families import Family
+from robustcs.statistics.units import units_of
+
+EVALUATED = Evaluated(EvaluationPolicy(), "runs", 70, 0)
+
+
+def subjects(limits: list[Limit], bars: bool) -> set[str]:
+    return {subject for limit in limits for subject in limit.subjects if limit.bars == bars}
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Qrels:
+    path = tmp_path / "qrels.txt"
+    path.write_text("1_1 0 a 0\n1_1 0 b 2\n")
+    return read_qrels(path)
+
+
+@pytest.mark.parametrize(
+    ("grades", "said"),
+    [([0, 2], ""), ([0, 0], ""), ([1, 1], "one grade (1)"), ([2, 3], "positive grades only (2 to 3)"), ([-1, 1], "")],
+)
+def test_positives_alone_bar_the_judged_share(judged: Qrels, grades: list[int], said: str) -> None:
+    limits = limits_of_qrels(replace(judged, grades=np.array(grades, dtype=np.int16)))
+    assert subjects(limits, bars=True) == ({"unjudged"} if said else set()) and not subjects(limits, bars=False)
+    assert all(said in limit.reason for limit in limits)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("qrels.txt", ""), ("qrels-gpt4o.txt", "gpt"), ("Llama_3.qrels", "Llama"), ("2023.umbrela.jsonl", "umbrela"),
+     ("smallms.txt", ""), ("egptian.txt", "")],
+)  # fmt: skip
+def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str) -> None:
+    limits = limits_of_sources(Project(qrels=Path("gpt4") / name))  # folders do not count
+    assert bool(limits) == bool(model)
+    if model:
+        assert f"the name of the qrels, {name}, names a model ({model})" in limits[0].reason
+        assert limits[0].reason.startswith("By model judgments, not human ones: ")
+        # what needs no judgments is not limited, and what compares judges with people is no headline
+        assert subjects(limits, bars=True) == {"bias", "agreement"}
+        assert subjects(limits, bars=False) == set(SUBJECTS) - {"bias", "agreement", "similarity", "clarification"}
+
+
+def test_qrels_that_are_those_of_a_judge() -> None:
+    (first, _) = limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt"), "mine": Path("a.txt")}))
+    assert first.reason == "By model judgments, not human ones: the qrels are those of judge mine."
+    assert not limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt")})) and not limits_of_sources(Project())
+
+
+def turns(conversations: int) -> list[str]:
+    return [f"{one}_{turn}" for one in range(1, conversations + 1) for turn in (1, 2, 3)]
+
+
+def test_fewer_than_five_conversations_stand_on_every_card() -> None:
+    (limit,) = limits_of_turns(turns(4), "conversation")
+    assert limit.subjects == SUBJECTS and not limit.bars and "there are only 4 conversations" in limit.reason
+    assert not limits_of_turns(turns(4), "turn")  # asked for
+    assert not limits_of_turns((), "conversation")
+    (same,) = limits_of_result(units_of(turns(4)).stated(EVALUATED))
+    assert same == limit
+
+
+def test_five_conversations_cannot_show_a_difference_and_six_can() -> None:
+    limits = limits_of_turns(turns(5), "conversation")
+    assert subjects(limits, bars=True) == {"differences"} and "blame" in subjects(limits, bars=False)
+    assert limits[0].reason == "No p-value can reach 0.05 with 5 conversations: the smallest possible is 0.062."
+    assert limits_of_result(units_of(turns(5)).stated(EVALUATED)) == limits
+    assert limits_of_turns(turns(6), "conversation") == [] == limits_of_result(units_of(turns(6)).stated(EVALUATED))
+
+
+def test_a_family_that_cannot_reach_the_level_bars_its_differences() -> None:
+    enough = units_of(turns(10)).stated(EVALUATED)
+    weak = Family(np.ones(3), 0.25, True, "no p-value can reach 0.05: the smallest possible is 0.25")
+    limits = limits_of_result(enough, [weak, Family(np.ones(3), 0.002, True, "")])
+    assert {limit.reason for limit in limits} == {"No p-value can reach 0.05: the smallest possible is 0.25."}
+    assert subjects(limits, bars=True) == {"differences"} and "systems" in subjects(limits, bars=False)
+    assert not limits_of_result(enough, [replace(weak, note="")])
+
+
+def test_a_verdict_tells_its_own_limits_each_once() -> None:
+    verdict = Verdict("40 %", "", "of the turns fail", "4 of 10 turns", 0.4, subject="blame", caveat="Three turns left out.")
+    told = limited(verdict, [Limit(("blame",), "One."), Limit(("drop",), "Two.", bars=True), Limit(SUBJECTS, "One.")])
+    assert (told.caveat, told.barred) == ("Three turns left out. One.", False)
+    assert told.sentence == "40 % of the turns fail (4 of 10 turns). Three turns left out. One."
+    assert limited(verdict, [Limit(("blame",), "Two.", bars=True)]).barred and limited(replace(verdict, barred=True), []).barred
