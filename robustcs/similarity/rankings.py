@@ -96,9 +96,10 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
 
 
 def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
-    """bool[T]: both lists have the same documents in the same order."""
-    same = np.bincount(pair.row[pair.first == pair.second], minlength=len(pair.turns))
-    return np.asarray((pair.lengths == same[:, None]).all(axis=1))
+    """Return bool[T]: both lists have the same documents in the same order, down to the depth of the shallower run."""
+    depth = int(pair.lengths.max(axis=0, initial=0).min())
+    same = np.bincount(pair.row[(pair.first == pair.second) & (pair.first <= depth)], minlength=len(pair.turns))
+    return np.asarray((np.minimum(pair.lengths, depth) == same[:, None]).all(axis=1))
 
 
 def overlap(pair: RankingPair, k: int) -> Values:

@@ -58,6 +58,9 @@ class QuestionPairs:
         float[n]: place in the conversation, NaN where the id does not say.
     original, qr, human
         One text per turn; None where a turn has no Original text.
+    apart
+        How many further turns were left out because their text equals Human's and their ranking does not, and how many turns
+        have Human's text and a ranking.
     """
 
     rewriter: str
@@ -71,6 +74,7 @@ class QuestionPairs:
     qr: Sequence[str]
     human: Sequence[str]
     rule: str | None = None
+    apart: tuple[int, int] = (0, 0)
 
 
 _MEASURES = (text("x", "similarity of QR and Human text"), text("y", "similarity of the answers"))
@@ -127,7 +131,13 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Correlate(Result):
-    """Similarity of questions against that of answers; ``rule`` says what Human ✓ means, as in :class:`QuestionPairs`."""
+    """Similarity of questions against that of answers.
+
+    rule
+        What Human ✓ means, as in :class:`QuestionPairs`.
+    apart
+        Rewriter → what :class:`QuestionPairs` says of turns that were left out.
+    """
 
     study = "correlate"
 
@@ -139,6 +149,7 @@ class Correlate(Result):
     encoders: pd.DataFrame
     corners: Corners = field(default_factory=Corners)
     rule: str | None = None
+    apart: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
@@ -206,6 +217,7 @@ def correlate_similarity(
         encoders=used,
         corners=corners,
         rule=pairs[0].rule,
+        apart={pair.rewriter: pair.apart for pair in pairs},
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.evaluation.thresholds import Threshold, reachable_thresholds
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.questions import check_similarities, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
-from robustcs.studies.correlate.pairs import Choose, read_question_pairs
+from robustcs.studies.correlate.pairs import read_question_pairs
 from robustcs.studies.encoders import load_encoders
 
 #: The first one places the outliers.
@@ -23,7 +22,6 @@ def ask(
     similarities: Sequence[str] = (),
     use: str | None = None,
     sentence_transformer: str | None = None,
-    correct: Threshold | Choose | None = None,
     stem: bool = True,
     corners: tuple[float, float, float, float] = (0.9, 0.4, 0.8, 0.8),
     with_original: bool = False,
@@ -42,8 +40,6 @@ def ask(
         A, B, C, D of the outliers: similarity > A but answers < B, or similarity < C but answers > D.
     with_original
         Compare Original with Human as well, like one more rewriter.
-    correct
-        The threshold from which an answer counts as correct, or what chooses it; by default the project's first.
     """
     import pandas as pd
 
@@ -52,9 +48,7 @@ def ask(
     similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
     check_similarities(similarities, given)
     encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
-    project = workspace.project
-    correct = correct or reachable_thresholds(project.thresholds, project.metrics)[0]
-    pairs, evaluated = read_question_pairs(workspace, answers_by, correct, with_original)
+    pairs, evaluated = read_question_pairs(workspace, answers_by, with_original)
     filled = []
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)

@@ -20,10 +20,11 @@ def _run(call: Call, details: tuple[str, ...], **settings: Any) -> None:
 
 
 COMMAND = Command(
-    """Do similar questions get similar answers? Correlations, and the turns that break them.
+    """Do similar questions get similar answers? Correlations, and the turns that are exceptions.
 
-    An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. The first measure
-    and threshold say which answers are correct. Several rewriters stand side by side in one table and one figure.
+    An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. An answer is
+    correct by the first --metric that is not binary (default: NDCG@3) and the --threshold nearest to 0.5, as in the report.
+    Several rewriters stand side by side in one table and one figure.
 
     \b
     Examples:

@@ -1,39 +1,58 @@
-"""What question similarity says of the answers, in plain sentences with their numbers."""
+"""How similar questions and answers go together, in plain sentences with their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, similarity_label
+from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
-    """How well question similarity tells answer similarity, for the rewriter where it does least."""
+    """How strongly question and answer similarity correlate for the rewriter where they do least, and the exceptions."""
     x, y = (names[0] for names in result.chosen)
-    rows = result.correlations
-    rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+    rows = _first(result)
     rows = rows[rows["value"].notna()]
     if not len(rows):
         return ()
     row = rows.loc[rows["value"].idxmin()]
-    outliers = result.outliers[result.outliers["rewriter"] == row["rewriter"]]
-    whose = f" of {row['rewriter']}" if result.pairs["rewriter"].nunique() > 1 else ""
-    corners = corner_counts(result, row["rewriter"]).removeprefix("Turns that do not fit: ").rstrip(".")
+    rewriter = str(row["rewriter"])
+    exceptions = int((result.outliers["rewriter"] == rewriter).sum())
+    value = number(row["value"], 2)
+    of = f"{rewriter}, the lowest of {len(rows)} rewriters; " if len(rows) > 1 else ""
+    left, equal = result.apart.get(rewriter, (0, 0))
     return (
         Verdict(
-            number(row["value"], 2), number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
-            f"is the correlation (Pearson's r) of {similarity_label(x)} between QR{whose} and Human with"
-            f" {answers_label(y)}; of the turns that break it there are {corners}",
-            _over(result, row), len(outliers) / row["turns"],
+            value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
+            f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
+            f"{of}{_over(result, row)}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
+            exceptions / row["turns"], subject="similarity", caveat=_caveat(left, equal), barred=2 * left > equal,
         ),
     )  # fmt: skip
 
 
-def _over(result: Correlate, row: Mapping[Any, Any]) -> str:
+def _first(result: Correlate) -> pd.DataFrame:
+    """Pearson's r of the first x and y over all turns, a row for every rewriter."""
+    x, y = (names[0] for names in result.chosen)
+    rows = result.correlations
+    return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+
+
+def _caveat(left: int, equal: int) -> str:
+    """That ``left`` of ``equal`` turns with Human's text were left out, and what it means if they are more than half."""
+    if not left:
+        return ""
+    doubt = " The run probably answered other texts." if 2 * left > equal else ""
+    return f"{counted(left, 'turn')} left out: text equals Human's, ranking does not.{doubt}"
+
+
+def _over(result: Correlate, row: pd.Series) -> str:
     """``215 turns``, and whether they are more than the judged ones, of which other answers speak."""
     rows = result.correlations
     same = (rows["x"] == row["x"]) & (rows["y"] == row["y"]) & (rows["rewriter"] == row["rewriter"])
@@ -43,21 +62,19 @@ def _over(result: Correlate, row: Mapping[Any, Any]) -> str:
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
-    """The correlation of the first x and y over all turns, and how many turns break it; several rewriters in one sentence."""
+    """The correlation of the first x and y over all turns, and the exceptions; several rewriters in one sentence."""
     x, y = (names[0] for names in result.chosen)
-    rows = result.correlations
-    rows = rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
+    rows = _first(result)
     what = f"Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
     if len(rows) == 1:
-        row = next(rows.itertuples())
-        said = f"Over {_over(result, row._asdict())}, {what} is {with_interval(row._asdict(), 'value', 2)}."
-        said += f" {corner_counts(result, row.rewriter)}"
+        row = rows.iloc[0]
+        said = (
+            f"Over {_over(result, row)}, {what} is {with_interval(row, 'value', 2)}. {corner_counts(result, row['rewriter'])}."
+        )
     else:
         by_rewriter = [
-            f"{row.rewriter} {with_interval(row._asdict(), 'value', 2)}"
-            for row in rows.sort_values("value", ascending=False, kind="stable").itertuples()
+            f"{row['rewriter']} {with_interval(row, 'value', 2)} over {_over(result, row)}"
+            for _, row in rows.sort_values("value", ascending=False, kind="stable").iterrows()
         ]
-        said = f"{what[0].upper()}{what[1:]}, by rewriter: {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
-    return (
-        f"{said} This is a correlation of turns: it does not say that question similarity would order systems as judgments do.",
-    )
+        said = f"{what}, by rewriter: {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
+    return (f"{said} A correlation over turns does not show that the rewriter with the more similar questions is better.",)

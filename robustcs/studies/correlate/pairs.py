@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.documents.headline import Cut, headline_of
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import averaged, evaluate
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import (
     answered_by_run,
@@ -51,28 +52,27 @@ from robustcs.wording import counted, some_of, told_once
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Measures → the one that says whether an answer is correct, and from which score.
-Choose = Callable[[Sequence[str]], tuple[str, Threshold]]
-
 #: Passages whose overlap Figure 2 of the error-analysis paper shows.
 DEFAULT_DEPTH = 1000
 
 
 def read_question_pairs(
-    workspace: Workspace, answers: Sequence[str], correct: Threshold | Choose, with_original: bool = False
+    workspace: Workspace, answers: Sequence[str], with_original: bool = False
 ) -> tuple[list[QuestionPairs], Evaluated]:
     """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
 
     ``answers`` names the y: columns of the project's answer similarity, or what
     :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
     else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
-    whether QR is correct. ``correct`` says which answers are: a threshold on the first evaluation measure, or a choice of both.
-    ``with_original`` compares Original with Human as well, like one more rewriter.
+    whether QR is correct, by the measure and threshold of :func:`~robustcs.documents.headline.headline_of`. ``with_original``
+    compares Original with Human as well, like one more rewriter.
+
+    Where runs say how alike answers are, turns whose text equals Human's but whose ranking does not are left out: the run
+    answered another text, or the ranker is not deterministic, and neither is about rewriting.
 
     Raises :class:`UsageError` where texts are missing, or everything that a y needs.
     """
-    choose: Choose = (lambda names: (names[0], correct)) if isinstance(correct, Threshold) else correct
-    reader = _Reader(workspace, choose, with_original)
+    reader = _Reader(workspace, with_original)
     pairs = reader.pairs(answers)
     missing = set().union(*reader.missing.values())
     reader.notes += told_once(reader.left_out)
@@ -89,10 +89,10 @@ def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix
 class _Reader:
     """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
-    def __init__(self, workspace: Workspace, choose: Choose, with_original: bool):
+    def __init__(self, workspace: Workspace, with_original: bool):
         self.workspace = workspace
         self.project = workspace.project
-        self.choose = choose
+        self.thresholds = reachable_thresholds(self.project.thresholds, self.project.metrics)
         self.notes: list[str] = []
         self.left_out: list[tuple[str, str, str]] = []
         self.missing: dict[str, set[str]] = {}
@@ -211,7 +211,7 @@ class _Reader:
                 name = "answer_jaccard" if self.basis == "answers" else f"overlap_{DEFAULT_DEPTH}"
                 wanted.append(parse_answer_measure(name))
             if scores is not None:
-                wanted.append(parse_answer_measure("{}{}".format(*self._rule(scores))))
+                wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
             raise UsageError(
@@ -238,14 +238,22 @@ class _Reader:
             known = set().union(*(series.index for series in values.values()))
             texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
         ours, theirs = texts[part.name], texts[self.human.name]
-        if part.name in self._pairs:
-            pair = self._pairs[part.name]
+        apart: tuple[str, ...] = ()
+        equal = 0
+        if self.basis == "runs" and not any(one.kind == "given" for one in wanted):
+            pair = self._paired(part.name)
             ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
-            alike = {turn: bool(same) for turn, same, answered in ranked if answered}
-            self.notes += fit(ours, theirs, alike).doubts(part.name, "Human")
-        turns = sorted(ours.keys() & theirs.keys(), key=turn_sort_key)
+            found = fit(ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered})
+            apart, equal = found.equal_apart, len(found.equal)
+            self.notes += found.doubts(part.name, "Human")
+        if apart:
+            self.left_out.append((
+                f"{counted(len(apart), 'turn')} of ", part.name,
+                f" left out: text equals Human's, ranking does not ({some_of(apart)})",
+            ))  # fmt: skip
+        turns = sorted((ours.keys() & theirs.keys()).difference(apart), key=turn_sort_key)
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
-        without_text = set().union(*(series.dropna().index for series in values.values())) - set(turns)
+        without_text = set().union(*(series.dropna().index for series in values.values())).difference(turns, apart)
         if without_text:
             which = some_of(sorted(without_text, key=turn_sort_key))
             before = f"{counted(len(without_text), 'turn')} without a text of "
@@ -268,7 +276,7 @@ class _Reader:
             cost = (human - scores[part.name]).reindex(turns)
             judged = np.isin(turns, list(human.index))
             measure, threshold = self._rule(scores)
-            correct = judged & threshold.holds(human[measure].reindex(turns).fillna(-1.0))
+            correct = judged & parse_threshold(threshold).holds(human[measure].reindex(turns).fillna(-1.0))
             rule = f"{measure}{threshold}"
         depths = [turn_depth(turn) for turn in turns]
         return QuestionPairs(
@@ -283,11 +291,12 @@ class _Reader:
             qr=[ours[turn] for turn in turns],
             human=[theirs[turn] for turn in turns],
             rule=rule,
+            apart=(len(apart), equal),
         )
 
-    def _rule(self, scores: dict[str, pd.DataFrame]) -> tuple[str, Threshold]:
-        """Measure and threshold that say which answers are correct."""
-        return self.choose([str(name) for name in scores[self.human.name].columns])
+    def _rule(self, scores: dict[str, pd.DataFrame]) -> Cut:
+        """Measure and threshold that say which answers are correct: those of every headline."""
+        return headline_of(map(str, scores[self.human.name].columns), self.thresholds)
 
     def _within_depth(self, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
         """The same measures; those of a top k deeper than the shortest run are of its depth, and a note says so.

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from robustcs.documents.headline import headline_of
 from robustcs.documents.order import figures_first
-from robustcs.evaluation.thresholds import Threshold, parse_threshold, reachable_thresholds
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -34,15 +31,7 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    project = workspace.project
-    thresholds = reachable_thresholds(project.thresholds, project.metrics)
-
-    def headline(names: Sequence[str]) -> tuple[str, Threshold]:
-        """Correct means the same as in the breakdown's findings."""
-        metric, threshold = headline_of(names, thresholds)
-        return metric, parse_threshold(threshold)
-
-    result = ask(workspace, correct=headline)
+    result = ask(workspace)
     return Answer(
         correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result},
         verdicts=verdicts(result),

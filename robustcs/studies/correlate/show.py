@@ -98,7 +98,7 @@ def _rule_label(name: str) -> str | None:
 
 
 def corner_labels(y: str) -> tuple[str, str]:
-    """What turns of the two corners have, by the measure of answers: ``similar questions, different answers`` and so on."""
+    """What turns of the two corners have, by the measure of answers: ``similar questions but different answers`` and so on."""
     label = answers_label(y)
     if label.startswith("QR correct"):
         answers = "QR not correct", "QR correct"
@@ -106,15 +106,15 @@ def corner_labels(y: str) -> tuple[str, str]:
         answers = f"low {label}", f"high {label}"
     else:
         answers = "different answers", "the same answers"
-    return f"similar questions, {answers[0]}", f"different questions, {answers[1]}"
+    return f"similar questions but {answers[0]}", f"different questions but {answers[1]}"
 
 
 def corner_counts(result: Correlate, rewriter: str) -> str:
-    """How many turns of a rewriter lie in the corners, as a sentence."""
+    """How many turns of a rewriter lie in the corners: ``Exceptions: 0 turns with similar questions but …, 12 with …``."""
     counts = _of(result.outliers, rewriter)["corner"].value_counts()
-    labels = corner_labels(result.chosen[1][0])
-    parts = [f"{counts.get(corner, 0)} ({label})" for corner, label in zip(CORNERS, labels, strict=True)]
-    return f"Turns that do not fit: {' and '.join(parts)}."
+    first, second = (counts.get(corner, 0) for corner in CORNERS)
+    similar, different = corner_labels(result.chosen[1][0])
+    return f"Exceptions: {counted(first, 'turn')} with {similar}, {second} with {different}"
 
 
 def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
@@ -298,7 +298,7 @@ def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
     line = _first(result, rewriter)
     alt = (
         f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {_number(line['value'])}"
-        f" over {line['turns']} turns. {corner_counts(result, rewriter)}"
+        f" over {line['turns']} turns. {corner_counts(result, rewriter)}."
     )
     caption = (
         f"{similarity_label(x)} of QR and Human against {answers_label(y)}: one point per turn, larger where turns coincide,"

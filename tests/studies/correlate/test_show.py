@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from robustcs.documents.document import Cards, Figure, Table
@@ -41,7 +42,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
     ]
     (said,) = correlate_findings(result)
     assert said.startswith("Pearson's r between ROUGE-1 F of QR and Human and overlap of the top 10, by rewriter: qr ")
-    assert " and other " in said and said.count("This is a correlation of turns") == 1
+    assert " and other " in said and said.count("A correlation over turns does not show that the rewriter with") == 1
 
 
 def test_details_are_those_of_one_rewriter() -> None:
@@ -66,7 +67,8 @@ def test_turns_that_nobody_judged_are_told_where_they_count(judged: int, said: s
     """Beside other questions, which go over the judged turns alone."""
     known = np.repeat(np.arange(6) < judged, 4)
     result = correlate_similarity([replace(conversations(6, 4), judged=known, correct=known)], EVALUATED)
-    assert verdicts(result)[0].basis == said and correlate_findings(result)[0].startswith(f"Over {said}, ")
+    assert verdicts(result)[0].basis == f"{said}; Pearson's r of ROUGE-1 F and overlap of the top 10"
+    assert correlate_findings(result)[0].startswith(f"Over {said}, ")
     assert ("All: judged or not." in tables(result)[0].note) == said.endswith("not")
 
 
@@ -88,3 +90,58 @@ def test_costs_are_shown_where_there_are_scores() -> None:
     assert scored.rows[0] == ("identical", "2", "33.3 %", "0.550", "1", "0.000")
     *_, plain = tables(correlate_similarity([pair(judged=False)], EVALUATED))
     assert [column.title for column in plain.columns][-1] == "answers"
+
+
+def exceptions(result: Correlate, **turns: int) -> Correlate:
+    """The result with so many exceptions of each corner, of the first rewriter."""
+    corners = [corner.replace("_", " ") for corner, many in turns.items() for _ in range(many)]
+    rows = pd.DataFrame({"rewriter": result.pairs["rewriter"].iloc[0], "corner": corners})
+    return replace(result, outliers=rows.reindex(columns=result.outliers.columns))
+
+
+def test_the_verdict_gives_value_interval_exceptions_and_what_they_go_over() -> None:
+    result = correlate_similarity([conversations(6, 4)], EVALUATED)
+    row = result.correlations.query("x == 'rouge1_f' and subset == 'all' and method == 'pearson'").iloc[0]
+    (told,) = verdicts(exceptions(result, different_answers=2, same_answers=1))
+    assert told.text == (
+        f"Question and answer similarity correlate at {row['value']:.2f}. Exceptions: 2 turns with similar questions but"
+        " different answers, 1 with different questions but the same answers"
+    )
+    assert (told.number, told.interval) == (
+        f"{row['value']:.2f}",
+        f"{row['ci_low']:.2f} to {row['ci_high']:.2f}".replace("-", "−"),
+    )
+    assert told.weight == 3 / 24 and told.basis.startswith("24 turns") and (told.caveat, told.barred) == ("", False)
+    assert len(told.text.split()) <= 25
+    assert told.sentence == f"{told.text} (95 % interval {told.interval}; {told.basis})."
+
+
+def test_the_verdict_is_about_the_rewriter_whose_similarities_correlate_least() -> None:
+    turned = conversations(6, 4)
+    turned = replace(turned, rewriter="other", answers=1 - turned.answers)
+    result = correlate_similarity([conversations(6, 4), turned], EVALUATED)
+    values = result.correlations.query("x == 'rouge1_f' and y == 'overlap_10' and subset == 'all' and method == 'pearson'")
+    worst = values.set_index("rewriter")["value"]
+    (told,) = verdicts(exceptions(result, different_answers=5))
+    least = worst.idxmin()
+    assert told.number == f"{worst.min():.2f}".replace("-", "−") and told.basis.startswith(
+        f"{least}, the lowest of 2 rewriters; "
+    )
+    # the five exceptions are those of the first rewriter
+    assert ("5 turns with similar" in told.text) == (least == "qr") and ("0 turns with similar" in told.text) == (least != "qr")
+
+
+@pytest.mark.parametrize(
+    ("apart", "caveat", "barred"),
+    [
+        ((0, 9), "", False),
+        ((7, 30), "7 turns left out: text equals Human's, ranking does not.", False),
+        ((1, 30), "1 turn left out: text equals Human's, ranking does not.", False),
+        ((16, 30), "16 turns left out: text equals Human's, ranking does not. The run probably answered other texts.", True),
+    ],
+)
+def test_turns_left_out_stand_on_the_card_and_too_many_bar_it(apart: tuple[int, int], caveat: str, barred: bool) -> None:
+    (told,) = verdicts(correlate_similarity([replace(conversations(6, 4), apart=apart)], EVALUATED))
+    assert (told.caveat, told.barred) == (caveat, barred) and told.sentence.endswith(
+        f"{told.basis}).{' ' * bool(caveat)}{caveat}"
+    )
