@@ -183,8 +183,8 @@ def _work(result: SnippetAgreement) -> Table:
     ]  # fmt: skip
     checked = result.work[result.work["checked"] > 0]
     note = (
-        "Seconds as given in the files. 95 %: Woodruff's interval of the median. Accepted: annotations with the status Approved,"
-        " of those with the status Approved or Rejected; others, such as Submitted, are not counted."
+        "Seconds as given in the files. 95 %: Woodruff's interval of the median. Accepted: annotations with the status"
+        " Approved, of those with the status Approved or Rejected; others, such as Submitted, are not counted."
     )
     if len(checked) and (checked["accepted"] == 1).all():
         note += " No annotation is rejected: many files are released without their rejected rows and cannot show acceptance."

@@ -36,7 +36,7 @@ class Check(Result):
         ),
         table(
             "runs", "How the runs fit the judgments.",
-            text("run", header="Run"), count("turns", "judged turns that it answers", "answered", "turns"),
+            text("run", header="Run"), count("turns", "judged turns that it has passages for", "there", "turns"),
             count("missing", "judged turns that it lacks", "missing", "turns"),
             count("extra", "turns that nobody judged", "extra", "turns"),
             count("depth_min", "passages per answered turn", "min", "passages per turn"),
@@ -44,13 +44,15 @@ class Check(Result):
             *(share(f"judged_{k}", f"judged of the passages in the top {k}", f"top {k}", "judged") for k in JUDGED_AT),
         ),
         table(
-            "texts", "How the texts fit the judgments, for each formulation and set of further questions.",
+            "texts", "How the texts fit the judgments (without qrels: the per-turn scores), for each formulation and set of"
+            " further questions.",
             text("formulation", header="Texts"), count("texts", "", "there", "turns"),
-            count("without", "judged turns without a text", "missing", "turns"),
-            count("extra", "turns that nobody judged", "extra", "turns"),
+            count("without", "judged (scored) turns without a text; null without qrels and scores", "missing", "turns"),
+            count("extra", "turns with a text that are not judged (scored); null without qrels and scores", "extra", "turns"),
             count("unanswered", "turns that its run lacks, all of them without a run; null where its run cannot be read, and"
                   " where it has scores or answers instead", "without a run", "turns"),
-            count("unchanged", "judged turns whose text equals the Original; null without Original texts", "equal to Original"),
+            count("unchanged", "judged (scored) turns whose text equals the Original, of all turns where there are neither"
+                  " qrels nor scores; null without Original texts", "equal to Original"),
         ),
         table(
             "commands", "Which commands can run on these inputs.",
@@ -76,7 +78,7 @@ def check(
     commands: Sequence[tuple[str, bool, str | None, str | None]],
     problems: tuple[tuple[Problem, ...], int] = ((), 0),
 ) -> Check:
-    """Describe files, runs and texts against the judged ``turns``; nothing is changed and nothing is scored.
+    """Describe files, runs and texts against the judged or scored ``turns``; nothing is changed and nothing is scored.
 
     ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known;
     ``commands``: rows of the table of that name.
@@ -88,9 +90,9 @@ def check(
     original = texts.get("original", {})
     rows = []
     for formulation, known in texts.items():
-        equal = [turn in known and known[turn].strip() == original.get(turn, "").strip() for turn in turns]
-        same = sum(equal) if original else None
-        without, extra = sum(turn not in known for turn in turns), sum(turn not in judged for turn in known)
+        equal = [turn for turn in known.keys() & original.keys() if known[turn].strip() == original[turn].strip()]
+        same = len(judged.intersection(equal) if turns else equal) if original else None
+        without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
         rows.append((formulation, len(known), without, extra, lacking, same))
     return Check(
@@ -102,7 +104,7 @@ def check(
             + [f"judged_{k}" for k in JUDGED_AT],
         ),
         pd.DataFrame(rows, columns=["formulation", "texts", "without", "extra", "unanswered", "unchanged"]).astype(
-            {"unanswered": "Int64", "unchanged": "Int64"}
+            dict.fromkeys(("without", "extra", "unanswered", "unchanged"), "Int64")
         ),
         pd.DataFrame(commands, columns=["command", "runs", "because", "give"]),
         problems,

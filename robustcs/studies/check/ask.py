@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.turns import expected_of, notes_on
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.trust import limits_of_qrels, limits_of_sources, limits_of_turns
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
+from robustcs.result import Basis, Evaluated
 from robustcs.studies.check.analysis import Check, check
 from robustcs.studies.check.doubts import doubts
 from robustcs.studies.check.readiness import Readiness
@@ -20,13 +22,16 @@ def ask(workspace: Workspace) -> Check:
     survey = Survey(workspace)
     if not survey.files:
         raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
-    turns = survey.qrels.turns if survey.qrels else ()
-    notes = [] if survey.qrels else ["without readable qrels nothing can be said about turns and judgments"]
+    turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
+    notes = [] if turns else ["there are no readable qrels or scores, so that turns cannot be checked against them"]
     notes += [note for matrix in survey.matrices for note in matrix.notes]
     notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]
+    limits = [*limits_of_sources(workspace.project), *(limits_of_qrels(survey.qrels) if survey.qrels else [])]
+    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
-    evaluated = Evaluated(workspace.project.policy, "runs", len(turns), lacking, tuple(dict.fromkeys(notes)))
+    basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
+    evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
     commands = Readiness(workspace, survey).rows()
     return check(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns, commands, problems)

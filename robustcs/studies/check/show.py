@@ -12,7 +12,8 @@ from robustcs.studies.check.analysis import JUDGED_AT, Check
 
 def show(result: Check) -> tuple[Block, ...]:
     """Files, runs, texts and commands; a table without rows is left out."""
-    turns = result.evaluated.turns
+    what = {"runs": "judged turns", "scores": "scored turns"}.get(result.evaluated.basis, "")
+    of = f"Of {result.evaluated.turns} {what}." if what else ""
     files = result_table(
         result, "files", "Files",
         ["role", "path", "rows", (text(" "), lambda row: "not usable" if row.problem else "fine")],
@@ -24,11 +25,11 @@ def show(result: Check) -> tuple[Block, ...]:
             (result.spec("runs").field("depth_median"), lambda row: f"{row.depth_median:g}"), "depth_max",
             *(f"judged_{k}" for k in JUDGED_AT),
         ],
-        f"Of {turns} turns that are judged. Extra turns are left out of every evaluation.",
+        f"{of} Extra turns are left out of every evaluation.",
     )  # fmt: skip
     texts = result_table(
         result, "texts", "Do the texts fit the judgments?",
-        ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], f"Of {turns} turns that are judged.",
+        ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], of,
     )  # fmt: skip
     commands = result_table(
         result, "commands", "What can run?", ["command", (text(" "), _whether)],

@@ -53,6 +53,8 @@ class Survey:
         Name of a formulation or of a set of further questions → turn → text.
     answered
         System → the turns that its run answers; without those whose run cannot be read, or that have something else than a run.
+    scored
+        The turns that files of per-turn scores have.
     orders
         Formulation → turn → a number for its ranking: see :func:`~robustcs.project.fit.numbered`.
     paraphrased, passages
@@ -73,6 +75,7 @@ class Survey:
         self.runs: list[Answered] = []
         self.texts: dict[str, dict[str, str]] = {}
         self.answered: dict[str, frozenset[str]] = {}
+        self.scored: set[str] = set()
         self.orders: dict[str, dict[str, int]] = {}
         self.notes: list[str] = []
         self.paraphrased: Mapping[str, object] | None = None
@@ -99,7 +102,8 @@ class Survey:
                 read_sample = partial(read_samples, role=part.role, column=source.column)
                 self._read("sampled", f"{key} texts", source.path, read_sample)
             if part.scores:
-                self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
+                scores = self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
+                self.scored.update(() if scores is None else map(str, scores.index))
         self._further_texts(project)
         self._unanswered(project)
         self._answers(project)

@@ -59,10 +59,10 @@ def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path
 def test_texts_alone(in_demo: Command) -> None:
     result = json.loads(in_demo("check --config /dev/null --rewrites original=topics.json --format json").out)
     assert result["tables"]["texts"] == [
-        {"formulation": "original", "texts": 70, "without": 0, "extra": 70, "unanswered": 70, "unchanged": 0}
+        {"formulation": "original", "texts": 70, "without": None, "extra": None, "unanswered": 70, "unchanged": 70}
     ]
     assert result["notes"] == [
-        "without readable qrels nothing can be said about turns and judgments",
+        "there are no readable qrels or scores, so that turns cannot be checked against them",
         "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original: robustcs retrieve does",
     ]
 
