@@ -95,3 +95,13 @@ def _runner(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
         return Answer(int(returned), out, err)
 
     return call
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures and pages take most of the time and are the same whether an answer was kept."""
+    from robustcs.documents.document import Picture
+
+    monkeypatch.setattr("robustcs.reporting.answers._draw", lambda figure: (Picture(figure.slug, "", "", "<svg></svg>", 1), {}))
+    monkeypatch.setattr("robustcs.reporting.build.render_html", lambda document: "")
+    monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: b"")

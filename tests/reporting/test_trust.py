@@ -1,0 +1,78 @@
+"""Hand-made projects: what their files allow decides which verdicts open the report, and what stands on the cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robustcs.documents.document import Document, Heading, Opening, Paragraph
+from robustcs.project.reading import read_project
+from robustcs.reporting.build import make_report
+
+UNJUDGED = "How much of the drop is only holes in the judgments?"
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
+def made(folder: Path, *, conversations: int = 8, grades: tuple[int, ...] = (2, 1, 0), qrels: str = "qrels.txt") -> Document:
+    """The report of three runs, with two turns a conversation and a judgment of the passages d1, d2 … of every turn."""
+    turns = [f"{topic}_{turn}" for topic in range(1, conversations + 1) for turn in (1, 2)]
+    lines = [f'qrels = "{qrels}"', 'metrics = ["ndcg_cut_3"]', "[runs]"]
+    for name, best in (("good", "d1"), ("bad", "d3"), ("open", "d9")):
+        order = [best, *(one for one in ("d1", "d2", "d3") if one != best)]
+        rows = [f"{turn} Q0 {one} {rank} {9 - rank} {name}\n" for turn in turns for rank, one in enumerate(order, 1)]
+        (folder / f"{name}.trec").write_text("".join(rows))
+        lines.append(f'{name} = "{name}.trec"')
+    judged = [f"{turn} 0 d{number} {grade}\n" for turn in turns for number, grade in enumerate(grades, 1)]
+    (folder / qrels).write_text("".join(judged))
+    (folder / "robustcs.toml").write_text("\n".join(lines))
+    return make_report(read_project(folder / "robustcs.toml"), folder=folder).document
+
+
+def opening(document: Document) -> Opening:
+    assert document.opening is not None
+    return document.opening
+
+
+def first_sentence(document: Document, question: str) -> str:
+    blocks = list(document.blocks)
+    place = blocks.index(next(block for block in blocks if isinstance(block, Heading) and block.text == question))
+    told = blocks[place + 1]
+    assert isinstance(told, Paragraph)
+    return told.text
+
+
+def test_without_limits_every_subject_has_its_card(tmp_path: Path) -> None:
+    document = made(tmp_path)
+    assert [verdict.subject for verdict in opening(document).verdicts] == ["unjudged", "systems", "differences"]
+    assert not any(verdict.caveat for verdict in opening(document).verdicts)
+    assert opening(document).verdicts[0].sentence == first_sentence(document, UNJUDGED)
+
+
+def test_positives_alone_show_no_judged_share(tmp_path: Path) -> None:
+    document = made(tmp_path, grades=(1, 1))
+    assert "unjudged" not in {verdict.subject for verdict in opening(document).verdicts}
+    told = first_sentence(document, UNJUDGED)
+    assert told.startswith("The qrels have one grade (1): ") and "%" not in told
+
+
+def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:
+    verdicts = opening(made(tmp_path, qrels="qrels-gpt4.txt")).verdicts
+    assert len(verdicts) == 3
+    assert {verdict.caveat for verdict in verdicts} == {
+        "By model judgments, not human ones: the name of the qrels, qrels-gpt4.txt, names a model (gpt)."
+    }
+
+
+def test_few_conversations_are_told_on_every_card_that_infers(tmp_path: Path) -> None:
+    unjudged, *verdicts = opening(made(tmp_path, conversations=4)).verdicts
+    assert len(verdicts) == 2 and all("there are only 4 conversations" in verdict.caveat for verdict in verdicts)
+    assert (unjudged.subject, unjudged.caveat) == ("unjudged", "")  # a count of the passages at hand
+
+
+def test_five_conversations_give_no_verdict_on_differences(tmp_path: Path) -> None:
+    verdicts = opening(made(tmp_path, conversations=5)).verdicts
+    assert [verdict.subject for verdict in verdicts] == ["unjudged", "systems"]
+    assert verdicts[1].caveat == "No p-value can reach 0.05 with 5 conversations: the smallest possible is 0.062."
+    assert not verdicts[0].caveat
