@@ -19,12 +19,16 @@ def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
     sentences = []
     if len(result.jaccard):
         row = next(result.jaccard.itertuples())
+        items = "sentences" if result.read == "selection" else "characters"
         sentences.append(
-            f"Of the characters that any annotator chose, {percent(row.value)} were chosen by all {row.k} (mean over"
+            f"All {row.k} annotators chose {percent(row.value)} of the {items} that any of them chose (mean over"
             f" {counted(row.texts, 'text')}{_interval(row)})."
         )
     for _, majority in result.reference[result.reference["aggregate"] == "majority"].iterrows():
-        sentences.append(f"Against the references, what a majority chose has an F1 of {with_interval(majority, 'f1')}.")
+        sentences.append(
+            f"The majority of the annotators reaches an F1 of {with_interval(majority, 'f1')} against the references (mean over"
+            f" {counted(majority['texts'], 'text')})."
+        )
     return tuple(sentences)
 
 
@@ -39,4 +43,4 @@ def rating_findings(result: RatingAgreement) -> tuple[str, ...]:
     for _, row in result.kappa.iterrows():
         more = f", ordinal alpha {plain(ordinal[row['criterion']], 2)}" if row["criterion"] in ordinal else ""
         parts.append(f"{row['criterion']} {with_interval(row, 'value', 2)}{more}, {counted(row['items'], 'item')}")
-    return (f"Raters agree by Fleiss' κ: {first_of(parts, _NAMED)}.",) if parts else ()
+    return (f"Fleiss' κ of the raters by criterion: {first_of(parts, _NAMED)}.",) if parts else ()
