@@ -184,7 +184,8 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     for row in table("clariq", "preference"):
         assert f"in {row['wins']} of {row['wins'] + row['losses']} decided judgments" in text
     whole = table("snippets-agreement", "jaccard")[0]
-    assert f"{100 * whole['value']:.1f} % were chosen by all 3 " in told["Do annotators choose the same snippets?"]
+    chosen = f"All 3 annotators chose {100 * whole['value']:.1f} % of the characters "
+    assert chosen in told["Do annotators choose the same snippets?"]
     for row in table("ratings-agreement", "kappa"):
         assert f"{row['criterion']} {row['value']:.2f} (95 % interval " in told["Do raters agree?"]
     crowd = told["What do the crowd's judgments say?"]

@@ -75,8 +75,8 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
 
 def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:
     """The verdicts of a section with what limits them."""
-    read = any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
-    limits = limits_of_qrels(workspace.qrels) if read else []
+    read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
+    limits = limits_of_qrels(workspace.qrels) if read else []  # those of [clariq] are read without the project's
     found = []
     for answer in answers:
         families = [family for result in answer.results.values() for family in getattr(result, "families", {}).values()]

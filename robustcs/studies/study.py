@@ -133,7 +133,7 @@ class Answer:
     findings
         Plain sentences with their numbers: the first opens the section where there is no verdict, the others stand folded.
     verdicts
-        What the section opens with; of all of them those with the most at stake open the report.
+        What the section opens with; :mod:`robustcs.reporting.headlines` chooses those that open the report.
     reading
         How to read the figures and tables.
     results
