@@ -239,7 +239,8 @@ SENTENCES = ["Mix flour and water.", "Wait a day."]
 def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
     listed = repr([[text, f"1_2--p1--{place}"] for place, text in enumerate(SENTENCES)])
     row = {"WorkerId": "w1", "Input.turn_id": "1_2", "Input.passage_id": "p1", "Input.query": "How?", "Input.sentences": listed,
-           "WorkTimeInSeconds": "75", "AssignmentStatus": "Approved", "Answer.1_2--p1--0.on": "False", "Answer.1_2--p1--1.on": "True",
+           "WorkTimeInSeconds": "75", "AssignmentStatus": "Approved",
+           "Answer.1_2--p1--0.on": "False", "Answer.1_2--p1--1.on": "True",
            "Answer.1_3--p2--0.on": ""}  # fmt: skip
     released = write_csv(tmp_path / "s.csv", [row])
     plain = tmp_path / "s.jsonl"
