@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 from robustcs.cli.group import Commands
-from robustcs.cli.terminal import tell, usable_width
+from robustcs.cli.terminal import tell, usable_streams, usable_width
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
 from robustcs.protected import protection
@@ -40,8 +40,10 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    usable_streams()
     # numpy is not loaded yet; the matrices here are small, and threads that wait for one another cost more than they give
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["MPLBACKEND"] = "agg"  # notebooks set one that matplotlib cannot import outside of them
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
     code = run(sys.argv[1:])

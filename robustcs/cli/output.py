@@ -60,7 +60,8 @@ def emit(
         if kind in ("csv", "raw-csv", "json") and is_terminal(target):
             text = json_visible(text) if kind == "json" else visible(text)
         if target == "-":
-            click.echo(text, nl=False)
+            # a file format has one encoding, whatever that of the terminal
+            click.echo(text if kind == "table" or sys.stdout.isatty() else text.encode(), nl=False)
         else:
             from robustcs.documents.files import write_text
 

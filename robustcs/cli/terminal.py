@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import sys
+import unicodedata
 
 import click
 
 #: Nobody's terminal is wider; tables do not get wider than their texts in any case.
 _WIDEST = 10_000
+
+#: What stands for characters that a terminal's or a pipe's encoding lacks, where taking accents off does not help.
+_NEAREST = str.maketrans({
+    "─": "-", "━": "=", "│": "|", "–": "-", "—": "-", "−": "-", "·": "-", "≥": ">=", "≤": "<=", "×": "x", "✓": "+", "✗": "x",
+    "→": "->", "±": "+-",
+    "“": '"', "”": '"', "‘": "'", "’": "'", "κ": "kappa", "τ": "tau", "ρ": "rho", "α": "alpha", "ω": "omega", "Δ": "Delta",
+})  # fmt: skip
+
+
+def usable_streams() -> None:
+    """Let stdout and stderr write every text: characters that their encoding lacks are replaced by similar ones."""
+    codecs.register_error("robustcs.nearest", _nearest)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="robustcs.nearest")
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(_NEAREST)
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "replace").decode("ascii")
+    return plain, error.end
 
 
 def usable_width() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -28,6 +29,48 @@ def test_the_launcher_of_a_checkout(demo: Path) -> None:
     done = subprocess.run([*LAUNCHER, "--version"], cwd=demo, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stdout.startswith("robustcs, version ")
+
+
+def test_the_package_as_a_module(demo: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "robustcs", "--version"], cwd=demo, env=ENVIRONMENT, capture_output=True, text=True
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("robustcs, version ")
+
+
+#: Environments that programs around robustcs make: notebooks, a Windows code page, other languages, no or a read-only home.
+ENVIRONMENTS = {
+    "jupyter": {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "code page": {"PYTHONIOENCODING": "cp1252"},
+    "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "tr_TR": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+    "no HOME": {"HOME": None},
+    "read-only HOME": {"HOME": "/proc", "XDG_CACHE_HOME": "/proc", "MPLCONFIGDIR": None},
+}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, demo: Path, tmp_path: Path) -> None:
+    changes = ENVIRONMENTS[name]
+    environment = {key: value for key, value in (ENVIRONMENT | changes).items() if value is not None}
+    line = [*LAUNCHER, "breakdown", "--metric", "P_1", "--threshold", ">0"]
+    figure = ["--output", str(tmp_path / "figure.svg")]
+    done = subprocess.run([*line, *figure, "--output", "-"], cwd=demo, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    # errors of the QA component and of the rewriter by P@1, as every environment prints them
+    assert b"70 turns in 10 conversations" in done.stdout and (tmp_path / "figure.svg").stat().st_size > 10_000
+    data = subprocess.run([*line, "--format", "json"], cwd=demo, env=environment, capture_output=True)
+    plain = subprocess.run([*line, "--format", "json"], cwd=demo, env=ENVIRONMENT, capture_output=True)
+    assert data.stdout == plain.stdout and json.loads(data.stdout.decode("utf-8"))["tables"]["bins"]
+
+
+def test_characters_that_an_encoding_lacks_have_a_near_one(demo: Path) -> None:
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "latin-1"}
+    line = [*LAUNCHER, "breakdown", "--metric", "P_1", "--threshold", ">0", "--table", "bins"]
+    out = subprocess.run(line, cwd=demo, env=environment, capture_output=True).stdout.decode("latin-1")
+    assert "----" in out and "relevant >= 2" in out
+    assert out.count("?") == 1  # that of the title: no letter has become one
 
 
 @pytest.mark.parametrize("arguments", [["breakdown", "--format", "json"], ["--help"]])

@@ -1,0 +1,5 @@
+"""``python -m robustcs …`` is ``robustcs …``."""
+
+from robustcs.cli.main import main
+
+main()
