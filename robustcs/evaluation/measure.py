@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Persistence of rank-biased precision where the name gives none (as in ir_measures).
+#: Persistence of rank-biased precision where the name gives none: that of ir_measures. trec_eval 10 takes 0.9.
 RBP_PERSISTENCE = 0.8
 _TITLES = {
     "P": "P", "recall": "R", "success": "Success", "recip_rank": "MRR", "map": "MAP", "ndcg": "NDCG",
-    "bpref": "bpref", "rbp": "RBP", "judged": "Judged", "f1": "F1", "em": "EM",
+    "bpref": "bpref", "rbp": "RBP", "judged": "Judged", "unj": "Unjudged", "f1": "F1", "em": "EM",
 }  # fmt: skip
 
 
@@ -46,8 +46,9 @@ class Measure:
         title = _TITLES.get(self.family)
         if title is None:
             return self.name
-        if self.level is not None:
-            title += f"(rel={self.level})"
-        if self.persistence is not None and self.persistence != RBP_PERSISTENCE:
-            title += f"(p={self.persistence:g})"
+        arguments = [] if self.level is None else [f"rel={self.level}"]
+        if self.family == "rbp":  # tools differ in what they take where none is given
+            arguments.append(f"p={RBP_PERSISTENCE if self.persistence is None else self.persistence:g}")
+        if arguments:
+            title += f"({','.join(arguments)})"
         return title if self.cutoff is None else f"{title}@{self.cutoff}"

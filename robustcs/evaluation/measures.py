@@ -111,6 +111,13 @@ def _judged_share(matrix: GradeMatrix, _: int, cutoff: int | None, __: float) ->
     return _ratio((top > UNJUDGED).sum(axis=1), (top > ABSENT).sum(axis=1))
 
 
+def _unjudged_share(matrix: GradeMatrix, _: int, cutoff: int | None, __: float) -> Scores:
+    assert cutoff is not None
+    top = matrix.grades[:, :cutoff]
+    # trec_eval reads a grade below 0 as not judged, and divides by k also where fewer were retrieved
+    return np.asarray(((top > ABSENT) & (top < 0)).sum(axis=1) / cutoff)
+
+
 #: Families that the matrix serves itself. Moffat & Zobel (2008) define rbp; ``judged_k`` is the judged share of the passages
 #: retrieved in the top k; the others are trec_eval's.
 NATIVE: dict[str, Callable[[GradeMatrix, int, int | None, float], Scores]] = {
@@ -124,6 +131,8 @@ NATIVE: dict[str, Callable[[GradeMatrix, int, int | None, float], Scores]] = {
     "rbp": _rbp,
     "judged": _judged_share,
 }
+#: What the matrix serves beside them: counts of judgments, of which no bounds under missing judgments make sense.
+_SERVED = {**NATIVE, "unj": _unjudged_share}
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
 #: How the names of trec_eval's further measures start whose scores end at 1 as well.
@@ -140,14 +149,14 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
 
     A turn that the run lacks, or without any relevant passage, scores 0. Native measures equal trec_eval's to 1e-9.
     """
-    parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in NATIVE}
+    parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in _SERVED}
     width = max(matrix.grades.shape[1], matrix.judged.shape[1], 1)
     for block in matrix.blocks(max(1, _CELLS // width)):
         for measure in measures:
-            if measure.family in NATIVE:
+            if measure.family in _SERVED:
                 level = policy.relevance_level if measure.level is None else measure.level
                 persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
-                parts[measure.name].append(NATIVE[measure.family](block, level, measure.cutoff, persistence))
+                parts[measure.name].append(_SERVED[measure.family](block, level, measure.cutoff, persistence))
     columns = {name: np.concatenate(scores) for name, scores in parts.items()}
     foreign = [measure for measure in measures if measure.family == "trec_eval"]
     if foreign:
@@ -166,7 +175,7 @@ def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: Evaluatio
 # ---------------------------------------------------------------- their names
 
 _TREC_NAMES = re.compile(
-    r"(?P<cut>P|recall|success|judged|ndcg_cut|map_cut|recip_rank_cut|rbp_cut)_(?P<k>[0-9]+)"
+    r"(?P<cut>P|recall|success|judged|unj|ndcg_cut|map_cut|recip_rank_cut|rbp_cut)_(?P<k>[0-9]+)"
     r"|(?P<whole>ndcg|map|recip_rank|bpref|rbp|f1|em)"
     r"|rbp_(?P<p>0?\.[0-9]+)"
 )
@@ -217,6 +226,8 @@ def parse_measure(text: str) -> Measure:
 
 
 def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
+    if family == "rbp" and level is not None and persistence is None:
+        persistence = RBP_PERSISTENCE  # which its name then says
     if level is not None or (persistence is not None and cutoff is not None):
         # trec_eval has no name for a measure with a level of its own
         name = Measure("", family, cutoff, level, persistence).label

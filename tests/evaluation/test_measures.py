@@ -168,6 +168,30 @@ def test_judged_share_counts_what_was_retrieved(tmp_path: Path) -> None:
     assert frame["judged_3"].tolist() == [0.5, 0, 0]
 
 
+def test_unjudged_share_is_that_of_trec_eval_10(tmp_path: Path) -> None:
+    """Divided by k also where fewer were retrieved; a grade below 0 was not judged (m_unj.c)."""
+    files = write(
+        tmp_path,
+        "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_1 Q0 n 1 2 t\n1_2 Q0 x 1 1 t\n",
+        "1_1 0 a 0\n1_1 0 n -1\n1_2 0 a 1\n1_3 0 a 1\n",
+    )
+    frame = ours(*files, EvaluationPolicy(), ["unj_1", "unj_3", "unj_10"])
+    assert frame["unj_1"].tolist() == [0, 1, 0]
+    assert frame["unj_3"].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert frame["unj_10"].tolist() == pytest.approx([0.2, 0.1, 0])
+
+
+def test_the_name_of_rbp_says_its_persistence() -> None:
+    """ir_measures takes 0.8 where none is given, trec_eval 10 takes 0.9."""
+    assert [parse_measure(name).label for name in ("rbp", "rbp_0.95", "rbp_cut_5")] == [
+        "RBP(p=0.8)",
+        "RBP(p=0.95)",
+        "RBP(p=0.8)@5",
+    ]
+    own = parse_measure("RBP(rel=2)")
+    assert own.name == own.label == "RBP(rel=2,p=0.8)" and parse_measure(own.name) == own
+
+
 def test_the_relevance_level_moves_binary_measures_and_not_ndcg(demo: Path) -> None:
     run, qrels = demo / "runs" / "stem_human.trec", demo / "qrels.txt"
     one, two = (ours(run, qrels, EvaluationPolicy(relevance_level=level), list(REQUESTS)) for level in (1, 2))
