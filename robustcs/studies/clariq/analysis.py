@@ -45,6 +45,8 @@ class EvaluatedTopics(Evaluated):
     @property
     def policy_line(self) -> str:
         """The line that closes every table and report."""
+        if self.basis == "texts":
+            return "nothing is scored"
         if not self.turns:
             return "preferences of people · ties count for neither side"
         missing = "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
@@ -108,7 +110,16 @@ def clariq(
     told = tuple(dict.fromkeys([*notes, *(note for task in tasks for note in task.notes), *few]))
     unit = "topic" if answered else ""
     return Clariq(
-        evaluated=EvaluatedTopics(policy, "runs", len(answered), len(missing), told, rankings, unit=unit, units=len(answered)),
+        evaluated=EvaluatedTopics(
+            policy,
+            "runs" if systems or preferences else "texts",
+            len(answered),
+            len(missing),
+            told,
+            rankings,
+            unit=unit,
+            units=len(answered),
+        ),
         preference=preference,
         comparisons=COMPARISONS.frame(compared),
         statistics=statistics_table(topics, bank),

@@ -104,11 +104,11 @@ class ClariqInputs:
 
     def _refuse_halves(self) -> None:
         files = self.files
-        if not (files.runs or files.evaluations or files.needs or files.preferences or files.performance):
+        if files == ClariqFiles(qrels=files.qrels):
             raise UsageError(
-                "no-inputs", "nothing to evaluate",
-                "give --run, --evaluations, --performance, --need or --preferences (in [clariq] runs, evaluations …); topics"
-                " beside the first four",
+                "no-inputs", "no files of clarifying questions are given",
+                "give --topics for the statistics of the data, and --run, --evaluations, --performance, --need or --preferences"
+                " (in [clariq] topics, runs …)",
             )  # fmt: skip
         if not files.topics and (files.needs or (files.runs and not files.performance)):
             what = "--need" if files.needs else "--run"

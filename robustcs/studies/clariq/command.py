@@ -26,7 +26,8 @@ COMMAND = Command(
     Every --run ranks questions: topic_id 0 question_id rank score tag, or, in a multi-turn run, of which only the documents
     can be evaluated, context_id 0 "question" rank score tag. The best question is the one that is asked; what is no candidate
     scores the facet's worst, and no output 0. --qrels are those of facets. --metric chooses measures of document relevance.
-    What is given is evaluated; where no file is given, those of [clariq] in robustcs.toml are.
+    What is given is evaluated; where no file is given, those of [clariq] in robustcs.toml are. Topics or questions alone give
+    the statistics of the data.
 
     A pickle is never loaded, since loading one can run any program. One line makes JSON of a pickle that you trust:
 
@@ -38,6 +39,7 @@ COMMAND = Command(
     \b
     Examples:
       robustcs clariq
+      robustcs clariq --topics dev.tsv
       robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --run bert=dev_bert
       robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --performance eval.json
       robustcs clariq --topics dev.tsv --evaluations no=dev_no_q.eval

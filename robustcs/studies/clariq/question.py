@@ -19,6 +19,11 @@ _READING = (
 )
 
 
+def _has_systems(project: Project) -> bool:
+    files = project.clariq
+    return files is not None and any((files.runs, files.evaluations, files.performance, files.needs, files.preferences))
+
+
 def _part(project: Project) -> Project:
     needs(project.clariq, "no-clariq", "no clarifying questions", "name their files with [clariq] in robustcs.toml")
     return only(project, ("clariq", "policy", "seed"))
@@ -34,6 +39,6 @@ QUESTIONS = (
     Question(
         "clariq", "Do clarifying questions help?",
         ("document_relevance", "question_relevance", "clarification_need", "preference"), _part,
-        given=lambda project: project.clariq is not None, answer=_answer,
+        given=_has_systems, answer=_answer,
     ),
 )  # fmt: skip

@@ -46,7 +46,18 @@ def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
         blocks += [_confusion(result, run) for run in dict.fromkeys(result.clarification_need["run"])]
     if len(result.preference):
         blocks.append(_preference(result))
-    return tuple(blocks)
+    return tuple(blocks) or (_statistics(result),)
+
+
+def _statistics(result: Clariq) -> Table:
+    spec = result.spec("statistics")
+    columns: list[Shown] = [
+        (spec.field("what").called("Texts"), lambda row: row.what), "number",
+        (spec.field("terms").called("words"), lambda row: score(row.terms)),
+        (spec.field("terms_sd").called("SD"), lambda row: score(row.terms_sd)),
+    ]  # fmt: skip
+    note = "Words per text, separated by white space: mean and standard deviation over texts that are not empty."
+    return result_table(result, "statistics", "How many topics, facets, questions and answers do the data have?", columns, note)
 
 
 def _name(run: str) -> str:

@@ -236,12 +236,22 @@ def test_preferences_alone(in_demo: Command) -> None:
     assert in_demo("clariq --preferences clariq/preferences.tsv --format csv").out.startswith("criterion,first,second,wins")
 
 
+def test_topics_alone_give_the_statistics_of_the_data(in_demo: Command, shared_data: Path) -> None:
+    """Table 3 of the paper, from the file that it is about."""
+    found, result = tables(in_demo, f"clariq --topics {shared_data / 'clariq' / 'dev.tsv.gz'}")
+    counts = {row["what"]: (row["number"], round(row["terms"], 2)) for row in found["statistics"]}
+    assert counts == {"topics": (50, 6.46), "facets": (163, 9.05), "questions": (637, 9.74), "answers": (2161, 8.14)}
+    assert result["policy"]["line"] == "nothing is scored"
+    out = in_demo("clariq --questions clariq/question_bank.tsv").out
+    assert out.startswith("How many topics, facets, questions and answers do the data have?") and "bank" in out
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         (
-            "--topics clariq/topics.tsv",
-            "nothing to evaluate; give --run, --evaluations, --performance, --need or --preferences",
+            "--qrels clariq/qrels.txt",
+            "no files of clarifying questions are given; give --topics for the statistics of the data, and --run",
         ),
         ("--run a=clariq/questions_stem.trec", "--run says nothing without topics; name them with --topics FILE"),
         ("--need clariq/need_hasty.txt", "--need says nothing without topics; name them with --topics FILE"),
