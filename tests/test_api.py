@@ -159,6 +159,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         ({"relevance_level": "2"}, "relevance_level '2'; write a whole number"),
         ({"depth": 2.5}, "depth 2.5; write a whole number"),
         ({"seed": "x"}, "seed 'x'; write a whole number"),
+        ({"seed": -1}, "seed -1; write a whole number from 0"),
         ({"groups": {"manual": "human"}}, "group manual is 'human'; write (BASELINE, [SET, …]) with the names of runs"),
         ({"groups": {"manual": ("human", "m1")}}, "group manual is \"('human', 'm1')\"; write (BASELINE, [SET, …])"),
         ({"metrics": 5}, "no measure is named '5'; "),

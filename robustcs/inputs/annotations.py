@@ -250,7 +250,7 @@ def _told(
     seconds = row.get(layout.seconds) if layout.seconds else None
     try:
         time = None if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool) else float(seconds)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         time = math.nan
     if time is not None and not 0 <= time < math.inf:
         problems.add(line, f"a time of {str(seconds)[:30]!r}", "write seconds, from 0 on, or leave it out", "bad-number")

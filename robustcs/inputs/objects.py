@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice
+from numbers import Real
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
@@ -148,7 +149,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return plain(_native(value))
     return None if str(value) in ("<NA>", "NaT") else value
 
 
@@ -157,8 +158,16 @@ def word(value: Any) -> str:
     if value.__class__ is float:
         return repr(value)
     if hasattr(value, "tolist"):
-        return word(value.tolist())
+        return word(_native(value))
     return str(value)
+
+
+def _native(value: Any) -> Any:
+    """A value of numpy as Python's; a long double, which Python does not have, as a float."""
+    native = value.tolist()
+    if native.__class__ is not value.__class__:
+        return native
+    return float(native) if isinstance(native, Real) else str(native)
 
 
 # ---------------------------------------------------------------- what it is

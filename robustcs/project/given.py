@@ -249,10 +249,17 @@ def _whole(key: str, value: Any) -> int | None:
         raise UsageError("bad-setting", f"{key} {value!r}", "write a whole number") from None
 
 
+def _seed(value: Any) -> int | None:
+    seed = _whole("seed", value)
+    if seed is not None and seed < 0:
+        raise UsageError("bad-setting", f"seed {seed}", "write a whole number from 0")
+    return seed
+
+
 #: What is no file: key → how it is placed.
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "groups": _groups, "metrics": _measures, "thresholds": _thresholds,
-    "seed": lambda value: _whole("seed", value), "name": str,
+    "seed": _seed, "name": str,
 }  # fmt: skip
 
 #: Every key that is not one of a study's table.

@@ -52,7 +52,7 @@ def outcomes(packed: bytes, files: Iterable[Place]) -> list[Outcome]:
     for role, path, place in files:
         one = outcome(partial(work, role), place)
         if isinstance(one.error, InputError):
-            one = Outcome(error=_as_given(one.error, place, path))
+            one = Outcome(error=as_given(one.error, place, path))
         found.append(one)
         if one.error is not None:
             break
@@ -69,7 +69,7 @@ def outcome(work: Callable[[U], Any], item: U, folder: str | None = None) -> Out
         return Outcome(error=error)
 
 
-def _as_given(error: InputError, place: Path, path: Path) -> InputError:
+def as_given(error: InputError, place: Path, path: Path) -> InputError:
     """``error`` about the file at ``place``, as the user named it."""
     problems = [problem._replace(path=path) if problem.path == place else problem for problem in error.problems]
     return InputError(problems, error.total)

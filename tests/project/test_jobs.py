@@ -32,7 +32,7 @@ from robustcs.project.workspace import Workspace
 from tests.conftest import Command
 
 #: What every study that reads runs does with them, in another process too.
-LINES = ("evaluate", "breakdown", "unjudged --table pairs", "augment", "robustness --table measures")
+LINES = ("evaluate", "check", "breakdown", "unjudged --table pairs", "augment", "robustness --table measures")
 
 
 @pytest.fixture
@@ -219,3 +219,14 @@ def test_one_process_needs_no_joblib(demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "demo")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "demo", capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_check_reads_what_is_left_beside_a_broken_run(
+    processes: int, tmp_path: Path, in_copy: Command, small_is_worth_it: None
+) -> None:
+    _break(tmp_path, "plain_qr.trec", lambda text: text.replace("\n", "\n1_1 Q0 d1 2 high t\n", 1))
+    answer = in_copy(f"check --format json --jobs {processes}", code=3)
+    assert answer.err.startswith("runs/plain_qr.trec:2: score 'high' is not a")
+    files = {row["role"]: row for row in json.loads(answer.out)["tables"]["files"]}
+    assert files["plain_qr"]["problem"].startswith("runs/plain_qr.trec:2:") and files["plain_human"]["rows"] == 6836

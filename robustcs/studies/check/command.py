@@ -31,7 +31,7 @@ COMMAND = Command(
     """,
     uses=(
         *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts", "raw_texts",
-        "relevance_level", "missing", "order", "depth", "jobs",
+        "relevance_level", "missing", "order", "depth", "jobs", "dask",
     ),
     run=_run,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
@@ -22,10 +22,12 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_samples, read_texts
 from robustcs.inputs.urls import shown
+from robustcs.policy import EvaluationPolicy
 from robustcs.project.fit import numbered
 from robustcs.project.given import several
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, turns_in_words
+from robustcs.project.pieces import absolute, as_given
 from robustcs.project.readers import Given
 from robustcs.project.rewritten import misfit_baseline
 from robustcs.project.sources import SOURCES, Source
@@ -33,6 +35,30 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies import registry
 
 T = TypeVar("T")
+
+
+class _Run(NamedTuple):
+    """What is looked at of a run; ``order``: of a formulation's, see :attr:`Survey.orders`."""
+
+    rows: int
+    turns: frozenset[str]
+    order: dict[str, int] | None
+    matrix: GradeMatrix | None
+    passages: bool
+
+
+def _surveyed(
+    policy: EvaluationPolicy, qrels: Qrels | None, answering: frozenset[str], name: str, path: Path
+) -> _Run | InputError:
+    """Read a run, here or in another process: a broken one gives its error, so that the others are read."""
+    try:
+        run = read_run(path, name, policy.order == "rank")
+    except InputError as error:
+        return error
+    ranking = rank_run(run, policy)
+    order = numbered(ranking) if name in answering else None
+    matrix = grade_matrix(ranking, qrels) if qrels else None
+    return _Run(len(run), frozenset(run.turns), order, matrix, are_passage_ids(run.documents))
 
 
 class Survey:
@@ -85,8 +111,11 @@ class Survey:
         if self.qrels and project.qrels:
             workspace.remember("qrels", project.qrels, len(self.qrels))
         runs = {**project.sample_runs, **project.systems}
-        for name, run in workspace.track(runs.items(), "reading runs", len(runs)):
-            self._run(workspace, name, run)
+        answering = frozenset(part.name for part in project.formulations.values())
+        work = partial(_surveyed, project.policy, self.qrels, answering)
+        read = workspace.jobs.each(work, list(runs.items()))
+        for (name, path), run in zip(runs.items(), workspace.track(read, "reading runs", len(runs)), strict=True):
+            self._run(workspace, name, path, run)
         for key, part in project.formulations.items():
             for source in part.rewrites:
                 read = self._read(
@@ -179,23 +208,25 @@ class Survey:
                 self.asked[name] = error
                 self.notes.append(f"[{name}]: {error}")
 
-    def _run(self, workspace: Workspace, name: str, path: Path) -> None:
-        by_rank = workspace.project.policy.order == "rank"
-        run = self._read(f"{name} run", name, path, partial(read_run, name=name, ranks=by_rank))
+    def _run(self, workspace: Workspace, name: str, path: Path, found: _Run | InputError) -> None:
+        def give(_: Path) -> _Run:
+            if isinstance(found, InputError):
+                raise as_given(found, absolute(path), path)
+            return found
+
+        run = self._read(f"{name} run", name, path, give, lambda run: run.rows)
         if run is None:
             return
-        self.answered[name] = frozenset(run.turns)
-        ranking = rank_run(run, workspace.project.policy)
-        if any(name == part.name for part in workspace.project.formulations.values()):
-            self.orders[name] = numbered(ranking)
-        if self.qrels is None:
+        self.answered[name] = run.turns
+        if run.order is not None:
+            self.orders[name] = run.order
+        if self.qrels is None or run.matrix is None:
             return
-        matrix = grade_matrix(ranking, self.qrels)
-        self.matrices.append(matrix)
-        self.runs.append(answered_by_run(name, path, matrix))
+        self.matrices.append(run.matrix)
+        self.runs.append(answered_by_run(name, path, run.matrix))
         self._refuse_stranger(f"{name} run", self.runs[-1], self.qrels)
-        workspace.remember(name, path, len(run))
-        if are_passage_ids(run.documents) and not are_passage_ids(self.qrels.documents):
+        workspace.remember(name, path, run.rows)
+        if run.passages and not are_passage_ids(self.qrels.documents):
             self.notes.append(
                 f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
             )

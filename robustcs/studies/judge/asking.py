@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.programs.copies import Asking, ask_copies
 from robustcs.programs.outputs import OutputStore
@@ -129,9 +129,8 @@ class Tally:
 
 
 def _cost(answer: Mapping[str, Any]) -> float:
-    cost = answer.get("cost")
-    number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return float(cost) if number and 0 <= cost < math.inf else 0.0  # type: ignore[operator, arg-type]
+    cost = finite_number(answer.get("cost"))
+    return 0.0 if cost is None else max(cost, 0.0)
 
 
 def _printable(text: str) -> str:
@@ -185,15 +184,19 @@ class Interview:
                     return tally, state
                 replies = self._ask(some, started=tally.graded > 0)
                 tally.add(len(some), replies)
-                write_judge(self.judge, self.said)
+                self._write()
                 tell(f"{tally.told} · {state.told}" if state.told else tally.told)
                 if replies.answers:
                     self.outlook.learn(self._grades())
                 elif tally.in_vain >= PATIENCE:
                     return tally, state
         finally:
-            if self.said:
-                write_judge(self.judge, self.said)
+            self._write()
+
+    def _write(self) -> None:
+        # a program whose answers were all refused leaves no empty file
+        if self.said:
+            write_judge(self.judge, self.said)
 
     def _grades(self) -> dict[Pair, int]:
         return {pair: one.grade for pair, one in self.said.items()} | dict(self.people)

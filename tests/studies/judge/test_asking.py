@@ -280,3 +280,15 @@ def test_the_server_of_the_docs(project: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert grades(project, "tiny") == {pair: 3 for pair in ASKED if pair != "1_1 p3"}
     assert "asked 5, 4 graded, 1 failed, cost 40" in done.stderr and "its last error: TypeError" in done.stderr
+
+
+def test_a_cost_that_no_float_holds_counts_as_none(project: Path) -> None:
+    done = ask(project, "for r in lines: print(json.dumps(dict(id=r['id'], grade=1))[:-1] + ', \"cost\": 1' + '0' * 400 + '}')")
+    assert done.returncode == 0, done.stderr
+    assert "asked 5, 5 graded" in done.stderr and "cost" not in done.stderr
+    assert grades(project) == dict.fromkeys(ASKED, 1)
+
+
+def test_no_file_is_left_where_every_answer_was_refused(project: Path) -> None:
+    ask(project, "for r in lines: say(id=r['id'], grade=99)")
+    assert not (project / "judge-program.jsonl").exists()
