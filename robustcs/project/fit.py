@@ -6,6 +6,7 @@ most 1 % of those with other words. Where they do not, these are 70 to 100 % and
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,10 +83,13 @@ def _words(text: str) -> list[str]:
 def numbered(ranking: Ranking) -> dict[str, int]:
     """Turn → a number for its passages and their order: equal for equal rankings, which :func:`ranked_alike` compares."""
     pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
-    return {
-        turn: hash(tuple(ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()))
-        for turn, start, end in pieces
-    }
+    numbers = {}
+    for turn, start, end in pieces:
+        passages = ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
+        # not hash(): that of a text is another one in every process
+        digest = hashlib.blake2b("\n".join(passages).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        numbers[turn] = int.from_bytes(digest)
+    return numbers
 
 
 def ranked_alike(rankings: Mapping[str, int], others: Mapping[str, int]) -> dict[str, bool]:
