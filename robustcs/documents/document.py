@@ -53,6 +53,8 @@ class Table:
         The table of the result that it shows; empty for a table of its own.
     hint
         How to see more of it at the terminal; no page and no paper has it.
+    asked
+        Shown only where its table is named.
     """
 
     slug: str
@@ -63,6 +65,7 @@ class Table:
     rules: frozenset[int] = frozenset()
     of: str = ""
     hint: str = ""
+    asked: bool = False
 
     def continues(self, row: int) -> bool:
         """Whether a row belongs to the one above it."""
@@ -168,7 +171,7 @@ class Verdict:
     """One thing to know: a number, and the sentence that it carries.
 
     number, interval
-        ``40 %`` and its 95 % interval ``31–49``, which is empty where there is none.
+        ``40%`` and its 95% interval ``31% to 49%``, which is empty where there is none.
     text
         A sentence of plain words that holds the number, without a full stop, or one that goes on from it: ``of the turns …``.
     basis
@@ -200,15 +203,15 @@ class Verdict:
 
     @property
     def between(self) -> str:
-        """The interval with its name: ``95 % interval 31–49``; empty where there is none."""
-        return f"95 % interval {self.interval}" if self.interval else ""
+        """The interval with its name: ``95% CI 31% to 49%``; empty where there is none."""
+        return f"95% CI {self.interval}" if self.interval else ""
 
     @property
     def sentence(self) -> str:
         """All of it as one sentence, and its caveat."""
         caveat = f" {self.caveat}" if self.caveat else ""
         if self.number in self.text:
-            return f"{self.text} ({'; '.join(filter(None, (self.between, self.basis)))}).{caveat}"
+            return f"{self.text} ({'; '.join(filter(None, (self.between, self.basis)))}).".replace(") (", "; ") + caveat
         between = f" ({self.between})" if self.interval else ""
         return f"{self.number}{between} {self.text} ({self.basis}).{caveat}"
 

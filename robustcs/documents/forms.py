@@ -30,10 +30,10 @@ def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFram
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
     """The blocks that show the tables of ``names``, with headings and sentences above them, and cards that were asked for.
 
-    None named: all blocks. A table that has no block is shown as it is.
+    None named: all blocks but tables that are shown where they are named. A table that has no block is shown as it is.
     """
     if not names:
-        return list(blocks)
+        return [block for block in blocks if not (isinstance(block, Table) and block.asked)]
     shown: list[Block] = []
     missing = set(names)
     above: list[Heading | Paragraph] = []

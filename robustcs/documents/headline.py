@@ -32,6 +32,11 @@ def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
     return headline_cut([(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)])
 
 
+def shown_cuts(frame: pd.DataFrame) -> list[Cut]:
+    """The (metric, threshold) pairs of a table, in its order."""
+    return list(dict.fromkeys(zip(frame["metric"], frame["threshold"], strict=True)))
+
+
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
     """The rows of a measure and threshold."""
     return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]

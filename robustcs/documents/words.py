@@ -16,7 +16,9 @@ from robustcs.wording import and_more
 if TYPE_CHECKING:
     import pandas as pd
 
-CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "correct"}
+    from robustcs.result import Basis
+
+CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "QR and Human correct"}
 #: A number within a note.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
@@ -41,6 +43,21 @@ def percent(share: float) -> str:
 def percent_interval(low: float, high: float) -> str:
     """An interval of shares, in per cent: ``26–40``."""
     return "–" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}"
+
+
+def whole_percent(share: float) -> str:
+    """A share within a sentence: ``33%``."""
+    return "undefined" if math.isnan(share) else f"{100 * share:.0f}%"
+
+
+def percent_range(low: float, high: float) -> str:
+    """An interval of shares within a sentence: ``26% to 40%``; empty where there is none."""
+    return "" if math.isnan(low) else f"{whole_percent(low)} to {whole_percent(high)}"
+
+
+def component(basis: Basis) -> str:
+    """What the QA component is, by what the scores are of."""
+    return "reader" if basis == "answers" else "ranker"
 
 
 def points(difference: float) -> str:

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.figures import BIN_LABELS
-from robustcs.documents.headline import headline_cut
+from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.documents.words import FORMULATION_NAMES, cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import Top
@@ -45,7 +45,6 @@ from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 from robustcs.studies.breakdown.binned import binned_turns
-from robustcs.studies.breakdown.show import shown_cuts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -120,6 +120,7 @@ class Breakdown(Result):
     choice: pd.DataFrame
     turns: pd.DataFrame
     rewriters: pd.DataFrame
+    overview: pd.DataFrame
     rewriter_tests: pd.DataFrame
     rewriter_scores: pd.DataFrame
     repairs: pd.DataFrame
@@ -172,8 +173,9 @@ def breakdown(
             tables[name].append(part)
         tables["turns"].append(_turns(scores.turns, cut, unchanged, texts))
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
-    for name in ("blame", "tests"):
-        frames[name] = compared(frames[name], units, seed)
+    # the verdict looks at all measures and thresholds
+    frames["blame"] = compared(frames["blame"], units, seed, family=None)
+    frames["tests"] = compared(frames["tests"], units, seed)
     if unchanged is not None and unchanged.isna().any():
         unknown = list(scores.turns[unchanged.isna()])
         note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"

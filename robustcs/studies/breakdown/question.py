@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from robustcs.documents.document import Block, Cards, Figure
-from robustcs.documents.headline import headline_cut
+from robustcs.documents.forms import shown_blocks
+from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.project.model import Project
@@ -14,8 +15,9 @@ from robustcs.project.workspace import Workspace
 from robustcs.slicing.words import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.ask import ask
-from robustcs.studies.breakdown.overview import overview, verdicts
-from robustcs.studies.breakdown.show import finding, show, show_turns, shown_cuts
+from robustcs.studies.breakdown.findings import finding, verdicts
+from robustcs.studies.breakdown.overview import overview
+from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_slices import slice_findings
 from robustcs.studies.study import Answer, Question
 
@@ -60,7 +62,8 @@ def _result(workspace: Workspace) -> Breakdown:
 
 def _answer(workspace: Workspace) -> Answer:
     result = _result(workspace)
-    blocks = tuple(block for block in show(result) if not isinstance(block, Figure))  # the overview has it
+    # the overview has the figures
+    blocks = tuple(block for block in shown_blocks(result, show(result), ()) if not isinstance(block, Figure))
     findings = (*finding(result), *slice_findings(result))
     return Answer(
         findings, _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result),

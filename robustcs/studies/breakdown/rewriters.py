@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robustcs.evaluation.bins import Formulations
+from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.result import count, difference, number, p_value, score, share, table, text
 from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
@@ -35,12 +37,24 @@ REWRITERS = table(
     text("rewriter", header="Rewriter"), *_CUT,
     share("qa", "errors of the QA component, of all turns"), share("qa_low", _OF), share("qa_high"),
     share("qr", "errors of the rewriter"), share("qr_low", _OF), share("qr_high"),
-    share("correct", "answered"), share("correct_low", _OF), share("correct_high"),
+    share("correct", "QR and Human correct"), share("correct_low", _OF), share("correct_high"),
+    share("answered", TERMS["answered"]), share("answered_low", _OF), share("answered_high"),
     score("mean", "mean score"), number("mean_low", "95 %, cluster-robust t over whole units"), number("mean_high"),
     difference("to_human", "mean − mean of Human"), number("to_human_low", "95 %, inverted sign-flip test of whole units"),
     number("to_human_high"),
     difference("to_best", "mean − mean of the best rewriter"),
-    text("letters", "rewriters that share a letter are not told apart by scores (p ≤ .05, Holm over the pairs)", "group"),
+    text("letters", "rewriters that share a letter do not differ by their mean scores (max-T over the pairs)", "group"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+OVERVIEW = table(
+    "overview", "Human, every rewriter and Original side by side.",
+    text("system", "human, the name of a rewriter, or original"), *_CUT,
+    share("answered", TERMS["answered"]), share("answered_low", _OF), share("answered_high"),
+    share("error", "errors of the rewriter; null for Human and Original"), share("error_low", _OF), share("error_high"),
+    score("mean", "mean score"), number("mean_low", "95 %, cluster-robust t over whole units"), number("mean_high"),
+    difference("to_human", "mean − mean of Human"), number("to_human_low", "95 %, inverted sign-flip test of whole units"),
+    number("to_human_high"),
+    text("letters", "as in rewriters; empty for Human and Original"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 REWRITER_TESTS = table(
@@ -53,7 +67,7 @@ REWRITER_SCORES = table(
     text("first", header="First"), text("second", header="Second"), text("metric"),
     difference("difference", "first − second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided"),
-    p_value("p_corrected", "by Holm over the pairs of the measure", "p Holm"),
+    p_value("p_corrected", "adjusted by step-down max-T over the pairs of the measure", "p adj."),
     P_FLOOR,
     EXACT,
     *EFFECT,
@@ -64,6 +78,8 @@ REPAIRS = table(
     "repairs", "Of the turns that Human answers, which rewriters answer them too.",
     *_CUT, text("answered_by", "all, some (two or more, not all), none, or the name of the only one"),
     count("count", "turns"), share("share", "of the turns that Human answers"), text("turns", "their ids"),
+    count("human_fails", "turns that Human does not answer and these rewriters do; none: that no system answers"),
+    text("human_fails_turns", "their ids"),
 )  # fmt: skip
 CHOICE = table(
     "best_of", "The best rewriter for every turn, as if one could choose.",
@@ -74,7 +90,7 @@ CHOICE = table(
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 
-SIDE_BY_SIDE = (REWRITERS, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)
+SIDE_BY_SIDE = (REWRITERS, OVERVIEW, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)
 
 
 def side_by_side(
@@ -85,27 +101,31 @@ def side_by_side(
     Without ``every_pair`` those of pairs have none either, and nobody has letters.
     """
     rewriters: list[tuple[Any, ...]] = []
+    systems: list[tuple[Any, ...]] = []
     tests: list[dict[str, Any]] = []
     pairs: list[tuple[Any, ...]] = []
     repairs: list[tuple[Any, ...]] = []
     choices: list[tuple[Any, ...]] = []
     names = list(scores.rewriters)
+    frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
     for metric in scores.measures:
-        human = scores.human[metric].to_numpy()
-        table = np.stack([frame[metric].to_numpy() for frame in scores.rewriters.values()])
+        every = np.stack([frame[metric].to_numpy() for frame in frames.values()])
+        table = every[1 : len(names) + 1]
         rows, letters = _score_pairs(metric, names, table, units, seed) if every_pair else ([], [""] * len(names))
         pairs += rows
-        cuts = distinct_thresholds(metric, thresholds)
-        for threshold in cuts:
-            right, human_right = threshold.holds(table), threshold.holds(human)
-            rewriters += _rows(metric, str(threshold), names, table, human, right, human_right, letters, units, seed)
-            tests += _discordant(metric, str(threshold), names, right, units) if every_pair else []
-            repairs += _repairs(metric, str(threshold), names, right & human_right, human_right, scores.turns)
+        means = _means(every, units, seed)
+        for threshold in distinct_thresholds(metric, thresholds):
+            cut, right = (metric, str(threshold)), threshold.holds(every)
+            beside, above = _rows(cut, list(frames), len(names), right, means, letters, units)
+            rewriters, systems = rewriters + beside, systems + above
+            tests += _discordant(*cut, names, right[1 : len(names) + 1], units) if every_pair else []
+            repairs += _repairs(*cut, names, right[1 : len(names) + 1], right[0], scores.turns)
         if len(names) > 1:
             choices.append(_choice(metric, names, table, units, seed))
     rewriters.sort(key=lambda row: names.index(row[0]))
     return {
         "rewriters": REWRITERS.frame(rewriters),
+        "overview": OVERVIEW.frame(systems),
         "rewriter_tests": _tested(tests, units, seed),
         "rewriter_scores": REWRITER_SCORES.frame(pairs),
         "repairs": REPAIRS.frame(repairs),
@@ -113,34 +133,42 @@ def side_by_side(
     }
 
 
+def _means(every: np.ndarray, units: Units, seed: int) -> list[tuple[Estimate, Estimate]]:
+    """Of every system its mean score, and its difference to the first, Human; ``every``: float[systems, turns]."""
+    bounded = bool(((every >= 0) & (every <= 1)).all())
+    means = mean_estimates(units.sums(every), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
+    return list(zip(means, paired_tests(units.sums(every - every[0]), units.sizes, seed, units.kind), strict=True))
+
+
 def _rows(
-    metric: str,
-    threshold: str,
-    names: Sequence[str],
-    table: np.ndarray,
-    human: np.ndarray,
+    cut: tuple[str, str],
+    systems: Sequence[str],
+    rewriters: int,
     right: np.ndarray,
-    human_right: np.ndarray,
+    means: Sequence[tuple[Estimate, Estimate]],
     letters: Sequence[str],
     units: Units,
-    seed: int,
-) -> list[tuple[Any, ...]]:
-    """The rows of a cut, one for each rewriter; ``table``: scores, float[rewriters, turns]; ``right``: which are correct."""
-    kinds = [np.broadcast_to(~human_right, right.shape), human_right & ~right, human_right & right]
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The rows of a cut in :data:`REWRITERS` and in :data:`OVERVIEW`.
+
+    ``right``: who is correct, bool[systems, turns], Human first, then so many ``rewriters``.
+    """
+    kinds = (np.broadcast_to(~right[0], right.shape), right[0] & ~right, right[0] & right, right)
     shares = [share_estimates(units.sums(kind), units.sizes, units.kind) for kind in kinds]
-    bounded = bool(((table >= 0) & (table <= 1)).all())
-    means = mean_estimates(units.sums(table), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
-    to_human = paired_tests(units.sums(table - human), units.sizes, seed, units.kind)
-    best = max(mean.value for mean in means)
-    rows = []
-    for place, name in enumerate(names):
-        limits = [(one[place].value, one[place].low, one[place].high) for one in shares]
-        mean, against = means[place], to_human[place]
-        rows.append((
-            name, metric, threshold, *limits[0], *limits[1], *limits[2], mean.value, mean.low, mean.high,
-            against.value, against.low, against.high, mean.value - best, letters[place], mean.note,
-        ))  # fmt: skip
-    return rows
+    best = max(mean.value for mean, _ in means[1 : rewriters + 1])
+    beside, above = [], []
+    for place, name in enumerate(systems):
+        qa, error, correct, answered, mean, to_human = (
+            (one.value, one.low, one.high) for one in (*(share[place] for share in shares), *means[place])
+        )
+        is_rewriter = 0 < place <= rewriters
+        letter, note = letters[place - 1] if is_rewriter else "", means[place][0].note
+        if is_rewriter:
+            to_best = mean[0] - best
+            beside.append((name, *cut, *qa, *error, *correct, *answered, *mean, *to_human, to_best, letter, note))
+        error = error if is_rewriter else (np.nan,) * 3
+        above.append((name, *cut, *answered, *error, *mean, *to_human, letter, note))
+    return beside, above
 
 
 def _score_pairs(
@@ -152,7 +180,7 @@ def _score_pairs(
         return [], [""]
     sums = units.sums(np.array([table[first] - table[second] for first, second in pairs]))
     tests = paired_tests(sums, units.sizes, seed, units.kind)
-    family = holm_family(tests)
+    family = max_t_family(tests, sums, seed)
     effects = effect_sizes(sums, units.sizes, units.kind)
     least = detectable_differences(sums, units.sizes, units.kind)
     rows = [
@@ -190,22 +218,27 @@ def _tested(rows: list[dict[str, Any]], units: Units, seed: int) -> pd.DataFrame
 
 
 def _repairs(
-    metric: str, threshold: str, names: Sequence[str], answered: np.ndarray, human_right: np.ndarray, turns: Sequence[str]
+    metric: str, threshold: str, names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """``answered``: bool[rewriters, turns], of the turns that Human answers."""
-    number = answered.sum(axis=0)
-    groups = {"all": human_right & (number == len(names))}
+    """``right``: which rewriters are correct, bool[rewriters, turns], also where Human is not."""
+    number = right.sum(axis=0)
+    groups = {"all": number == len(names)}
     if len(names) > 2:
         groups["some"] = (number > 1) & (number < len(names))
     if len(names) > 1:
-        groups |= {name: (number == 1) & answered[place] for place, name in enumerate(names)}
-    groups["none"] = human_right & (number == 0)
+        groups |= {name: (number == 1) & right[place] for place, name in enumerate(names)}
+    groups["none"] = number == 0
     total = int(human_right.sum())
-    return [
-        (metric, threshold, name, int(chosen.sum()), chosen.sum() / total if total else np.nan,
-         " ".join(str(turn) for turn, keep in zip(turns, chosen, strict=True) if keep))
-        for name, chosen in groups.items()
-    ]  # fmt: skip
+
+    def ids(chosen: np.ndarray) -> str:
+        return " ".join(str(turn) for turn, keep in zip(turns, chosen, strict=True) if keep)
+
+    rows = []
+    for name, group in groups.items():
+        chosen, fails = group & human_right, group & ~human_right
+        share_ = chosen.sum() / total if total else np.nan
+        rows.append((metric, threshold, name, int(chosen.sum()), share_, ids(chosen), int(fails.sum()), ids(fails)))
+    return rows
 
 
 def _choice(metric: str, names: Sequence[str], table: np.ndarray, units: Units, seed: int) -> tuple[Any, ...]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
-from robustcs.documents.headline import Cut, at, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
@@ -20,8 +20,6 @@ from robustcs.documents.words import (
     marks,
     measure_label,
     noted,
-    percent,
-    percent_interval,
     points,
     points_interval,
     score,
@@ -37,12 +35,10 @@ from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.result import count, number, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.show_rewriters import finding_of_rewriters, rewriter_names, show_rewriters
+from robustcs.studies.breakdown.overview import overview_table
+from robustcs.studies.breakdown.show_rewriters import best_rewriter, rewriter_names, show_rewriters
 from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
 from robustcs.wording import counted
-
-#: The level at which two shares are told apart.
-ALPHA = 0.05
 
 
 def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
@@ -55,42 +51,56 @@ def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
         if name not in names:
             raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(names)}")
     cut = headline_cut(shown_cuts(result.turns))
+    asked = [overview_table(result, cut)]
     if len(names) == 1:
-        return (*_one(result, names[0], ""), *show_costs(result, cut), *show_slices(result, cut, names))
-    blocks = [*show_rewriters(result)]
-    if len(result.answerable):
-        first = result.answerable[result.answerable["rewriter"] == names[0]]
-        blocks.append(_answerable(result, first, shown_cuts(result.turns), ""))
-    blocks += show_costs(result, cut)
-    means = result.rewriters[result.rewriters["metric"] == cut[0]].drop_duplicates("rewriter").set_index("rewriter")["mean"]
-    best = str(means.idxmax())
-    blocks += show_slices(result, cut, names if len(names) <= SLICED else list(dict.fromkeys([best, *details])))
+        blocks = [*_tables(result, names), *show_costs(result, cut), *show_slices(result, cut, names)]
+    else:
+        blocks = [*show_rewriters(result)]
+        if len(result.answerable):
+            first = result.answerable[result.answerable["rewriter"] == names[0]]
+            blocks.append(_answerable(result, first, shown_cuts(result.turns), ""))
+        blocks += show_costs(result, cut)
+        best = best_rewriter(result, cut)
+        blocks += show_slices(result, cut, names if len(names) <= SLICED else list(dict.fromkeys([best, *details])))
+        asked += [] if details else _tables(result, names)
     for name in details:
-        blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
-    return tuple(blocks)
+        blocks += [Heading(f"Rewriter {name}", 2), *_tables(result, [name], f"-{name}")]
+    return (*blocks, *(replace(table, asked=True) for table in asked))
 
 
-def _one(result: Breakdown, rewriter: str, slug: str) -> tuple[Block, ...]:
-    """The tables of one rewriter."""
+def _tables(result: Breakdown, names: Sequence[str], slug: str = "") -> list[Table]:
+    """The tables of one rewriter; of several, common ones."""
     tables = {
-        name: frame[frame["rewriter"] == rewriter] for name, frame in result.tables.items() if "rewriter" in frame.columns
+        name: frame[frame["rewriter"].isin(names)] for name, frame in result.tables.items() if "rewriter" in frame.columns
     }
+    several = len(names) > 1
     cuts = shown_cuts(tables["turns"])
-    blocks: list[Block] = [
-        _bins(result, tables["bins"], cuts, slug),
-        _attribution(result, tables["attribution"], cuts, slug),
+    own = {name: tables["bins"][tables["bins"]["rewriter"] == name] for name in names}
+    blocks = [_bins(result, bins, cuts, f"-{name}" if several else slug) for name, bins in own.items()]
+    blocks += [
+        _attribution(result, tables["attribution"], slug),
         _blame(result, tables["blame"], tables["attribution"], slug),
     ]
-    if len(tables["answerable"]):
+    if len(tables["answerable"]) and not several:
         blocks.append(_answerable(result, tables["answerable"], cuts, slug))
     blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], slug)]
     blocks.append(_choice(result, tables["choice"], slug))
-    return tuple(blocks)
+    if not several:
+        return blocks
+    # such a table stands alone, without a heading that names what it is of
+    of = f"{', '.join(map(measure_label, dict(cuts)))}, {result.evaluated.turns} turns"
+    whose = [*names, *[counted(len(names), "rewriter")] * (len(blocks) - len(names))]
+    return [replace(table, caption=f"{table.caption} {who}, {of}") for table, who in zip(blocks, whose, strict=True)]
 
 
-def shown_cuts(turns: pd.DataFrame) -> list[Cut]:
-    """The (metric, threshold) pairs of the result, each a column of its tables."""
-    return list(dict.fromkeys(zip(turns["metric"], turns["threshold"], strict=True)))
+def _of(rows: pd.DataFrame) -> list[Shown]:
+    """The column that names the rewriter, where there are several."""
+    return [(text("Rewriter"), lambda row: row.rewriter)] if rows["rewriter"].nunique() > 1 else []
+
+
+def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their cut as a number, all rewriters of a cut beneath each other."""
+    return rows.assign(cut=pd.factorize(rows["metric"] + rows["threshold"])[0]).sort_values("cut", kind="stable")
 
 
 _CORRECT_IF: Shown = (text("Correct if"), cut_label)
@@ -99,7 +109,7 @@ _POINTS: Shown = (number("points"), lambda row: points(row.difference))
 _POINTS_INTERVAL: Shown = (number("95 %"), lambda row: points_interval(row.ci_low, row.ci_high))
 _P: Shown = (number("p"), lambda row: tested_p(row.p, row.p_floor, row.exact))
 _GAIN_INTERVAL: Shown = (number("95 %"), lambda row: interval(row.ci_low, row.ci_high))
-_HOLM: Shown = (number("Holm"), lambda row: tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact))
+_ADJUSTED: Shown = (number("p adj."), lambda row: tested_p(row.p_corrected, row.p_floor, row.exact))
 
 
 def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
@@ -117,7 +127,7 @@ def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> 
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
         columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
-    note = "Between the rules: the bins that add up to errors of the QA component, errors of the rewriter, answered turns."
+    note = "Between the rules: the bins that add up to QA errors, to rewriter errors, and to QR and Human correct."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
     return result_table(
@@ -126,18 +136,24 @@ def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> 
     )  # fmt: skip
 
 
-def _attribution(result: Breakdown, attribution: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    columns = [_CORRECT_IF]
+def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Table:
+    lines: dict[str, dict[tuple[str, str, str], Any]] = {}
+    for row in _cut_by_cut(attribution).itertuples():
+        lines.setdefault(row.cause, {})[row.rewriter, row.metric, row.threshold] = row
+    keys = list(lines["qa"])
+    several = len({key[0] for key in keys}) > 1
+    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1:]))]
+    columns += [(text("Rewriter"), lambda key: key[0])] if several else []
     for cause in CAUSES:
-        lines = _by_cut(attribution[attribution["cause"] == cause])
         columns += group_columns(
-            result, "attribution", CAUSE_TITLES[cause], lines, (count("turns"), lambda row: str(row.count)), "share", _INTERVAL
-        )
-    turns = at(attribution, cuts[0])["count"].sum()
+            result, "attribution", CAUSE_TITLES[cause], lines[cause], (count("turns"), lambda row: str(row.count)), "share",
+            _INTERVAL,
+        )  # fmt: skip
+    changes = (place for place in range(1, len(keys)) if several and keys[place][1:] != keys[place - 1][1:])
     return result_table(
         result, "attribution", "Who is to blame?", columns,
-        f"Shares of all {turns} turns. {_wilson(result)}{_too_few(result, attribution)}",
-        rows=cuts, slug=f"attribution{slug}",
+        f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_too_few(result, attribution)}",
+        rows=keys, rules=changes, slug=f"attribution{slug}",
     )  # fmt: skip
 
 
@@ -154,19 +170,22 @@ def _too_few(result: Breakdown, rows: pd.DataFrame) -> str:
 
 
 def _blame(result: Breakdown, blame: pd.DataFrame, attribution: pd.DataFrame, slug: str) -> Table:
-    chance = _by_cut(attribution[attribution["cause"] == "qr"])
+    errors = attribution[attribution["cause"] == "qr"].itertuples()
+    chance = {(row.rewriter, row.metric, row.threshold): row.by_chance for row in errors}
     columns: list[Shown] = [
-        (text("Correct if"), _label),
+        (text("Correct if"), _label), *_of(blame),
         count("qa", header="QA", group="errors"), count("qr", header="rewriter", group="errors"),
-        (number("by chance", group="errors"), lambda row: f"{chance[row.metric, row.threshold].by_chance:g}"),
+        (number("by chance", group="errors"), lambda row: f"{chance[row.rewriter, row.metric, row.threshold]:g}"),
         *_grouped("QA − rewriter"),
     ]  # fmt: skip
     note = (
         "By chance: errors that the rewriter would still have if QR and Human were swapped at random in every turn. Points: of"
-        f" per cent of all turns. {_mcnemar(result, blame)}"
+        f" per cent of all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
     )
+    several = blame["rewriter"].nunique() > 1
     return result_table(
-        result, "blame", "Which of the two fails more often?", columns, note, rows=blame, slug=f"blame{slug}"
+        result, "blame", "Which of the two fails more often?", columns, note, rows=_cut_by_cut(blame),
+        by="cut" if several else None, slug=f"blame{slug}",
     )  # fmt: skip
 
 
@@ -176,22 +195,25 @@ def _label(row: Any) -> str:
 
 def _grouped(group: str) -> list[Shown]:
     """The columns of a comparison under a common head."""
-    pairs = (shown for shown in (_POINTS, _POINTS_INTERVAL, _P, _HOLM) if isinstance(shown, tuple))
+    pairs = (shown for shown in (_POINTS, _POINTS_INTERVAL, _P, _ADJUSTED) if isinstance(shown, tuple))
     return [(field.called(field.name, group), make) for field, make in pairs]
 
 
-def _mcnemar(result: Breakdown, rows: pd.DataFrame) -> str:
+def _mcnemar(result: Breakdown, rows: pd.DataFrame, family: str) -> str:
     """How a comparison was tested, in which family, and what its rows say beside their numbers."""
-    families = ", ".join(
-        f"{measure_label(metric)}: {comparisons}" for metric, comparisons in
-        dict(zip(rows["metric"], rows["comparisons"], strict=True)).items()
-    )  # fmt: skip
+    numbers = dict(zip(rows["metric"], rows["comparisons"], strict=True))
+    if len(set(numbers.values())) == 1:
+        over = counted(next(iter(numbers.values())), "comparison")
+    else:
+        over = ", ".join(f"{counted(number, 'comparison')} for {measure_label(name)}" for name, number in numbers.items())
     labels = [
-        _label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else "") for row in rows.itertuples()
-    ]  # fmt: skip
+        ", ".join([_label(row), *([row.rewriter] if rows["rewriter"].nunique() > 1 else [])])
+        + (f" ({_pair(row)})" if hasattr(row, "first") else "")
+        for row in rows.itertuples()
+    ]
     return (
-        f"95 % and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; Holm over the"
-        f" comparisons of a measure ({families})." + noted(zip(labels, rows["note"], strict=True))
+        f"95 % and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; p adj.:"
+        f" adjusted by max-T over {over} ({family})." + noted(zip(labels, rows["note"], strict=True))
     )
 
 
@@ -214,19 +236,21 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], sl
 
 def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Correct if"), _label), (text("First:second"), _pair),
-        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _HOLM,
+        (text("Correct if"), _label), *_of(tests), (text("First:second"), _pair),
+        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _ADJUSTED,
     ]  # fmt: skip
-    note = f"Turns that only the first or only the second answers, in points first − second. {_mcnemar(result, tests)}"
+    note = "Turns that only the first or only the second answers, in points first − second. "
+    note += _mcnemar(result, tests, "all thresholds, pairs and rewriters of a measure")
     return result_table(
         result, "tests", "Does one formulation answer more turns than another?", columns, note,
-        rows=tests.assign(cut=tests["metric"] + tests["threshold"]), by="cut", slug=f"tests{slug}",
+        rows=_cut_by_cut(tests), by="cut", slug=f"tests{slug}",
     )  # fmt: skip
 
 
 def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Correct if"), _label), *(_three(result, "headroom", name) for name in ("qr", "human", "difference", "gain")),
+        (text("Correct if"), _label), *_of(headroom),
+        *(_three(result, "headroom", name) for name in ("qr", "human", "difference", "gain")),
         _GAIN_INTERVAL, _three(result, "headroom", "by_chance"),
     ]  # fmt: skip
     return result_table(
@@ -235,7 +259,7 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
         " Human is ahead are picked, so some of it is noise. Chance: the gain that is left if QR and Human are swapped at"
         f" random in every turn. 95 %: of the gain, for other {result.evaluated.unit}s of this kind."
         + noted((_label(row), row.note) for row in headroom.itertuples()),
-        rows=headroom, slug=f"headroom{slug}",
+        rows=_cut_by_cut(headroom), slug=f"headroom{slug}",
     )  # fmt: skip
 
 
@@ -248,7 +272,7 @@ def _three(result: Breakdown, table: str, name: str) -> Shown:
 
 def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Measure"), lambda row: measure_label(row.metric)), _three(result, "choice", "difference"),
+        (text("Measure"), lambda row: measure_label(row.metric)), *_of(choice), _three(result, "choice", "difference"),
         (number("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)), _three(result, "choice", "gain"),
         (number("95 %"), lambda row: interval(row.gain_low, row.gain_high)), _three(result, "choice", "by_chance"),
     ]  # fmt: skip
@@ -293,49 +317,3 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     if len(cards) < number:
         caption += f"; the {len(cards)} in which QR and Human differ most"
     return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)
-
-
-def finding(result: Breakdown) -> tuple[str, ...]:
-    """Who is to blame, with counts, shares and intervals, and whether that can be told; of several rewriters the best.
-
-    What is to be said of several is said of all of them in one sentence, and of the best in another.
-    """
-    names = rewriter_names(result)
-    sentences = []
-    if len(names) > 1:
-        sentences.append(finding_of_rewriters(result))
-        means = result.rewriters.drop_duplicates(["metric", "rewriter"])
-        metric = headline_cut(shown_cuts(result.turns))[0]
-        names = [str(means[means["metric"] == metric].sort_values("mean", kind="stable")["rewriter"].iloc[-1])]
-    for rewriter, rows in result.attribution[result.attribution["rewriter"].isin(names)].groupby("rewriter", sort=False):
-        cut = headline_cut(shown_cuts(result.turns[result.turns["rewriter"] == rewriter]))
-        part = at(rows, cut).set_index("cause")
-        said = {}
-        for cause, line in part.iterrows():
-            known = "" if math.isnan(line["ci_low"]) else f", 95 % interval {percent_interval(line['ci_low'], line['ci_high'])}"
-            said[cause] = f"{line['count']} ({percent(line['share'])}{known})"
-        who = "The rewriter" if rewriter == "qr" else f"The rewriter {rewriter}"
-        sentences.append(
-            f"Of {result.evaluated.turns} turns, correct if {cut_label(cut)}: {said['correct']} are answered by QR and Human."
-            f" {who} is to blame for {said['qr']}, the QA component for {said['qa']}; if QR and Human were swapped at random,"
-            f" {part.loc['qr', 'by_chance']:g} turns would still count as errors of the rewriter."
-            f" {_verdict(next(at(result.blame[result.blame['rewriter'] == rewriter], cut).itertuples()))}"
-        )
-    return tuple(sentences)
-
-
-def _verdict(row: Any) -> str:
-    """Whether it can be told which of the two fails more often."""
-    ahead = row.difference > 0
-    limits = (row.ci_low, row.ci_high) if ahead else (-row.ci_high, -row.ci_low)
-    known = "" if math.isnan(row.ci_low) else f"95 % interval {points_interval(*limits)}; "
-    p = tested_p(row.p_corrected, row.comparisons * row.p_floor, row.exact)
-    test = f"({known}p {p if p.startswith('<') else f'= {p}'} by Holm over {counted(row.comparisons, 'comparison')})"
-    if not row.difference:
-        return f"In these turns both fail equally often {test}."
-    first, second = ("QA component", "rewriter") if ahead else ("rewriter", "QA component")
-    by = f"by {points(abs(row.difference))[1:]} points {test}"
-    if row.p_corrected <= ALPHA:
-        return f"The {first} fails more often than the {second}, {by}."
-    missed = "" if math.isnan(row.detectable) else f"; a true difference below {100 * row.detectable:.0f} may well be missed"
-    return f"Which of the two fails more often is open: in these turns it is the {first}, {by}{missed}."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Table
-from robustcs.documents.headline import Cut, at, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import SHARES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
@@ -27,6 +27,7 @@ from robustcs.result import number as number_field
 from robustcs.similarity.error_types import ERROR_TYPES
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.show_rewriters import best_rewriter
 from robustcs.studies.breakdown.slices import UNKNOWN
 from robustcs.wording import counted, verb
 
@@ -54,7 +55,7 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         field = result.spec("slices").field("share").called("errors")
         own = rows[rows["rewriter"] == name]
         caption = f"{whose} by slices of the turns, correct if {cut_label(cut)}"
-        note = "Errors: of the slice's turns. QA errors and answered turns, and other thresholds, stand in CSV and JSON."
+        note = "Errors: of the slice's turns. CSV and JSON have the other causes and thresholds."
         note = _chosen(result, cut, name, names) + note
         blocks.append(slices_table(result, own, caption, field, SHARES, note, f"slices-{name}", "share"))
     if cut[0] in result.tried:
@@ -139,8 +140,8 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     """Which difference from Human stands in most errors of the best rewriter, how many errors lack a text, and on which turns
     rewriters lose most.
     """
-    cut = headline_cut(list(dict.fromkeys(zip(result.turns["metric"], result.turns["threshold"], strict=True))))
-    best = result.rewriters[result.rewriters["metric"] == cut[0]].sort_values("mean", kind="stable")["rewriter"].iloc[-1]
+    cut = headline_cut(shown_cuts(result.turns))
+    best = best_rewriter(result, cut)
     rows = at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
     unknown = rows["type"] == UNKNOWN

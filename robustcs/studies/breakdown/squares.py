@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Figure
-from robustcs.documents.headline import Cut, at, headline_cut
+from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import CAUSE_TITLES, cut_label, formulations, marks
 from robustcs.evaluation.bins import bins_of
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.show import shown_cuts
 from robustcs.wording import counted
 
 if TYPE_CHECKING:

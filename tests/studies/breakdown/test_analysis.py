@@ -418,10 +418,25 @@ def test_the_family_is_every_different_comparison_of_a_measure() -> None:
     assert set(tests["comparisons"]) == {2 * (3 + 3 + 1)} and set(result.blame["comparisons"]) == {2 * 3}
     shared = (tests["first"] == "original") & (tests["second"] == "human")
     once = tests[~shared | (tests["rewriter"] == "r0")]
-    assert once["p_corrected"].tolist() == pytest.approx(multipletests(once["p"], method="holm")[1])
+    assert (once["p_corrected"] >= once["p"]).all() and (once["p_corrected"] < multipletests(once["p"], method="holm")[1]).any()
     for _, rows in tests[shared].groupby("threshold"):
         assert rows["p_corrected"].nunique() == rows["p"].nunique() == 1
-    assert result.blame["p_corrected"].tolist() == pytest.approx(multipletests(result.blame["p"], method="holm")[1])
+    # written out: the largest statistic of all comparisons over every sign pattern, for the largest observed one
+    causes = {(row.rewriter, row.threshold, row.turn): row.cause for row in result.turns.itertuples()}
+    turns = list(dict.fromkeys(result.turns["turn"]))
+    sums = np.array([
+        [sum((cause == "qa") - (cause == "qr") for turn in turns[start : start + 4]
+             for cause in [causes[row.rewriter, row.threshold, turn]]) for start in range(0, 48, 4)]
+        for row in result.blame.itertuples()
+    ])  # fmt: skip
+    norms = np.sqrt((sums**2).sum(axis=1))
+    signs = np.array(list(product((-1, 1), repeat=12)))
+    largest = (np.abs(signs @ sums.T) / norms).max(axis=1)
+    observed = np.abs(sums.sum(axis=1)) / norms
+    first = int(observed.argmax())
+    expected = max(result.blame["p"][first], (largest >= observed[first] - 1e-9).mean())
+    assert result.blame["p_corrected"][first] == pytest.approx(expected)
+    assert result.blame["p_corrected"].min() == result.blame["p_corrected"][first]
 
 
 def test_no_interval_below_five_units() -> None:

@@ -42,7 +42,8 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert (result["command"], result["version"], result["notes"]) == ("breakdown", __version__, [])
     assert list(result["tables"]) == [
         "bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns",
-        "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "error_types", "slices", "found_slices",
+        "rewriters", "overview", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "error_types", "slices",
+        "found_slices",
     ]  # fmt: skip
     compared = [
         "p", "p_corrected", "comparisons", "difference", "ci_low", "ci_high", "p_floor", "exact", "effect", "effect_low",
@@ -52,7 +53,8 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
     assert not {"rewriter_tests", "rewriter_scores", "best_of", "slices", "found_slices"} & columns.keys()  # one rewriter alone
     assert columns.pop("rewriters")[:4] == ["rewriter", "metric", "threshold", "qa"]
     assert columns.pop("error_types")[:6] == ["rewriter", "metric", "threshold", "type", "turns", "share"]
-    assert columns.pop("repairs") == ["metric", "threshold", "answered_by", "count", "share", "turns"]
+    assert columns.pop("overview")[:4] == ["system", "metric", "threshold", "answered"]
+    assert columns.pop("repairs")[:6] == ["metric", "threshold", "answered_by", "count", "share", "turns"]
     assert columns == {
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "unchanged", "unknown", "by_chance"],
         "attribution": [
@@ -159,7 +161,7 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0,13.0\n")
     assert answer.err == (
         "csv holds one table, here bins; the others with --table: attribution, blame, answerable, tests, headroom, choice,"
-        " turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices\n"
+        " turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices\n"
     )
 
 
@@ -221,7 +223,7 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
     assert list(dict.fromkeys(row["rewriter"] for row in result["tables"]["bins"])) == ["A", "B"]
     alone = read(in_demo("breakdown --format json").out)
     for name, rows in result["tables"].items():
-        if name in ("rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
+        if name in ("rewriters", "overview", "rewriter_tests", "rewriter_scores", "repairs", "best_of"):
             continue
         # more rewriters make more comparisons
         family = dict.fromkeys(("p_corrected", "comparisons"))
@@ -231,6 +233,27 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
     assert "the rewriters side by side" in together and "Who is to blame?" not in together
     details = in_demo(f"{command} --details B").out
     assert "Rewriter B" in details.splitlines() and details.count("Who is to blame?") == 1
+
+
+ASKED = "breakdown --qr plain=runs/plain_qr.trec --table attribution --table blame --table overview --format"
+
+
+def test_tables_of_several_rewriters_have_a_view_where_they_are_asked_for(in_demo: Command) -> None:
+    """Heads, captions and whole counts in every form, never the columns of the JSON as they are."""
+    shown = in_demo(f"{ASKED} table").out
+    assert "Who is to blame? 2 rewriters, P@1, NDCG@3, 70 turns" in shown
+    assert "Which of the two fails more often? 2 rewriters, P@1, NDCG@3, 70 turns" in shown
+    assert "P@1 = 1      plain       18 25.7 % 18–36    31 44.3 % 31–59    21  30.0 %  19–43" in shown
+    assert "p adj." in shown and "adjusted by max-T over 8 comparisons" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    latex = in_demo(f"{ASKED} latex").out
+    assert r"\caption{Who is to blame? 2 rewriters, P@1, NDCG@3, 70 turns}" in latex and r"\caption{attribution}" not in latex
+    markdown = in_demo(f"{ASKED} markdown").out
+    assert "| P@1 = 1 | plain | 18 | 31 | 17.5 |" in markdown
+    for text in (shown, latex, markdown):
+        assert "ndcg" not in text and "143.0000" not in text and "ci_low" not in text
+    every = in_demo("breakdown --qr plain=runs/plain_qr.trec").out
+    assert "Who is to blame?" not in every and "Turns that each system answers" not in every
 
 
 def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Path) -> None:
@@ -320,7 +343,7 @@ def test_the_unit_is_an_option_and_a_key_of_the_project_file(in_copy: Command, t
 def test_who_fails_more_often_is_tested_and_the_gain_stands_beside_its_chance_level(in_demo: Command) -> None:
     shown = " ".join(in_demo("breakdown --metric ndcg_cut_3 --threshold 0").out.split())
     assert "NDCG@3 > 0 3 14 7.5 −15.7 −29 to −5 0.016 0.016" in shown
-    assert "Holm over the comparisons of a measure (NDCG@3: 1)." in shown
+    assert "p adj.: adjusted by max-T over 1 comparison (all rewriters, measures and thresholds)." in shown
     assert "NDCG@3 > 0 0.591 0.792 +0.201 0.153 0.095–0.237 0.079" in shown
     assert "NDCG@3 +0.201 +0.123 to +0.275 0.235 0.171–0.313 0.134" in shown
 
