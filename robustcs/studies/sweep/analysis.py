@@ -12,10 +12,14 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
+from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.result import Evaluated, Result, count, number, share, table, text
+from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
+from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.units import units_of
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +49,19 @@ _CAUSES = table(
     share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1"),
     share("ci_low", "as of areas"), share("ci_high"), text("note", "what must be known beside it"),
 )  # fmt: skip
+_BLAME = table(
+    "blame", "Does the QA component fail more often than the rewriter, at any threshold?",
+    text("rewriter"), text("metric"), number("threshold", "0 means > 0, every other t means >= t"),
+    count("qa", f"turns with a QA error: {TERMS['QA error']}"),
+    count("qr", f"turns with a rewriter error: {TERMS['rewriter error']}"),
+    number("difference", "QA errors − rewriter errors, as a share of all turns"),
+    number("ci_low", "95 %, at this threshold alone, from the test that gives p; null where none can be given"),
+    number("ci_high"),
+    p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
+    p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
+    P_FLOOR,
+    EXACT,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,11 +69,12 @@ class Sweep(Result):
     """The bins at every threshold."""
 
     study = "sweep"
-    declared = (_BINS, _AREAS, _CAUSES)
+    declared = (_BINS, _AREAS, _CAUSES, _BLAME)
 
     bins: pd.DataFrame
     areas: pd.DataFrame
     causes: pd.DataFrame
+    blame: pd.DataFrame
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
@@ -77,10 +95,11 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
     return tuple(float(point) for point in grid)
 
 
-def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None) -> Sweep:
+def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None, seed: int = 0) -> Sweep:
     """Count the eight bins at every threshold of ``grid`` (default 0, 0.02, … 1), for every rewriter and measure.
 
-    Intervals take the units of ``evaluated.policy`` as independent.
+    Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed`` draws sign patterns where there are too
+    many to try all.
 
     Raises :class:`UsageError` for a measure whose scores leave [0, 1]: the thresholds would not cover it.
     """
@@ -89,7 +108,9 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     bins: list[tuple[object, ...]] = []
     areas: list[tuple[object, ...]] = []
     causes: list[tuple[object, ...]] = []
-    blamed = [[CAUSE_OF_BIN[bin_] == cause for bin_ in scores.bins] for cause in CAUSES]
+    errors: list[tuple[object, ...]] = []
+    moved: list[np.ndarray] = []
+    blamed = np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in scores.bins] for cause in CAUSES])
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
             original = None if scores.original is None else scores.original[metric].to_numpy()
@@ -111,15 +132,37 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
                     product(grid, scores.bins), inside.sum(axis=2).ravel().tolist(), shares, strict=True
                 )
             ]  # fmt: skip
+            qa_errors, qr_errors = (cause[index] for cause in blamed[:2])
+            errors += [
+                (rewriter, metric, point, int(qa.sum()), int(qr.sum()))
+                for point, qa, qr in zip(grid, qa_errors, qr_errors, strict=True)
+            ]
+            moved.append(units.sums(qa_errors.astype(np.int64) - qr_errors))
             lengths = bin_lengths(original, qr, human)
-            for rows, names, parts in ((areas, scores.bins, lengths), (causes, CAUSES, lengths @ np.transpose(blamed))):
+            for rows, names, parts in ((areas, scores.bins, lengths), (causes, CAUSES, lengths @ blamed.T)):
                 means = mean_estimates(units.sums(parts.T), units.sizes, units.kind, (0.0, 1.0))
                 rows += [
                     (rewriter, metric, name, one.value, one.low, one.high, one.note)
                     for name, one in zip(names, means, strict=True)
                 ]
     frame = _BINS.frame(bins).astype({"original": "Int64"})
-    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas), _CAUSES.frame(causes))
+    blame = _tested(errors, np.concatenate(moved), units, seed)
+    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas), _CAUSES.frame(causes), blame)
+
+
+def _tested(errors: Sequence[tuple[object, ...]], moved: np.ndarray, units: Units, seed: int) -> pd.DataFrame:
+    """The table ``blame``; ``moved``: QA errors − rewriter errors of every unit, float[rows, units].
+
+    Neighbouring thresholds often have the same errors in every unit: each different row is tested once.
+    """
+    different, place = np.unique(moved, axis=0, return_inverse=True)
+    tests = paired_tests(different, units.sizes, seed, units.kind, mid_p=True)
+    adjusted = max_t_family(tests, different, seed).p
+    rows = []
+    for error, of in zip(errors, place.reshape(-1), strict=True):
+        test = tests[of]
+        rows.append((*error, test.value, test.low, test.high, test.p, adjusted[of], test.floor, test.exact))
+    return _BLAME.frame(rows)
 
 
 def bin_lengths(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:

@@ -13,4 +13,4 @@ def ask(workspace: Workspace, *, step: str = "0.02") -> Sweep:
     """
     grid = threshold_grid(step)
     scores, evaluated = workspace.formulation_scores()
-    return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid)
+    return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid, workspace.project.seed)

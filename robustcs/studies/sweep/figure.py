@@ -26,7 +26,7 @@ _REGIONS = (
     (("QA error", "QA\nerror"), ("000", "100", "010", "110")),
 )
 #: The same where nothing is known of Original: its bands are empty.
-_REGIONS_WITHOUT_ORIGINAL = ((("answered", "answered"), ("111", "011")), *_REGIONS[2:])
+_REGIONS_WITHOUT_ORIGINAL = ((("QR and Human correct", "QR and Human\ncorrect"), ("111", "011")), *_REGIONS[2:])
 _LABEL_SIZE = 6.5
 _WORTH_A_LABEL = 0.01  # regions that never reach this share stay without a name
 _DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour wants white letters

@@ -11,13 +11,25 @@ from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Heading, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import cut_label, formulations, marks, measure_label, noted, percent, percent_interval
+from robustcs.documents.words import (
+    CAUSE_TITLES,
+    component,
+    cut_label,
+    formulations,
+    marks,
+    measure_label,
+    noted,
+    percent,
+    percent_interval,
+)
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.result import count, share, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.sweep.analysis import Sweep
+from robustcs.studies.sweep.findings import ALPHA, ahead, finding
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -45,9 +57,9 @@ def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) 
         lambda: draw_sweep(result, marked),
     )
     if len(rewriters) == 1:
-        return (figure, *_one(result, rewriters[0], ""))
+        return (figure, _blame(result), *_one(result, rewriters[0], ""))
     shown = (block for name in details for block in (Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")))
-    return (figure, _side_by_side(result), *shown)
+    return (figure, _side_by_side(result), _blame(result), *shown)
 
 
 def _original(result: Sweep) -> bool:
@@ -79,26 +91,48 @@ def _of_conversations(result: Sweep) -> str:
     return f"95 %: in per cent, for other {result.evaluated.unit}s of this kind"
 
 
+def _blame(result: Sweep) -> Table:
+    """Both areas of every measure and rewriter, and the thresholds at which one of the two fails more often."""
+    part = component(result.evaluated.basis)
+    rows = {panel: _part(result, "blame", panel) for panel in panel_labels(result)}
+    lines = _causes(result)
+    units = result.evaluated.units
+    columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
+    columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len({name for name, _ in rows}) > 1 else []
+    columns += [*_area("QA error", lines["qa"], units), *_area("rewriter error", lines["qr"], units)]
+    for sign, who in ((1, part), (-1, "rewriter")):
+        head = text("at").called(who, "fails more often at")
+        columns.append((head, lambda panel, sign=sign: ahead(rows[panel], sign) or "no threshold"))
+    note = (
+        f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}."
+        f" Thresholds: with p adj. ≤ {ALPHA:g}; McNemar's test with the {result.evaluated.unit} as unit, adjusted by max-T over"
+        f" {counted(len(result.blame), 'comparison')} (all thresholds, measures and rewriters). {' '.join(finding(result))}"
+    )
+    hint = "CSV and JSON have p and p adj. at every threshold."
+    caption = "Which of the two fails more often, at every threshold?"
+    return result_table(result, "blame", caption, columns, note, rows=list(rows), hint=hint)
+
+
 def _side_by_side(result: Sweep) -> Table:
     """Every rewriter in a line: what it spoils and what it answers over all thresholds; what Human fails stands once."""
     frame = result.causes
     units = result.evaluated.units
-    lines = {cause: {(row.metric, row.rewriter): row for row in part.itertuples()} for cause, part in frame.groupby("cause")}
+    lines = _causes(result)
     measures = list(dict.fromkeys(frame["metric"]))
     keys = [
-        (metric, row.rewriter)
+        (row.rewriter, metric)
         for metric in measures
         for row in frame[(frame["metric"] == metric) & (frame["cause"] == "correct")]
         .sort_values("area", ascending=False, kind="stable").itertuples()
     ]  # fmt: skip
     columns: list[Shown] = [
-        (text("metric", header="Measure"), lambda key: measure_label(key[0])),
-        (text("rewriter", header="Rewriter"), lambda key: key[1]),
-        *_area("rewriter error", lines["qr"], units), *_area("answered", lines["correct"], units),
+        (text("metric", header="Measure"), lambda key: measure_label(key[1])),
+        (text("rewriter", header="Rewriter"), lambda key: key[0]),
+        *_area("rewriter error", lines["qr"], units), *_area(CAUSE_TITLES["correct"], lines["correct"], units),
     ]  # fmt: skip
     lost = []
     for metric in measures:
-        row = next(row for key, row in lines["qa"].items() if key[0] == metric)
+        row = next(row for key, row in lines["qa"].items() if key[1] == metric)
         between = "" if units < LEAST_UNITS else f" ({percent_interval(row.ci_low, row.ci_high)})"
         lost.append(f"{percent(row.area)}{between} by {measure_label(metric)}")
     note = (
@@ -109,8 +143,14 @@ def _side_by_side(result: Sweep) -> Table:
     notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.cause != "qa")
     return result_table(
         result, "causes", "Threshold-free shares: the rewriters side by side", columns, note + notes,
-        rows=keys, rules=[place for place in range(1, len(keys)) if keys[place][0] != keys[place - 1][0]],
+        rows=keys, rules=[place for place in range(1, len(keys)) if keys[place][1] != keys[place - 1][1]],
     )  # fmt: skip
+
+
+def _causes(result: Sweep) -> dict[str, dict[tuple[str, str], Any]]:
+    """Cause → (rewriter, metric) → its row."""
+    by_cause = result.causes.groupby("cause")
+    return {str(cause): {(row.rewriter, row.metric): row for row in part.itertuples()} for cause, part in by_cause}
 
 
 def _area(label: str, rows: Mapping[Any, Any], units: int) -> list[Shown]:
@@ -191,7 +231,7 @@ def _alt(result: Sweep) -> str:
     for panel, label in panel_labels(result).items():
         area = _part(result, "areas", panel).set_index("bin")["area"]
         cause = {row.cause: percent(row.area) for row in _part(result, "causes", panel).itertuples()}
-        answered = f"answered {cause['correct']}"
+        answered = f"{CAUSE_TITLES['correct']} {cause['correct']}"
         if _original(result):
             answered = f"answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
         parts.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")

@@ -215,5 +215,5 @@ def test_cells_say_where_units_are_too_few() -> None:
     assert result.areas[["ci_low", "ci_high"]].isna().all(axis=None) and result.bins[["ci_low", "ci_high"]].isna().all(
         axis=None
     )
-    table = next(block for block in show(result) if isinstance(block, Table))
+    table = next(block for block in show(result) if isinstance(block, Table) and block.of == "areas")
     assert {row[-1] for row in table.rows} == {"K = 3"} and "5 are needed" in table.note

@@ -30,6 +30,20 @@ def test_json_is_the_contract(result: dict[str, Any]) -> None:
         "bins": ["rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high"],
         "areas": ["rewriter", "metric", "bin", "area", "ci_low", "ci_high", "note"],
         "causes": ["rewriter", "metric", "cause", "area", "ci_low", "ci_high", "note"],
+        "blame": [
+            "rewriter",
+            "metric",
+            "threshold",
+            "qa",
+            "qr",
+            "difference",
+            "ci_low",
+            "ci_high",
+            "p",
+            "p_corrected",
+            "p_floor",
+            "exact",
+        ],
     }
     rows = result["tables"]["bins"]
     thresholds = list(dict.fromkeys(row["threshold"] for row in rows))
@@ -85,8 +99,9 @@ def test_the_figure_in_the_form_of_its_suffix(in_demo: Command, tmp_path: Path, 
 
 def test_several_rewriters_are_one_table(in_demo: Command) -> None:
     out = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3").out
-    assert len(out.splitlines()) < 30 and max(map(len, out.splitlines())) <= 80
+    assert len(out.splitlines()) < 45 and max(map(len, out.splitlines())) <= 80
     assert "the rewriters side by side" in out and "turns per bin" not in out
+    assert "adjusted by max-T over 102 comparisons (all thresholds, measures and rewriters)" in " ".join(out.split())
     detailed = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --details B").out
     assert "Rewriter B" in detailed and "NDCG@3, B: turns per bin" in detailed and "NDCG@3, T5: turns per bin" not in detailed
     assert "no rewriter is named 'C'; there are T5, B" in in_demo(f"sweep {REWRITERS} --details C", code=2).err

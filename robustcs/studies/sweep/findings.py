@@ -1,0 +1,68 @@
+"""Sentences of a sweep: does blame depend on the threshold?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from robustcs.documents.words import component, measure_label, whole_percent
+from robustcs.statistics.estimate import p_text
+from robustcs.studies.sweep.analysis import Sweep
+from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The level at which two errors differ in number.
+ALPHA = 0.05
+
+
+def ahead(rows: pd.DataFrame, sign: int) -> str:
+    """The thresholds of ``rows`` at which QA errors (``sign`` 1) or rewriter errors (−1) are more: ``> 0 to 0.18, 0.3``."""
+    told = ((rows["p_corrected"] <= ALPHA) & (rows["difference"] * sign > 0)).to_numpy()
+    points = rows["threshold"].tolist()
+    runs: list[list[float]] = []
+    for place, (point, holds) in enumerate(zip(points, told, strict=True)):
+        if holds and place and told[place - 1]:
+            runs[-1][1:] = [point]
+        elif holds:
+            runs.append([point])
+    return ", ".join(" to ".join(_threshold(point, place == 0) for place, point in enumerate(run)) for run in runs)
+
+
+def _threshold(point: float, first: bool) -> str:
+    return "> 0" if point == 0 else f"≥ {point:g}" if first else f"{point:g}"
+
+
+def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
+    """Per measure (``metrics``, or all): which of the two fails more often, and at which thresholds.
+
+    Of several rewriters it is the one with the largest share of turns that QR and Human answer.
+    """
+    part = f"the {component(result.evaluated.basis)}"
+    family = f"max-T over {counted(len(result.blame), 'comparison')}"
+    several = result.blame["rewriter"].nunique() > 1
+    sentences = []
+    for metric, causes in result.causes.groupby("metric", sort=False):
+        if metrics and metric not in metrics:
+            continue
+        best = causes["rewriter"][causes["area"].where(causes["cause"] == "correct").idxmax()]
+        areas = causes[causes["rewriter"] == best].set_index("cause")["area"]
+        rows = result.blame[(result.blame["rewriter"] == best) & (result.blame["metric"] == metric)]
+        who, label = f"the rewriter{f' {best}' if several else ''}", measure_label(str(metric))
+        sides = {name: at for name, sign in ((part, 1), (who, -1)) if (at := ahead(rows, sign))}
+        test = f"adjusted p ≤ {ALPHA:g}, {family}"
+        if len(sides) > 1:
+            where = ", ".join(f"{name} fails more often at {label} {at}" for name, at in sides.items())
+            said = f"Blame depends on the threshold: {where} ({test})"
+        elif sides:
+            ((name, at),) = sides.items()
+            said = f"T{name[1:]} fails more often than {who if name == part else part} at {label} {at} ({test})"
+        else:
+            least = rows.loc[rows["p_corrected"].idxmin()]
+            p = p_text(least["p_corrected"], 0.0 if least["exact"] else least["p_floor"])
+            said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
+            said += f" (smallest adjusted {p}, {family})"
+        qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))
+        sentences.append(f"{said}; averaged over thresholds, {part} fails {qa} of turns and {who} {qr}.")
+    return tuple(sentences)
