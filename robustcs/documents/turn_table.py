@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robustcs.documents.document import Column, Table
 from robustcs.documents.words import marks
 
+#: Systems with a column of their own where no bins are shown; the cards have all.
+MOST_SYSTEMS = 6
 #: Slug of the table, by which a page knows it.
 TURNS = "turns"
 
 
 def turn_table(turns: Mapping[str, Any]) -> Table:
-    """One row per turn: id, texts, and per cut its bin and the scores that put it there.
+    """One row per turn: id, texts, and per cut its bin and the scores that put it there; without cuts a score per system.
 
     :mod:`robustcs.reporting.turns` describes ``turns``.
     """
@@ -26,6 +28,8 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
         cut = turns["cuts"][place]
         columns.append(Column("bin", "left", cut["label"]))
         columns += [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
+    scored = [] if shown or not turns["measures"] else _scored(turns)
+    columns += [Column(turns["systems"][place], group=turns["measures"][turns["headline"]]) for place in scored[:MOST_SYSTEMS]]
     rows = []
     for turn in turns["turns"]:
         row = [turn["turn"], *(text or "" for text, known in zip(turn["texts"], texts, strict=True) if known)]
@@ -33,10 +37,23 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
             cut = turns["cuts"][place]
             bin_ = turn["bins"][place]
             row.append(marks(bin_).replace(" ", "") if bin_ else "")
-            values = turn["scores"][cut["measure"]]
-            row += ["" if values[formulation] is None else f"{values[formulation]:.2f}" for formulation in cut["formulations"]]
+            row += _cells(turn["scores"][cut["measure"]], cut["formulations"])
+        if scored:
+            row += _cells(turn["scores"][turns["headline"]], scored[:MOST_SYSTEMS])
         rows.append(tuple(row))
     note = "Bins: is the answer to Original, QR and Human correct? Empty: not scored." if shown else ""
+    if len(scored) > MOST_SYSTEMS:
+        note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; a turn's card has all."
     if turns["left_out"]:
         note += f" {turns['left_out']} further turns are in the CSV and JSON files."
     return Table(TURNS, f"All {len(rows)} turns", tuple(columns), tuple(rows), note.strip())
+
+
+def _scored(turns: Mapping[str, Any]) -> list[int]:
+    """The places of the systems that have a score in any turn."""
+    values = [turn["scores"][turns["headline"]] for turn in turns["turns"]]
+    return [place for place in range(len(turns["systems"])) if any(scores[place] is not None for scores in values)]
+
+
+def _cells(values: Sequence[float | None], places: Sequence[int]) -> list[str]:
+    return ["" if (value := values[place]) is None else f"{value:.2f}" for place in places]

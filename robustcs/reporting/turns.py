@@ -4,8 +4,10 @@
 
 formulations
     Names: Original, then the rewriters, then Human. Lists "per formulation" go in this order.
-measures
-    Their labels.
+systems
+    Names of what has scores: the formulations, or, where they cannot be compared (no Human), also every run.
+measures, headline
+    Their labels, and the place of the one that lists show where there are no cuts.
 cuts
     What correct can mean: ``name`` (``NDCG@3 ≥ 0.5``, with the rewriter where there are several), ``label`` (without),
     ``measure`` (its place), ``formulations`` (the places of Original, the rewriter, Human) and ``main`` (shown in lists).
@@ -16,8 +18,8 @@ runs, depth, relevant
 passages
     (id, text or "").
 turns
-    ``turn``, ``topic``, ``texts`` (per formulation, null where unknown), ``scores`` (per measure and formulation, null where
-    not scored), ``bins`` (per cut, "" where not scored), ``top`` (per run the passages as (place in ``passages``, grade or
+    ``turn``, ``topic``, ``texts`` (per formulation, null where unknown), ``scores`` (per measure and system, null where not
+    scored), ``bins`` (per cut, "" where not scored), ``top`` (per run the passages as (place in ``passages``, grade or
     null)), and, where there are answers, ``answers`` (per formulation) and ``gold``.
 left_out
     Turns that are not in ``turns``, because there are very many.
@@ -31,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.figures import BIN_LABELS
-from robustcs.documents.headline import headline_cut, shown_cuts
+from robustcs.documents.headline import headline_cut, headline_measure, shown_cuts
 from robustcs.documents.words import FORMULATION_NAMES, cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.ranking import Top
@@ -49,11 +51,13 @@ from robustcs.studies.breakdown.binned import binned_turns
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), and turns.
+#: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), turns, and
+#: scores of systems.
 DEPTH = 5
 PASSAGE_LENGTH = 300
 ALL_PASSAGES = 9_000_000
 MOST_TURNS = 10_000
+ALL_SCORES = 500_000
 
 
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
@@ -65,12 +69,21 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     binned = _binned(workspace)
     tops = workspace.tops(project.systems, DEPTH)
     answers, gold = _answers(project)
+    systems = {} if binned else _systems(workspace)
     scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"]))
+    scored += list(next(iter(systems.values())).index) if systems else []  # all have the same turns
     texts = workspace.texts_of(scored, binned[0][1]) if binned else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold)
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
     labels, cuts, scores, bins = _scores([frame for frame, _ in binned], names)
+    every = names + [name for name in systems if name not in names]
+    measured = list(next(iter(systems.values()))) if systems else []
+    for metric in measured:
+        labels.append(measure_label(metric))
+        scores.append(
+            {(name, turn): round(value, 4) for name, frame in systems.items() for turn, value in frame[metric].items()}
+        )
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
@@ -80,7 +93,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
             "turn": turn,
             "topic": conversation(turn),
             "texts": [texts.get(name, {}).get(turn) for name in names],
-            "scores": [[values.get((name, turn)) for name in names] for values in scores],
+            "scores": [[values.get((name, turn)) for name in every] for values in scores],
             "bins": [values.get(turn, "") for values in bins],
             "top": [[(passages[passage], grade) for passage, grade in top.get(turn, ())] for top in tops.values()],
         }
@@ -89,7 +102,9 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         turns.append(entry)
     return {
         "formulations": [FORMULATION_NAMES.get(name, name) for name in names],
+        "systems": [FORMULATION_NAMES.get(name, name) for name in every],
         "measures": labels,
+        "headline": measured.index(headline_measure(measured)) if measured else 0,
         "cuts": cuts,
         "labels": dict(BIN_LABELS),
         "runs": list(tops),
@@ -119,6 +134,20 @@ def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
             continue  # told where the question is asked
         found.append((binned_turns(scores, thresholds), evaluated.basis))
     return found
+
+
+def _systems(workspace: Workspace) -> dict[str, pd.DataFrame]:
+    """Scores of whatever systems exist, turns × measures, for a project whose formulations cannot be compared.
+
+    So many systems that the page stays below its size; those of the formulations come first.
+    """
+    try:
+        measures, _ = workspace.ranking_measures(())
+        frames, _ = workspace.scores_of(workspace.scored_systems(), measures)
+    except UsageError:
+        return {}
+    most = max(1, ALL_SCORES // max(1, next(iter(frames.values())).size))
+    return dict(list(frames.items())[:most])
 
 
 def _scores(

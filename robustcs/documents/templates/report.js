@@ -368,11 +368,11 @@
     const scored = data.measures.map((name, at) => [name, ...turn.scores[at].map((x) => (x === null ? "–" : x.toFixed(4)))]);
     if (turn.scores.some((values) => values.some((value) => value !== null))) {
       const cut = data.cuts.length > 0;
-      parts.push(make("h3", {}, cut ? "Scores and bins" : "Scores"), grid("Scores", ["measure", ...data.formulations], scored));
+      parts.push(make("h3", {}, cut ? "Scores and bins" : "Scores"), grid("Scores", ["measure", ...data.systems], scored));
       const bins = data.cuts.flatMap((cut, at) =>
         turn.bins[at] ? [[cut.name, marks(turn.bins[at]), data.labels[turn.bins[at]]]] : []);
       if (cut) parts.push(grid(data.cuts[0].formulations.length > 2 ? "Original, QR, Human correct?" : "QR, Human correct?", ["correct if", "bin", "which means"], bins));
-    } else parts.push(make("p", {}, "This turn is not scored: nobody judged a passage or an answer for it."));
+    } else parts.push(make("p", {}, "No score: this turn has no judged passage and no gold answer, or no system was scored."));
     if (data.runs.length) {
       parts.push(make("h3", {}, `Top ${data.depth} of every run`), make("div", { className: "runs", tabIndex: 0 }, ...runs(turn)));
     }
