@@ -62,7 +62,7 @@ BIN_LABELS: Mapping[str, str] = {
     "-00": "QA error",
     "-10": "QA error, though QR is answered",
     "-01": "rewriter error",
-    "-11": "answered",
+    "-11": "QR and Human correct",
 }
 
 #: Attributes whose numbers are places on the page, in points; a hundredth of one is more than a printer shows.

@@ -111,7 +111,7 @@ def test_rows_that_continue_others_go_with_them(watched: Watched, address: str) 
 def test_verdicts_lead_to_their_question(watched: Watched, address: str) -> None:
     page = watched.open(address)
     verdict = page.locator(".verdict.qr")
-    assert verdict.locator("b").inner_text() == "26 %" and "18 of 70 turns" in verdict.inner_text()
+    assert verdict.locator("b").inner_text() == "26%" and "18 of 70 turns" in verdict.inner_text()
     verdict.locator("a").click()
     heading = page.locator("h2", has_text="Wrong answer or wrong question?")
     assert page.url.endswith(f"#{heading.get_attribute('id')}") and heading.bounding_box()["y"] < 300

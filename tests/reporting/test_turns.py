@@ -53,7 +53,11 @@ def test_without_human_every_system_has_its_scores(tmp_path: Path) -> None:
     assert by_turn["1_2"] == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]
     assert by_turn.get("1_3", [[None] * 3] * 2) == [[None] * 3] * 2, "without judgments there is no score"
     table = turn_table(found)
-    assert [(column.group, column.title) for column in table.columns[-3:]] == [("MRR", "Original"), ("MRR", "QR"), ("MRR", "bm25")]
+    assert [(column.group, column.title) for column in table.columns[-3:]] == [
+        ("MRR", "Original"),
+        ("MRR", "QR"),
+        ("MRR", "bm25"),
+    ]
     rows = {row[0]: row[-3:] for row in table.rows}
     assert rows["1_1"] == ("1.00", "0.50", "0.00") and rows["1_2"] == ("0.00", "0.50", "0.00")
     assert "Bins" not in table.note

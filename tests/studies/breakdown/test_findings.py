@@ -85,7 +85,8 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
     assert (qa.text, qr.text) == said
     assert (qa.number, qa.interval) == (f"{half[0]}%", f"{half[0] - 5}% to {half[0] + 6}%")
     assert qr.basis == f"{half[1]} of 100 turns; correct: NDCG@3 ≥ 0.5"
-    assert qr.sentence.startswith(f"The rewriter fails {half[1]}% (95% CI {half[1] - 5}% to {half[1] + 6}%) of turns")
+    ends = f"95% CI {half[1] - 5}% to {half[1] + 6}%; {qr.basis})."
+    assert qr.sentence == (f"{qr.text[:-1]}; {ends}" if qr.text.endswith(")") else f"{qr.text} ({ends}")
 
 
 @pytest.mark.parametrize(
