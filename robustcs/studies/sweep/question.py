@@ -25,4 +25,4 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(finding(result, cut[:1]), "", tuple(blocks), evaluated, {"sweep": result})
 
 
-QUESTIONS = tuple(Question(section, "", (), answer=_answer, joins=True) for section in ("breakdown", "answers"))
+QUESTIONS = tuple(Question(section, "", ("blame",), answer=_answer, joins=True) for section in ("breakdown", "answers"))

@@ -100,9 +100,11 @@ def _blame(result: Sweep) -> Table:
     columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
     columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len({name for name, _ in rows}) > 1 else []
     columns += [*_area("QA error", lines["qa"], units), *_area("rewriter error", lines["qr"], units)]
-    for sign, who in ((1, part), (-1, "rewriter")):
-        head = text("at").called(who, "fails more often at")
-        columns.append((head, lambda panel, sign=sign: ahead(rows[panel], sign) or "no threshold"))
+    group = "fails more often at"
+    columns += [
+        (text("qa").called(part, group), lambda panel: ahead(rows[panel], 1) or "no threshold"),
+        (text("qr").called("rewriter", group), lambda panel: ahead(rows[panel], -1) or "no threshold"),
+    ]
     note = (
         f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}."
         f" Thresholds: with p adj. ≤ {ALPHA:g}; McNemar's test with the {result.evaluated.unit} as unit, adjusted by max-T over"
