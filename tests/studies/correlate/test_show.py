@@ -113,7 +113,7 @@ def test_the_verdict_gives_value_interval_exceptions_and_what_they_go_over() -> 
     )
     assert told.weight == 3 / 24 and told.basis.startswith("24 turns") and (told.caveat, told.barred) == ("", False)
     assert len(told.text.split()) <= 25
-    assert told.sentence == f"{told.text} (95 % interval {told.interval}; {told.basis})."
+    assert told.sentence == f"{told.text} (95% CI {told.interval}; {told.basis})."
 
 
 def test_the_verdict_is_about_the_rewriter_whose_similarities_correlate_least() -> None:
