@@ -56,8 +56,9 @@ _HEAD = """# Command line reference
 
 Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
 
-Exit codes: 0 done · 1 a condition of compare --fail-if is met · 2 wrong use · 3 bad input · 4 something optional is not
-installed · 70 an error of the program itself · 130 interrupted · 143 ended by SIGTERM; see [policy and conventions](policy.md).
+Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 wrong use · 3 bad input · 4 something optional is not installed ·
+5 a gate cannot tell · 70 an error of the program itself · 130 interrupted · 143 ended by SIGTERM; see
+[policy and conventions](policy.md).
 """
 
 

@@ -35,6 +35,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     BAD_INPUT = 3
     NOT_INSTALLED = 4
+    CANNOT_TELL = 5
     UNFORESEEN = 70
     INTERRUPTED = 130
     TERMINATED = 143

@@ -30,8 +30,8 @@ def cli() -> None:
       robustcs breakdown          with a robustcs.toml no command needs arguments
       robustcs breakdown --help   examples of a command, and its options
 
-    Exit codes: 0 done, 1 a condition of compare --fail-if is met, 2 wrong use, 3 bad input, 4 something optional is not
-    installed, 70 an error of the program itself, 130 interrupted, 143 ended by SIGTERM.
+    Exit codes: 0 done, 1 a gate failed (compare --fail-if), 2 wrong use, 3 bad input, 4 something optional is not installed,
+    5 a gate cannot tell, 70 an error of the program itself, 130 interrupted, 143 ended by SIGTERM.
     """
 
 

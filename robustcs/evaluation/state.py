@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +37,8 @@ class SystemState:
         at most :data:`DEEPEST`; of runs.
     below
         Turn → how many unjudged passages the run has further down.
+    lacking
+        Turns that a file of per-turn scores lacks, and that score 0.
     """
 
     role: str
@@ -46,6 +49,17 @@ class SystemState:
     texts: Mapping[str, str]
     heads: Mapping[str, Sequence[tuple[str, int | None]]] = field(default_factory=dict)
     below: Mapping[str, int] = field(default_factory=dict)
+    lacking: Sequence[str] = field(default_factory=list)
+
+    def answered(self, metric: str) -> set[str]:
+        """Return the turns that are scored and not just because a missing turn scores 0."""
+        lacking = set(self.lacking)
+        return {turn for turn in self.scores.get(metric, ()) if self.rankings.get(turn, turn) and turn not in lacking}
+
+    def judged_share(self, turns: Iterable[str], depth: int) -> float:
+        """Return the judged share of the passages in the top ``depth`` of ``turns``; nan without any."""
+        known = [grade is not None for turn in turns for _, grade in self.heads.get(turn, ())[:depth]]
+        return sum(known) / len(known) if known else math.nan
 
 
 @dataclass(frozen=True)

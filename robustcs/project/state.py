@@ -18,7 +18,7 @@ from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, evaluate
+from robustcs.evaluation.measures import NATIVE, evaluate, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.inputs.arrays import as_arrow
@@ -27,7 +27,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Project
-from robustcs.project.scoring import DEFAULT_MEASURES, file_of
+from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
 
 #: In a report's folder.
@@ -81,10 +81,12 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     if given:
         frames, evaluated = workspace.scores_of(given, measures)
         missing = max(missing, evaluated.missing)
-        for name, frame in frames.items():
+        own = score_files(workspace, given, [parse_measure(str(name)) for name in next(iter(frames.values())).columns])
+        for (name, frame), read in zip(frames.items(), own, strict=True):
             turns = list(map(str, frame.index))
+            lacking = sorted(set(turns) - set(map(str, read.index)), key=turn_sort_key)
             scores = {str(metric): dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
-            found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})))
+            found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
     state = State(
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},

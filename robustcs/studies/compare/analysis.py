@@ -15,12 +15,14 @@ from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
-from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
-from robustcs.statistics.families import holm_family
+from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
-from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, changes_of, corrected, tested
-from robustcs.studies.compare.gate import ALPHA, Condition, gate_rows
+from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
+from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
+from robustcs.studies.compare.conditions import ALPHA
+from robustcs.studies.compare.gate import OUTCOMES, Outcome
 from robustcs.wording import some_of
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ MEASURES = table(
     number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"),
     p_value(says="sign-flip test of whole units, two-sided"),
-    p_value("p_corrected", "by Holm over all rows with a change", "p Holm"),
+    p_value("p_corrected", "by max-T over all runs of the measure", "p adj."),
     score("rescored", "the old run under the new judgments; null where they cannot be scored so", "old, new judgments"),
     number("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get"),
     number("high"),
@@ -67,26 +69,34 @@ TURNS = table(
 )
 CONCLUSIONS = table(
     "conclusions",
-    "Pairs of systems: what could be concluded before and after, at p ≤ .05 by Holm over all pairs of the measure.",
+    "Pairs of systems: the better one before and after, at p ≤ 0.05 by max-T over all pairs of the measure.",
     text("metric"),
     text("first", header="First"),
     text("second", header="Second"),
-    text("old", "the better system, or “not told apart”"),
+    text("old", "the better system, or “no significant difference”"),
     text("new"),
     flag("flipped", "do the two differ?"),
 )
 GATE = table(
     "gate",
-    "Every condition of --fail-if on everything that it speaks of.",
-    text("condition"),
-    text("run"),
-    text("metric", "measure, and for shares of errors the threshold"),
-    difference("drop", "fall of the score, or growth of the share, under the new judgments"),
-    p_value("p", "one-sided, of “at most what the condition allows”"),
-    p_value("p_corrected", "by Holm over the rows of the condition", "p Holm"),
+    "Every condition of a gate for every run and measure that it addresses.",
+    text("condition", "as written; “every condition” for a run that is gone", "Condition"),
+    text("run", header="Run"),
+    text("metric", "measure, and for shares of errors the threshold", "Measure"),
+    difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop"),
+    p_value("p", "one-sided, of “the mean drop is at most the limit”; of this row alone"),
+    p_value("p_corrected", "the same, by max-T over all rows of the gate in which something differs", "p adj."),
     number("low", "the least drop that grades of unjudged passages could leave; null where nothing bounds it"),
-    text("state", "failed, unproven or passed"),
-    text("note", "why it is unproven"),
+    number("high", "the greatest"),
+    number("limit", "the largest drop that the condition allows"),
+    number("ci_low", "95% CI of the drop, of this row alone"),
+    number("ci_high"),
+    difference("expected", "mean drop under grades that the hole model draws, with --evidence expected"),
+    count("lost", "turns that are gone or have lost their judgments"),
+    share("judged_old", "judged share of the passages down to the measure's cutoff, before"),
+    share("judged_new", "now"),
+    text("outcome", "failed, cannot tell or passed", "Outcome"),
+    text("reason", "why"),
 )
 
 
@@ -107,7 +117,9 @@ class Comparison(Result):
     passages
         Passage → text, of those, where a collection has them.
     failed
-        Whether a condition of the gate is met and proven.
+        Whether a condition of the gate failed.
+    outcome
+        Of the whole gate: failed, cannot tell or passed; None without conditions.
     """
 
     study = "compare"
@@ -131,9 +143,15 @@ class Comparison(Result):
         return {spec.name: getattr(self, "files" if spec is INPUTS else spec.name) for spec in self.declared}
 
     @property
+    def outcome(self) -> Outcome | None:
+        """The worst outcome of the gate's cases."""
+        found = set(self.gate["outcome"])
+        return next((outcome for outcome in OUTCOMES if outcome in found), None)
+
+    @property
     def failed(self) -> bool:
-        """Does a condition of the gate stand proven?"""
-        return bool((self.gate["state"] == "failed").any())
+        """Whether a condition of the gate failed."""
+        return self.outcome == "failed"
 
 
 def compare(
@@ -141,7 +159,7 @@ def compare(
     new: State,
     evaluated: Evaluated,
     rescored: Mapping[str, Rescored] | None = None,
-    conditions: Sequence[Condition] = (),
+    gate: Gate = NO_GATE,
     seed: int = 0,
 ) -> Comparison:
     """Compare two states.
@@ -151,9 +169,6 @@ def compare(
     rescored
         Run → the old run under the new judgments, where the old runs are at hand. Without it scores are compared as they were,
         and bounds of a change are those of the two scores, each moved on its own: too far, never too near.
-    conditions
-        What fails the comparison, where the test (one-sided, of "the drop is at most that", Holm over the rows of the
-        condition) and the bounds both stand behind it.
     """
     rescored = rescored or {}
     notes = list(evaluated.notes)
@@ -177,13 +192,16 @@ def compare(
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
+    rows, how = gate_rows(gate, changes, old, new, thresholds, evaluated.policy.unit, seed)
+    if gate.conditions:
+        notes += gate.notes(how)
     return Comparison(
         replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count),
         files=INPUTS.frame(_inputs(old, new)),
         measures=MEASURES.frame(_measures(changes, evaluated.policy.unit, seed)),
         turns=TURNS.frame(_turns(changes, old, new, thresholds)),
         conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),
-        gate=GATE.frame(gate_rows(conditions, changes, old, new, thresholds, evaluated.policy.unit, seed)),
+        gate=GATE.frame(rows),
         old_name=old.name,
         new_name=new.name,
         scores={
@@ -215,17 +233,22 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
 
 
 def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> list[tuple[Any, ...]]:
-    tests = [tested(change.new - change.old, change.turns, unit, seed) for change in changes]
-    family = corrected(tests, [test.p for test in tests])
-    rows = []
-    for change, test, p_corrected in zip(changes, tests, family, strict=True):
+    at = Aligned([change.turns for change in changes], unit)
+    sums = at.sums([change.new - change.old for change in changes])
+    tests = paired_tests(sums, at.sizes, seed, at.units.kind) if changes else ()
+    family = np.ones(len(changes))
+    for metric in {change.metric for change in changes}:
+        rows = [place for place, change in enumerate(changes) if change.metric == metric]
+        family[rows] = max_t_family([tests[row] for row in rows], sums[rows], seed).p
+    found = []
+    for change, test, p_corrected in zip(changes, tests, family.tolist(), strict=True):
         again = math.nan if change.rescored is None else float(change.rescored.mean())
         low, high = (math.nan if ends is None else float(ends.mean()) for ends in (change.low, change.high))
-        rows.append((
+        found.append((
             change.run, change.metric, float(change.old.mean()), float(change.new.mean()), test.value, test.low, test.high,
             test.p, p_corrected, again, low, high, len(change.turns), test.note,
         ))  # fmt: skip
-    return rows
+    return found
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:
@@ -286,7 +309,7 @@ def _conclusions(common: Sequence[str], old: State, new: State, unit: Unit, seed
 
 
 def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: int) -> list[str]:
-    """Of every pair the better one, or that the two are not told apart."""
+    """Return the better system of every pair, or that the two do not differ significantly."""
     scores = [state.systems[name].scores[metric] for name in names]
     turns = sorted(set.intersection(*(set(one) for one in scores)), key=turn_sort_key)
     if not turns:
@@ -294,9 +317,10 @@ def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: i
     units = units_of(turns, unit)
     table = units.sums(np.array([[one[turn] for turn in turns] for one in scores]))
     pairs = list(combinations(range(len(names)), 2))
-    tests = paired_tests(np.array([table[first] - table[second] for first, second in pairs]), units.sizes, seed, units.kind)
-    corrected = holm_family(tests).p
+    sums = np.array([table[first] - table[second] for first, second in pairs])
+    tests = paired_tests(sums, units.sizes, seed, units.kind)
+    corrected = max_t_family(tests, sums, seed).p
     return [
-        "not told apart" if not p <= ALPHA else names[first] if test.value > 0 else names[second]
+        "no significant difference" if not p <= ALPHA else names[first] if test.value > 0 else names[second]
         for (first, second), test, p in zip(pairs, tests, corrected.tolist(), strict=True)
     ]

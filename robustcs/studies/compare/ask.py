@@ -4,37 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.pair_bounds import difference_bounds
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.run_pair import run_pair
+from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.evaluation.state import SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
+from robustcs.project.run_groups import run_sources
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.state import STATE, judged_runs, read_state, rejudged, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.protected import CONFIG_NAME
 from robustcs.result import Evaluated
+from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
+from robustcs.studies.compare.cases import NO_RANKINGS, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
-from robustcs.studies.compare.gate import parse_condition
+from robustcs.studies.compare.conditions import no_worse, parse_condition
+from robustcs.studies.compare.gate import Evidence
 
 #: A project, its file or its folder, or the folder of a report.
 Side = Project | str | Path
 
 
-def ask(workspace: Workspace, *, old: Side, new: Side, fail_if: Sequence[str] = (), tops: bool = False) -> Comparison:
-    """What changed between two states, and whether it is proven.
+def ask(
+    workspace: Workspace,
+    *,
+    old: Side,
+    new: Side,
+    fail_if: Sequence[str] = (),
+    no_worse_than: float | None = None,
+    evidence: Evidence = "test",
+    allow_missing: int = 0,
+    tops: bool = False,
+) -> Comparison:
+    """Return what changed between two states, and whether a gate lets it pass.
 
     old, new
         A project, its file or its folder, or the folder of a report. Measures, thresholds, unit and seed of ``workspace``'s
@@ -42,37 +60,44 @@ def ask(workspace: Workspace, *, old: Side, new: Side, fail_if: Sequence[str] = 
     tops
         Keep the best passages of the runs that changed, for a page.
     fail_if
-        Conditions such as ``drop>0.02``; ``failed`` of the result says whether one is met and proven.
+        Conditions such as ``drop>0.02``; ``outcome`` of the result is ``failed``, ``cannot tell`` or ``passed``.
+    no_worse_than
+        Pass only where a drop of a mean score by more than this is excluded.
+    evidence
+        ``test``, ``expected`` or ``bounds``: see :class:`~robustcs.studies.compare.cases.Gate`.
+    allow_missing
+        Turns that a run may lose before the gate cannot tell.
 
-    Raises :class:`UsageError` for a condition that cannot be read, and where the two have nothing in common.
+    Raises :class:`UsageError` for a condition that cannot be read, and, without a gate, where the two have nothing in common.
     """
     conditions = [parse_condition(text) for text in fail_if]
+    if no_worse_than is not None:
+        conditions.append(no_worse(no_worse_than))
+    if evidence not in get_args(Evidence):
+        raise UsageError("bad-evidence", f"evidence is {evidence!r}", f"choose {', '.join(get_args(Evidence))}")
     sides = [_opened(workspace, given) for given in (old, new)]
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
     first, second = (side.state for side in sides)
     metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
-    if not first.systems.keys() & second.systems.keys():
+    if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",
             f"no system of {first.name} ({', '.join(first.systems)}) has a name of {second.name} ({', '.join(second.systems)})",
             "give the same system the same name in both",
         )
-    if not metrics[0] & metrics[1]:
+    if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two have no measure in common", "name one with --metric")
-    for condition in conditions:
-        if condition.run is not None and condition.run not in first.systems.keys() & second.systems.keys():
-            raise UsageError("no-such-run", f"--fail-if {condition.text!r}: no run {condition.run!r} in both", "name another")
-        if condition.metric is not None and condition.metric not in metrics[0] & metrics[1]:
-            advice = f"there are {', '.join(sorted(metrics[0] & metrics[1]))}"
-            raise UsageError("no-such-measure", f"--fail-if {condition.text!r}: no {condition.metric} in both", advice)
     known = ("relevance_level", "missing", "order", "depth")
     policy = EvaluationPolicy(**{key: second.policy[key] for key in known}, unit=workspace.project.policy.unit)
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
     notes = () if first.policy == second.policy else (f"the policy changed; the old one: {first.policy['line']}",)
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
-    result = compare(first, second, evaluated, _rescored(*sides), conditions, workspace.project.seed)
+    seed = workspace.project.seed
+    drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
+    gate = Gate(conditions, evidence, allow_missing, drawn)
+    result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {}
     return replace(
         result,
@@ -191,6 +216,35 @@ def _beside(
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
     return Rescored(scores, low, high)
+
+
+def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
+    """All runs of the new state, and those of the old one that differ, under drawn grades; or why there are none."""
+    for when, side in (("old", old), ("new", new)):
+        if side.workspace is None:
+            return f"the {when} state is a report, which does not keep what the hole model needs: name its project instead"
+    assert old.workspace is not None and new.workspace is not None
+    project, kept = new.workspace.project, (old.state.systems, new.state.systems)
+    both = [name for name in old.runs or () if name in (new.runs or ())]
+    differ = [name for name in both if kept[0][name].rankings != kept[1][name].rankings]
+    if not differ:
+        return NO_RANKINGS
+    space = new.workspace.of(project)
+    files = [*project.systems.items(), *((f"{name}, old", old.workspace.project.systems[name]) for name in differ)]
+    builder = PoolBuilder(space.qrels.turns, space.qrels)
+    space.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
+    pool = builder.build()
+    measures = new.workspace.ranking_measures(DEFAULT_MEASURES)[0]
+    every = np.ones(len(pool.turns), dtype=bool)
+    sources = run_sources(project, (*project.systems, *differ))
+    try:
+        units = units_of(pool.turns, "turn")
+        filled = fill_holes(pool, pool.grades(space.qrels), measures, project.policy, every, units, seed, sources)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        return str(error)
+    return Drawn(pool.names, [measure.name for measure in measures], pool.turns, filled.sums, filled.holes, filled.warnings)
 
 
 def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:

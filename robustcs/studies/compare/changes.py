@@ -10,9 +10,6 @@ import numpy as np
 from robustcs.evaluation.state import ByTurn, SystemState
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
-from robustcs.statistics.correction import holm
-from robustcs.statistics.estimate import Tested
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
 
 #: Changes smaller than this are those of sums in another order.
@@ -77,16 +74,21 @@ def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored
         yield Change(name, metric, turns, before, after, of(rescored.scores) if rescored else None, low, high)
 
 
-def tested(differences: np.ndarray, turns: Sequence[str], unit: Unit, seed: int) -> Tested:
-    """The sign-flip test of "no difference" on ``differences`` [T], with whole units."""
-    units = units_of(list(turns), unit)
-    exact = np.where(np.abs(differences) < ROUNDING, 0.0, differences)
-    return paired_tests(units.sums(exact), units.sizes, seed, units.kind)[0]
+class Aligned:
+    """Comparisons over turns of their own as sums over the same units, 0 where a comparison has no turns in a unit."""
 
+    def __init__(self, turns: Sequence[Sequence[str]], unit: Unit):
+        every = sorted({turn for own in turns for turn in own}, key=turn_sort_key)
+        place = {turn: number for number, turn in enumerate(every)}
+        self.units = units_of(every, unit)
+        self._rows = [np.array([place[turn] for turn in own], dtype=np.int64) for own in turns]
+        self.sizes = self.sums([np.ones(len(own)) for own in turns])
 
-def corrected(tests: Sequence[Tested], values: Sequence[float]) -> list[float]:
-    """Holm over the tests with a difference; one without any could not reject whatever its signs, so it is no comparison."""
-    moved = [place for place, test in enumerate(tests) if test.moving]
-    corrected = np.ones(len(tests))
-    corrected[moved] = holm([values[place] for place in moved])
-    return [float(p) for p in corrected]
+    def sums(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """float64[M, ..., K], of M arrays [..., T] by turn; differences that rounding leaves count as none."""
+        found = []
+        for rows, own in zip(self._rows, values, strict=True):
+            spread = np.zeros((*own.shape[:-1], len(self.units.codes)))
+            spread[..., rows] = np.where(np.abs(own) < ROUNDING, 0.0, own)
+            found.append(self.units.sums(spread))
+        return np.array(found).reshape(len(values), *(found[0].shape if found else (self.units.count,)))

@@ -1,204 +1,244 @@
-"""Conditions that a change must not meet: ``--fail-if 'ndcg_cut_3:qr drop>0.02'``."""
+"""A gate for continuous integration: every case that a condition is about fails, passes, or cannot be told.
+
+The null hypothesis of a case is that the mean drop (or the growth of a share of errors) is at most the limit, one-sided. All
+cases of one call are one family (:func:`robustcs.statistics.families.max_t`). Decisions are made in this order: a rejected case
+fails, whatever else is wrong; a structural problem, or a drop above the limit that is not significant, cannot be told;
+everything else passes. A condition ``no worse`` turns this round: it passes only where the 95% interval excludes a larger drop.
+All of its cases have to pass, and a test that all of several tests reject needs no adjustment (Berger 1982).
+"""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from robustcs.errors import UsageError
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.state import State
-from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import Unit
-from robustcs.studies.compare.changes import ROUNDING, Change, corrected, tested
+from robustcs.statistics.completed import completed_intervals
+from robustcs.statistics.estimate import p_text
+from robustcs.statistics.families import max_t
+from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests, without_few
+from robustcs.studies.compare.changes import ROUNDING, Aligned
+from robustcs.studies.compare.conditions import Condition
+from robustcs.wording import counted
 
-#: Corrected p values up to this count as proof.
-ALPHA = 0.05
+Floats = npt.NDArray[np.float64]
+Outcome = Literal["failed", "cannot tell", "passed"]
+Evidence = Literal["test", "expected", "bounds"]
+#: The worst first.
+OUTCOMES: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
-What = Literal["drop", "p", "qa", "qr"]
-
-_CONDITION = re.compile(
-    r"(?:(?P<metric>[^\s:]+)?(?::(?P<run>\S+))?\s+)?(?P<what>drop|p|qa|qr)\s*(?P<operator>[<>])\s*(?P<value>[0-9]*\.?[0-9]+)"
-)
+#: Sign patterns for each draw of the hole model.
+_PATTERNS = 9_999
+_GROWS = {"qa": "QA errors", "qr": "rewriter errors"}
 
 
-@dataclass(frozen=True)
-class Condition:
-    """What fails a comparison; prints as it was written.
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a condition says of one run and measure.
 
-    what
-        ``drop``: the mean score falls by more than ``value``. ``p``: it falls, and the corrected p is below ``value``. ``qa``,
-        ``qr``: the share of turns with a QA error, or an error of the rewriter, grows by more than ``value``.
-    metric, run
-        Only this measure, or this run; None for all.
+    metric
+        The measure; of a share of errors with the threshold.
+    drop
+        float64[T]: by turn of ``turns``, how much worse the new state is.
+    low, high
+        The least and the greatest mean drop that grades of unjudged passages could leave; nan where nothing bounds it.
+    drawn
+        float64[D, T]: the drop under grades that the hole model draws; None where there are no draws, and ``undrawn`` says why.
+    problems
+        What is wrong with the data of the case, whatever the scores.
+    lost
+        Turns that are gone or have lost their judgments.
+    judged
+        The judged share at the measure's cutoff before and after.
+    alike
+        No passage of any turn changed its rank.
     """
 
-    text: str
-    what: What
-    value: float
-    metric: str | None = None
-    run: str | None = None
-
-    @property
-    def least(self) -> float:
-        """The drop, or the growth of a share, that is proven to be exceeded."""
-        return 0.0 if self.what == "p" else self.value
-
-    def level(self, alpha: float) -> float:
-        """Corrected p values up to this count as proof."""
-        return self.value if self.what == "p" else alpha
-
-
-def parse_condition(text: str) -> Condition:
-    """``drop>0.02``, ``p<0.05``, ``qr>0.05``, with ``MEASURE``, ``:RUN`` or ``MEASURE:RUN`` and a space before it.
-
-    Raises :class:`UsageError` for anything else.
-    """
-    match = _CONDITION.fullmatch(text.strip())
-    what = match["what"] if match else ""
-    if not match or (match["operator"] == "<") != (what == "p"):
-        raise UsageError(
-            "bad-condition",
-            f"--fail-if {text!r} cannot be read",
-            "write 'drop>0.02', 'p<0.05', 'qr>0.05', or 'ndcg_cut_3:RUN drop>0.02'",
-        )
-    value = float(match["value"])
-    if not (0 < value < 1 if what == "p" else 0 <= value < math.inf):
-        raise UsageError("bad-condition", f"--fail-if {text!r}: {match['value']}", "write a p between 0 and 1")
-    metric = parse_measure(match["metric"]).name if match["metric"] else None
-    return Condition(text.strip(), what, value, metric, match["run"])  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class _Case:
-    """What a condition speaks of: by turn, how much worse it became, and at least so much whatever the grades are."""
-
+    condition: Condition
     run: str
     metric: str
-    turns: Sequence[str]
-    drop: np.ndarray
-    least: np.ndarray | None
-    as_given: bool
+    turns: tuple[str, ...]
+    drop: Floats
+    low: float = math.nan
+    high: float = math.nan
+    drawn: Floats | None = None
+    undrawn: str = ""
+    problems: tuple[str, ...] = ()
+    lost: int = 0
+    judged: tuple[float, float] = (math.nan, math.nan)
+    alike: bool = False
+
+    def same(self, evidence: Evidence) -> bool:
+        """Return whether nothing differs in any turn, as far as the evidence looks."""
+        if np.any(np.abs(self.drop) >= ROUNDING):
+            return False
+        if evidence != "expected":
+            return True
+        return self.alike if self.drawn is None else not np.any(np.abs(self.drawn) >= ROUNDING)
+
+    def amount(self, value: float) -> str:
+        """Return a difference as people read it: ``0.164``, or ``12.3 points`` of a share."""
+        points = self.condition.what in _GROWS
+        return (f"{100 * value:.1f} points" if points else f"{value:.3f}").replace("-", "−")
+
+    @property
+    def limit(self) -> str:
+        """The condition's limit as people read it."""
+        return f"{100 * self.condition.limit:g} points" if self.condition.what in _GROWS else f"{self.condition.limit:g}"
+
+    def moved(self, value: float) -> str:
+        """Return ``the mean drops by 0.164``."""
+        errors = _GROWS.get(self.condition.what)
+        subject = f"the share of {errors}" if errors else "the mean"
+        if abs(value) < ROUNDING:
+            return f"{subject} does not change"
+        verb = ("grows" if value > 0 else "falls") if errors else "drops" if value > 0 else "rises"
+        return f"{subject} {verb} by {self.amount(abs(value))}"
 
 
-def gate_rows(
-    conditions: Sequence[Condition],
-    changes: Sequence[Change],
-    old: State,
-    new: State,
-    thresholds: Sequence[Threshold],
-    unit: Unit,
-    seed: int,
-) -> list[tuple[Any, ...]]:
-    """The rows of the gate: for every condition, everything that it speaks of.
+@dataclass(frozen=True)
+class Decision:
+    """What is known of a case, and what follows; the fields of the table ``gate``."""
 
-    Condition, run, measure (with the threshold, for shares of errors), drop, one-sided p, corrected p, the least drop under any
-    grades, state and note.
-    """
-    rows: list[tuple[Any, ...]] = []
-    for condition in conditions:
-        if condition.what in ("drop", "p"):
-            cases = [_fallen(change, new) for change in changes]
-        else:
-            cases = list(_errors(condition.what, changes, old, new, thresholds))
-        cases = [
-            case
-            for case in cases
-            if condition.run in (None, case.run) and condition.metric in (None, case.metric.partition(" ")[0])
-        ]
-        rows += _states(condition, cases, unit, seed)
-    return rows
+    drop: float
+    outcome: Outcome
+    reason: str
+    p: float = math.nan
+    p_corrected: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    expected: float = math.nan
 
 
-def _fallen(change: Change, new: State) -> _Case:
-    least = None if change.high is None else -change.high
-    as_given = not new.systems[change.run].rankings
-    return _Case(change.run, change.metric, change.turns, change.fair - change.new, least, as_given)
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """The tests of the cases that differ, float64[M] each."""
+
+    p: Floats
+    adjusted: Floats
+    low: Floats
+    high: Floats
+    floor: Floats
+    bound: float
+    notes: Sequence[str]
 
 
-def _errors(
-    cause: str,
-    changes: Sequence[Change],
-    old: State,
-    new: State,
-    thresholds: Sequence[Threshold],
-) -> Iterable[_Case]:
-    """Turns with an error of the QA component or of the rewriter, for every rewriter, measure and threshold."""
-    human = next((name for name, system in new.systems.items() if system.role == "human"), None)
-    rewriters = [name for name, system in new.systems.items() if system.role == "qr"]
-    found = {(change.run, change.metric): change for change in changes}
-    for name in rewriters:
-        for metric in new.systems[name].scores:
-            one, other = found.get((name, metric)), found.get((human or "", metric))
-            if one is None or other is None or one.turns != other.turns:
-                continue
-            for threshold in distinct_thresholds(metric, thresholds):
-                wrong = _wrong(cause, threshold)
-                drop = wrong(one.new, other.new).astype(float) - wrong(one.fair, other.fair)
-                as_given = not (new.systems[name].rankings and new.systems[human or ""].rankings)
-                least = None if as_given else _least_growth(cause, threshold, one, other, old, new)
-                yield _Case(name, f"{metric} {threshold}", one.turns, drop, least, as_given)
+def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) -> tuple[list[Decision], str]:
+    """Decide all cases of one call; also how: ``p adjusted by max-T over 6 cases, 20 conversations``."""
+    able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
+    if not able:
+        return [_decided(case, evidence, None, 0) for case in cases], ""
+    at = Aligned([case.turns for case in able], unit)
+    tests = _tested(able, evidence, at, seed)
+    place = {id(case): number for number, case in enumerate(able)}
+    found = [_decided(case, evidence, tests if id(case) in place else None, place.get(id(case), 0)) for case in cases]
+    return found, f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
 
 
-def _wrong(cause: str, threshold: Threshold) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    def wrong(qr: np.ndarray, human: np.ndarray) -> np.ndarray:
-        correct = threshold.holds(human)
-        return ~correct if cause == "qa" else correct & ~threshold.holds(qr)
-
-    return wrong
-
-
-def _least_growth(cause: str, threshold: Threshold, one: Change, other: Change, old: State, new: State) -> np.ndarray | None:
-    """By turn, the least growth of an error under any grades: certain now, less possible before; too low, never too high."""
-    ends = []
-    for state in (old, new):
-        for change in (one, other):
-            system = state.systems[change.run]
-            if change.metric not in system.low:
-                return None
-            moved = change.rescored is not None and state is old
-            low = np.array([system.low[change.metric][turn] for turn in change.turns])
-            high = np.array([system.high[change.metric][turn] for turn in change.turns])
-            if moved:  # new judgments lie inside what the old bounds allowed, save where they change old grades
-                again = change.fair
-                low, high = np.minimum(low, again), np.maximum(high, again)
-            ends.append((low, high))
-    (old_qr, old_human, new_qr, new_human) = ends
-
-    def certain(pair: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        return threshold.holds(pair[0]) & threshold.holds(pair[1])
-
-    def possible(pair: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        inside = (pair[0] <= threshold.value) & (threshold.value <= pair[1])
-        return threshold.holds(pair[0]) | threshold.holds(pair[1]) | (inside & (threshold.operator == "="))
-
-    if cause == "qa":
-        now, before = ~possible(new_human), ~certain(old_human)
+def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> _Tested:
+    filled = evidence == "expected"
+    values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
+    sums = at.sums(values)
+    limits = np.array([case.condition.limit for case in cases])
+    shifted = sums - (limits[:, None] * at.sizes)[:, None]
+    shifted[np.abs(shifted) < ROUNDING] = 0.0
+    count = _PATTERNS if sums.shape[1] > 1 else DRAWS
+    subsets = Subsets(at.units.count, seed, count)
+    # the mixture of the draws' distributions, as completed_intervals has it: its tail is the mean of theirs
+    raw = np.mean([_tails(shifted[:, draw], subsets) for draw in range(sums.shape[1])], axis=0)
+    family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in range(sums.shape[1])], axis=0)
+    if filled:
+        ends = [completed_intervals(own[:, None], size, seed) for own, size in zip(sums, at.sizes, strict=True)]
+        low, high = (np.array([end[side][0] for end in ends]) for side in (0, 1))
+        notes = ["" if limit == limit else f"no interval below 6 {at.units.kind}s" for limit in low]
     else:
-        now, before = certain(new_human) & ~possible(new_qr), possible(old_human) & ~certain(old_qr)
-    return np.asarray(now.astype(float) - before)
+        found = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
+        tests = [without_few(test, at.units.kind) for test in found]
+        low, high = (np.array([getattr(test, side) for test in tests]) for side in ("low", "high"))
+        notes = [test.note for test in tests]
+    moving = (shifted != 0).any(axis=1).sum(axis=1)
+    floor = np.maximum(2.0**-moving, 1 / subsets.total)
+    return _Tested(raw, np.maximum(raw, family), low, high, floor, 0.0 if subsets.exact else (1 + 1e-9) / subsets.total, notes)
 
 
-def _states(condition: Condition, cases: Sequence[_Case], unit: Unit, seed: int) -> list[tuple[Any, ...]]:
-    tests = [tested(case.drop - condition.least, case.turns, unit, seed) for case in cases]
-    # the distribution of sign flips is symmetric, so one tail is half of both
-    tails = [test.p / 2 if test.value > 0 else 1 - test.p / 2 for test in tests]
-    rows: list[tuple[Any, ...]] = []
-    for case, tail, p in zip(cases, tails, corrected(tests, tails), strict=True):
-        drop = float(case.drop.mean())
-        low = math.nan if case.least is None else float(case.least.mean())
-        state, note = "passed", ""
-        if drop > condition.least + ROUNDING:
-            rejects = p <= condition.level(ALPHA)
-            bounded = case.as_given or low > condition.least
-            state = "failed" if rejects and bounded else "unproven"
-            why = [] if rejects else ["the test does not reject"]
-            why += [] if bounded else ["no bounds" if math.isnan(low) else "judging the unjudged passages could undo it"]
-            note = " and ".join(why) or ("scores as given: their holes are unknown" if case.as_given else "")
-        rows.append((condition.text, case.run, case.metric, drop, tail, p, low, state, note))
-    return rows
+def _tails(sums: Floats, subsets: Subsets) -> Floats:
+    """The share of sign patterns whose total is at least the observed one, float64[M]: those that flip a sum of at most 0."""
+    (flipped,) = subsets.sums(sums)
+    rounding = 1e-12 * np.abs(sums).sum(axis=1, keepdims=True)
+    return np.asarray((1 + (flipped <= rounding).sum(axis=1)) / subsets.total)
+
+
+def _decided(case: Case, evidence: Evidence, tests: _Tested | None, at: int) -> Decision:
+    condition, drop = case.condition, float(case.drop.mean())
+    problems = "; ".join(case.problems)
+    if case.same(evidence):
+        return Decision(drop, "cannot tell" if problems else "passed", problems or "no turn differs")
+    if tests is None:  # the hole model has nothing to say
+        return Decision(drop, "cannot tell", "; ".join(filter(None, [case.undrawn, problems])))
+    filled = evidence == "expected" and case.drawn is not None
+    expected = float(case.drawn.mean()) if filled and case.drawn is not None else math.nan
+    p, low, high = float(tests.adjusted[at]), float(tests.low[at]), float(tests.high[at])
+    moved = case.moved(drop) + (f" ({case.amount(expected)} expected by the hole model)" if filled else "")
+    adjusted = f"(adjusted {p_text(p, tests.bound)})"
+    more = f"more than {case.limit}" if condition.limit else ""
+    bounded = evidence != "bounds" or case.low > condition.limit
+    above = max(drop, expected if filled else drop) > condition.limit + ROUNDING
+
+    def decision(outcome: Outcome, *parts: str) -> Decision:
+        reason = "; ".join(filter(None, [*parts, problems]))
+        return Decision(drop, outcome, reason, float(tests.p[at]), p, low, high, expected)
+
+    if condition.rejects(p):
+        significant = f"{moved}, significantly {more} {adjusted}" if more else f"{moved} significantly {adjusted}"
+        if bounded:
+            least = f"and at least by {case.amount(case.low)} whatever grades unjudged passages get"
+            return decision("failed", f"{significant}, {least}" if evidence == "bounds" else significant)
+        undone = "nothing is known of what unjudged passages could change"
+        if not math.isnan(case.low):
+            undone = f"grades of unjudged passages could reduce this to {case.amount(case.low)}"
+        return decision("cannot tell", significant, undone)
+    if problems and not above:
+        return decision("cannot tell", moved)
+    if above:
+        reached = condition.value if condition.what == "p" else 0.05
+        few = f"no p-value can reach {reached:g}: the smallest possible is {tests.floor[at]:.2g}"
+        weak = f"{moved}, but not significantly {more}".rstrip()
+        return decision("cannot tell", f"{weak} {adjusted}", few if tests.floor[at] > reached else "")
+    if condition.what == "no worse":
+        return _excluded(case, evidence, low, high, tests.notes[at], decision)
+    return decision("passed", moved if drop <= 0 else f"{moved}, which the condition allows")
+
+
+def _excluded(
+    case: Case, evidence: Evidence, low: float, high: float, note: str, decision: Callable[..., Decision]
+) -> Decision:
+    """Decide a case of a condition ``no worse`` whose drop is not above the limit."""
+    if math.isnan(high):
+        return decision("cannot tell", note or "no interval")
+    interval = f"the 95% CI of the drop, {case.amount(low)} to {case.amount(high)},"
+    if high > case.condition.limit + ROUNDING:
+        return decision("cannot tell", f"{interval} includes a drop larger than {case.limit}")
+    excludes = f"{interval} excludes a drop larger than {case.limit}"
+    if evidence == "bounds" and not case.high <= case.condition.limit + ROUNDING:
+        return decision("cannot tell", excludes, "grades of unjudged passages could cause a larger one")
+    return decision("passed", excludes)
+
+
+def measure_label(name: str) -> str:
+    """Return a case's ``metric`` as people read it: ``NDCG@3 ≥ 0.5``."""
+    metric, _, threshold = name.partition(" ")
+    if not metric:
+        return ""
+    return f"{parse_measure(metric).label} {parse_threshold(threshold).label if threshold else ''}".strip()
+
+
+def subject(row: Any) -> str:
+    """Return what a row of the table is about: ``qr, NDCG@3``."""
+    return ", ".join(filter(None, [row.run, measure_label(row.metric)])) or "all runs"

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
 from robustcs.documents.tables import Shown, ready, result_table
-from robustcs.documents.words import measure_label, number, p_value, signed, signed_interval, threshold_label
+from robustcs.documents.words import number, signed, signed_interval, threshold_label
 from robustcs.result import count, difference, text
 from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
-from robustcs.studies.compare.gate import ALPHA
-from robustcs.wording import counted, some_of
+from robustcs.studies.compare.conditions import ALPHA
+from robustcs.studies.compare.gate import OUTCOMES, measure_label, subject
+from robustcs.wording import counted, first_of, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Turns that are shown with their texts.
 SHOWN = 5
+#: Reasons that stand below the gate.
+REASONS = 10
+_CI = text("interval", header="95% CI")
 _INTERVAL = text("interval", header="95 % interval")
 _MEASURE: Shown = (text("metric", header="Measure"), lambda row: measure_label(row.metric))
 
@@ -27,13 +32,11 @@ def show(result: Comparison) -> tuple[Block, ...]:
     frame = result.measures
     changed = set(zip(result.turns["run"], result.turns["metric"], strict=True))
     moved = frame[[(row.run, row.metric) in changed for row in frame.itertuples()]]
-    blocks: list[Block] = []
+    blocks: list[Block] = [_gate(result)] if len(result.gate) else []
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
         blocks.append(Paragraph(f"From {result.old_name} to {result.new_name} no score changed."))
-    if len(result.gate):
-        blocks.append(_gate(result))
     blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
@@ -59,7 +62,7 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     unit = result.evaluated.unit
     note = (
         f"Change: new minus old, with the interval of this comparison alone for other {unit}s of this kind; p by flipping the"
-        f" signs of whole {unit}s, corrected by Holm over {counted(len(moved), 'comparison')}."
+        f" signs of whole {unit}s, adjusted by max-T over the runs of a measure."
     )
     still = sorted(set(result.measures["run"]) - set(moved["run"]))
     note += f" Without any change: {some_of(still)}." if still else ""
@@ -95,33 +98,30 @@ def _changed_inputs(result: Comparison) -> Table | Paragraph:
     return result_table(result, "inputs", "Inputs that changed", ["role", "state", "path"], note, rows=changed)
 
 
-def _gate(result: Comparison) -> Table | Paragraph:
-    rows = result.gate[result.gate["state"] != "passed"]
-    passed = len(result.gate) - len(rows)
-    if not len(rows):
-        conditions = ", ".join(dict.fromkeys(result.gate["condition"]))
-        return Paragraph(f"{conditions}: passed, {counted(passed, 'comparison')}.")
+def _gate(result: Comparison) -> Table:
+    """The cases that did not pass, the worst first, or all where all passed; and why."""
+    frame = result.gate
+    rows = frame[frame["outcome"] != "passed"] if result.outcome != "passed" else frame
+    rows = rows.sort_values("outcome", key=lambda column: column.map(OUTCOMES.index), kind="stable")
+    conditions = [condition for condition in dict.fromkeys(frame["condition"]) if condition != EVERY]
+    alone = conditions[0] if len(conditions) == 1 else ""
+    field = result.spec("gate").field
     columns: list[Shown] = [
-        "condition",
+        *([] if alone else ["condition"]),
         "run",
-        (text("metric", header="Measure"), lambda row: _measure(row.metric)),
-        (result.spec("gate").field("drop"), lambda row: signed(row.drop, 3)),
-        (result.spec("gate").field("p_corrected"), lambda row: p_value(row.p_corrected)),
-        (text("low", header="at least"), lambda row: signed(row.low, 3)),
-        "state",
+        (field("metric"), lambda row: measure_label(row.metric)),
+        (field("drop"), lambda row: signed(row.drop, 3)),
+        *([(_CI, lambda row: signed_interval(row.ci_low, row.ci_high))] if alone.startswith("no worse than") else []),
+        "p_corrected",
+        "outcome",
     ]
-    note = (
-        f"Failed: the drop is larger than the condition allows, p ≤ {ALPHA:g} (one-sided, by Holm over the rows of a condition;"
-        " of a condition on p: p below its value) and at least so large whatever grades unjudged passages get. Unproven: it is"
-        " larger, and one of the two does not stand behind it."
-    )
-    note += f" {counted(passed, 'other comparison')} passed." if passed else ""
-    return result_table(result, "gate", "Conditions that are met", columns, note, rows=rows)
-
-
-def _measure(name: str) -> str:
-    metric, _, threshold = name.partition(" ")
-    return f"{measure_label(metric)} {threshold}".strip()
+    about: dict[str, list[str]] = {}
+    for row in rows.itertuples():
+        about.setdefault(row.reason, []).append(subject(row) if alone else f"{row.condition}: {subject(row)}")
+    reasons = [f"{some_of(who)}: {why}" for why, who in about.items()]
+    passed = len(frame) - len(rows)
+    note = first_of(reasons, REASONS) + "." + (f" {counted(passed, 'other case')} passed." if passed else "")
+    return result_table(result, "gate", f"Gate: {result.outcome}" + (f" ({alone})" if alone else ""), columns, note, rows=rows)
 
 
 def _conclusions(result: Comparison) -> Block:
@@ -129,9 +129,10 @@ def _conclusions(result: Comparison) -> Block:
     total = len(result.conclusions)
     if not total:
         return Paragraph("One system alone is in both states: no pair of systems is compared.")
-    level = f"p ≤ {ALPHA:g} by Holm over the pairs of a measure"
+    level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
     if not len(flipped):
-        return Paragraph(f"Of {counted(total, 'pair')} of systems none is told apart otherwise than before ({level}).")
+        same = "pair of systems is" if total == 1 else f"{total:,} pairs of systems are"
+        return Paragraph(f"The conclusions about {same} the same as before ({level}).")
     columns: list[Shown] = [
         _MEASURE,
         "first",
@@ -139,7 +140,7 @@ def _conclusions(result: Comparison) -> Block:
         (text("old", header="better before"), lambda row: row.old),
         (text("new", header="better now"), lambda row: row.new),
     ]
-    note = f"{len(flipped)} of {counted(total, 'pair')}; {level}. Not told apart does not mean equal."
+    note = f"{len(flipped)} of {counted(total, 'pair')}; {level}. No significant difference does not mean equal."
     return result_table(result, "conclusions", "Conclusions that flipped", columns, note, rows=flipped)
 
 
@@ -196,14 +197,3 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
         cards.append(Card(f"{first.turn} · {first.run}", tuple(fields)))
     which = f"the {len(cards)} largest changes of {len(crossed)}" if len(crossed) > len(cards) else str(len(cards))
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))
-
-
-def told(result: Comparison) -> list[str]:
-    """A line for every row of the gate that did not pass."""
-    lines = []
-    for row in result.gate.itertuples():
-        if row.state != "passed":
-            what = f"{row.condition}: {row.run}, {_measure(row.metric)}: {signed(row.drop, 3)}"
-            why = f" ({row.note})" if row.note else ""
-            lines.append(f"{row.state}: {what}, p {p_value(row.p_corrected)} by Holm{why}")
-    return lines

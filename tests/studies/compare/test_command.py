@@ -10,6 +10,7 @@ import shlex
 import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -67,8 +68,9 @@ def test_a_proven_drop_fails(worse: Path, monkeypatch: pytest.MonkeyPatch, capfd
     out, err = tool(worse, monkeypatch, capfd, f"compare before after {DROP} --format json", 1)
     result = json.loads(out)
     (row,) = result["tables"]["gate"]
-    assert row["state"] == "failed" and row["low"] > 0.02 and row["p_corrected"] < 0.05
-    assert err.startswith("failed: ndcg_cut_3:qr drop>0.02: qr, NDCG@3: +0.")
+    assert row["outcome"] == "failed" and row["low"] > 0.02 and row["p_corrected"] < 0.05
+    assert err.startswith("failed: ndcg_cut_3:qr drop>0.02: qr, NDCG@3: the mean drops by 0.")
+    assert err.endswith("gate: failed (1 failed)\n")
     (changed,) = [entry for entry in result["tables"]["inputs"] if entry["state"] != "same"]
     assert (changed["role"], changed["state"]) == ("qr", "changed")
     assert {row["why"] for row in result["tables"]["turns"]} == {"ranking"}
@@ -120,9 +122,103 @@ def cards(page: str) -> dict[str, Any]:
     return dict(json.loads(gzip.decompress(base64.b64decode(data)))["turns"])
 
 
-def test_an_unproven_drop_is_told(in_demo: Command) -> None:
-    answer = in_demo("compare robustcs.toml plain.toml --fail-if 'drop>0.02'")
-    assert "unproven: drop>0.02: human, NDCG@3: +0.064" in answer.err and "Conditions that are met" in answer.out
+GONE = "compare robustcs.toml plain.toml --metric ndcg_cut_3 --fail-if 'drop>0.02'"
+
+
+def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
+    """Nine runs are gone, and the drops of the others are not significant."""
+    answer = in_copy(f"{GONE} --gate-report gate.xml", code=5)
+    assert answer.out.startswith("Gate: cannot tell (drop>0.02)\n") and "Condition" not in answer.out
+    assert "manual_1, manual_2 …: the run is gone: only the old state has it." in " ".join(answer.out.split())
+    assert answer.err == "wrote gate.xml\ngate: cannot tell (12 cannot tell)\n"
+    assert max(map(len, answer.out.splitlines())) <= 80
+    (suite,) = ElementTree.parse(tmp_path / "demo" / "gate.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("12", "0", "12", "0")
+    assert in_copy(f"{GONE} --cannot-tell fail --table inputs", code=1).err.endswith("gate: cannot tell (12 cannot tell)\n")
+    told = in_copy(f"{GONE} --cannot-tell pass --gate-report gate.json --format json")
+    report, printed = json.loads((tmp_path / "demo" / "gate.json").read_text()), json.loads(told.out)
+    assert (report["outcome"], report["exit_code"]) == ("cannot tell", 0)
+    assert report["tables"]["gate"] == printed["tables"]["gate"] and report["policy"] == printed["policy"]
+    assert "cannot tell: every condition: manual_1: the run is gone: only the old state has it\n" in told.err
+
+
+def test_every_form_of_the_gate(in_demo: Command) -> None:
+    """The table is one for people where everything passes, too, and for several conditions."""
+    passed = in_demo("compare plain.toml robustcs.toml --metric ndcg_cut_3 --no-worse-than 0.02 --table gate")
+    assert "human     NDCG@3   −0.064  −0.112 to −0.019   1.000  passed" in passed.out
+    assert (
+        "Note: gate: one-sided paired test on the available judgments, p adjusted by max-T over 3 cases, 10 conversations"
+        in (" ".join(passed.out.split()))
+    )
+    line = "compare plain.toml robustcs.toml --fail-if 'ndcg_cut_3:qr drop>0.02' --fail-if 'qr>0.05' --table gate --format"
+    text, latex = (in_demo(f"{line} {form}", code=5).out for form in ("table", "latex"))
+    assert max(map(len, text.splitlines())) <= 80 and "NDCG@3 = 1  +0.057" in text
+    assert "\\toprule" in latex and "Outcome" in latex and "0000" not in latex
+
+
+def test_annotations_of_github(in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    answer = in_demo(f"{GONE} --format json", code=5)
+    assert json.loads(answer.out)["command"] == "compare"
+    title, why = "robustcs compare%3A every condition", "the run is gone: only the old state has it"
+    assert f"::warning title={title}::cannot tell: manual_1: {why}\n" in answer.err
+
+
+# ---------------------------------------------------------------- CAsT 2019
+
+
+@pytest.fixture(scope="module")
+def cast(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rewriter's run (``old``), the run of the raw turns in its place, and its rankings upside down."""
+    folder, data = tmp_path_factory.mktemp("cast"), shared_data / "cast2019"
+    lines = gzip.decompress((data / "runs" / "bert_base_cv.trec.gz").read_bytes()).decode().splitlines()
+    rows = [line.split() for line in lines]
+    (folder / "reversed.trec").write_text(
+        "".join(f"{turn} Q0 {passage} 0 {-float(score)} x\n" for turn, _, passage, _, score, _ in rows)
+    )
+    gone = {"31", "32", "33"}
+    (folder / "gone.trec").write_text("".join(f"{line}\n" for line in lines if line.partition("_")[0] not in gone))
+    runs = {"old": data / "runs" / "bert_base_cv.trec.gz", "raw": data / "runs" / "bert_base_raw.trec.gz"}
+    for name in ("reversed", "gone"):
+        runs[name] = folder / f"{name}.trec"
+    head = f'qrels = "{data / "qrels.txt.gz"}"\nmetrics = ["ndcg_cut_3"]\npolicy.relevance_level = 2\n'
+    for name, file in runs.items():
+        (folder / f"{name}.toml").write_text(f'{head}[runs]\nqr = "{file}"\n')
+    return folder
+
+
+@pytest.mark.parametrize(("new", "drop"), [("raw", 0.1637), ("reversed", 0.4538)])
+def test_wrecked_systems_fail(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture, new: str, drop: float) -> None:
+    out, _ = tool(cast, monkeypatch, capfd, f"compare old.toml {new}.toml --fail-if 'drop>0.02' --format json", 1)
+    (row,) = json.loads(out)["tables"]["gate"]
+    assert row["drop"] == pytest.approx(drop, abs=5e-4) and row["p"] <= row["p_corrected"] < 0.001
+    # whatever else is wrong
+    assert "; the judged share of the top 3 falls from 88.2% to " in row["reason"]
+
+
+def test_identical_states_pass(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    line = "compare old.toml old.toml --fail-if 'drop>0' --fail-if 'p<0.05' --no-worse-than 0.01 --format json"
+    out, _ = tool(cast, monkeypatch, capfd, line, 0)
+    gate = json.loads(out)["tables"]["gate"]
+    assert [(row["outcome"], row["reason"]) for row in gate] == [("passed", "no turn differs")] * 3
+
+
+def test_lost_turns(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    line = "compare old.toml gone.toml --fail-if 'drop>0.9' --format json"
+    out, _ = tool(cast, monkeypatch, capfd, line, 5)
+    (row,) = json.loads(out)["tables"]["gate"]
+    assert row["lost"] == 28 and "28 turns are gone (31_1, 31_2, 31_3, 31_4, 31_5 …)" in row["reason"]
+    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 27", 5)
+    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 28", 0)
+
+
+def test_expected_evidence(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    """Half of the unjudged passages stand in one state alone; the hole model leaves the drop where it is."""
+    line = "compare old.toml raw.toml --fail-if 'drop>0.02' --evidence expected --format json"
+    out, _ = tool(cast, monkeypatch, capfd, line, 1)
+    (row,) = json.loads(out)["tables"]["gate"]
+    assert abs(row["expected"] - row["drop"]) < 0.03 and row["expected"] != row["drop"] and row["p_corrected"] < 0.001
+    assert any("unjudged passages filled in" in note for note in json.loads(out)["notes"])
 
 
 def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> None:
@@ -134,7 +230,7 @@ def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> No
     (folder / "more.toml").write_text((folder / "robustcs.toml").read_text().replace('"qrels.txt"', '"more.txt"'))
     result = json.loads(in_copy("compare robustcs.toml more.toml --fail-if 'drop>0' --format json").out)
     assert {row["why"] for row in result["tables"]["turns"]} == {"judgments"} and result["tables"]["turns"]
-    assert {row["state"] for row in result["tables"]["gate"]} == {"passed"}
+    assert {row["outcome"] for row in result["tables"]["gate"]} == {"passed"}
     for row in result["tables"]["measures"]:
         assert row["rescored"] == pytest.approx(row["new"]) and row["low"] == pytest.approx(0) == row["high"]
 
@@ -157,8 +253,12 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         (folder / "robustcs.toml").write_text('[formulations.qr]\nscores = "qr.eval"\n')
     out, err = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
     (row,) = json.loads(out)["tables"]["gate"]
-    assert (row["state"], row["low"], row["note"]) == ("failed", None, "scores as given: their holes are unknown")
-    assert {row["why"] for row in json.loads(out)["tables"]["turns"]} == {"scores"} and "their holes are unknown" in err
+    assert (row["outcome"], row["low"], row["judged_new"]) == ("failed", None, None)
+    assert {row["why"] for row in json.loads(out)["tables"]["turns"]} == {"scores"}
+    out, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence bounds", 5)
+    assert "nothing is known of what unjudged passages could change" in " ".join(out.split())
+    _, err = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence expected --table inputs", 5)
+    assert "cannot tell: drop>0.1: qr, NDCG@3: the hole model needs the rankings of both states, not scores alone\n" in err
 
 
 @pytest.mark.parametrize(
@@ -168,8 +268,12 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         ("compare runs robustcs.toml", 2, "runs has neither robustcs.toml nor state.json; name a folder with robustcs.toml"),
         ("compare state.json robustcs.toml", 3, "state.json: this is no state of a robustcs report; make the report again"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
-        ("compare robustcs.toml robustcs.toml --fail-if ':t5 drop>0.1'", 2, "no run 't5' in both"),
-        ("compare robustcs.toml robustcs.toml --fail-if 'map drop>0.1'", 2, "no map in both; there are P_1, ndcg_cut_3"),
+        ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
+        ("compare robustcs.toml robustcs.toml --no-worse-than -1", 2, "--no-worse-than -1.0; write a drop, such as 0.01"),
+        ("compare robustcs.toml robustcs.toml --cannot-tell pass", 2, "--cannot-tell without a condition; add --fail-if"),
+        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt", 2, "name a file that ends in .json or"),
+        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml", 3, "no/x.xml: not written"),
+        ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report topics.json", 2, "topics.json"),
         ("compare robustcs.toml other.toml", 2, "give the same system the same name in both"),
     ],
 )

@@ -1,0 +1,293 @@
+"""The cases of a gate: what its conditions say of which runs and measures, and what is wrong with the data of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.state import State
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Unit
+from robustcs.studies.compare.changes import Change
+from robustcs.studies.compare.conditions import Condition
+from robustcs.studies.compare.gate import Case, Evidence, decided
+from robustcs.wording import counted, some_of, verb
+
+Floats = npt.NDArray[np.float64]
+
+#: A judged share that falls by more than this makes old and new scores hard to compare.
+_FALL = 0.05
+#: The condition column of what no condition is needed for.
+EVERY = "every condition"
+#: Why the hole model says nothing.
+NO_RANKINGS = "the hole model needs the rankings of both states, not scores alone"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The runs of both states under grades that the hole model draws, the same in all of them.
+
+    scores
+        float64[D, R, M, T]; ``names`` are the R runs (``qr`` and ``qr, old``), ``measures`` and ``turns`` the others' names.
+    warnings
+        What must be said beside the numbers.
+    """
+
+    names: Sequence[str]
+    measures: Sequence[str]
+    turns: Sequence[str]
+    scores: Floats
+    holes: int
+    warnings: Sequence[str]
+
+    def of(self, run: str, metric: str, turns: Sequence[str], old: bool) -> Floats | None:
+        """float64[D, T]: the scores of a run in one of the states; None where there are none."""
+        before = f"{run}, old"
+        name = before if old and before in self.names else run  # rankings that did not change are drawn once
+        places = {turn: place for place, turn in enumerate(self.turns)}
+        if name not in self.names or metric not in self.measures or not places.keys() >= set(turns):
+            return None
+        rows = [places[turn] for turn in turns]
+        return np.asarray(self.scores[:, self.names.index(name), self.measures.index(metric)][:, rows])
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a comparison must hold.
+
+    evidence
+        ``test``: the paired test on the judgments at hand. ``expected``: the same under grades that the hole model draws.
+        ``bounds``: the test, and what follows whatever grades unjudged passages get.
+    allow_missing
+        Turns that a run may lose.
+    drawn
+        The draws that ``expected`` needs, or why there are none.
+    """
+
+    conditions: Sequence[Condition] = ()
+    evidence: Evidence = "test"
+    allow_missing: int = 0
+    drawn: Drawn | str = field(default="", repr=False)
+
+    def notes(self, how: str) -> list[str]:
+        """Return what stands beside the outcome: the evidence, ``how`` cases were tested, and warnings."""
+        used = {
+            "test": "one-sided paired test on the available judgments",
+            "expected": "one-sided paired test under grades of unjudged passages that the hole model draws",
+            "bounds": "one-sided paired test on the available judgments, and exact bounds for unjudged passages",
+        }
+        said = [", ".join(filter(None, [f"gate: {used[self.evidence]}", how]))]
+        if isinstance(self.drawn, Drawn):
+            said[0] += f"; {counted(self.drawn.holes, 'unjudged passage')} filled in"
+            said += self.drawn.warnings
+        return said
+
+
+NO_GATE = Gate()
+
+
+def gate_rows(
+    gate: Gate, changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold], unit: Unit, seed: int
+) -> tuple[list[dict[str, Any]], str]:
+    """The rows of the table ``gate``, and how they were decided."""
+    if not gate.conditions:
+        return [], ""
+    data = _Data(gate, changes, old, new, thresholds)
+    found = [list(data.cases(condition)) for condition in gate.conditions]
+    decisions, how = decided(list(chain.from_iterable(found)), gate.evidence, unit, seed)
+    ahead = iter(decisions)
+    rows = []
+    for condition, cases in zip(gate.conditions, found, strict=True):
+        for case in cases:
+            rows.append({
+                "condition": condition.text, "run": case.run, "metric": case.metric, "limit": condition.limit,
+                "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
+                "judged_new": case.judged[1], **asdict(next(ahead)),
+            })  # fmt: skip
+        gone = list(data.gone(condition))
+        if not cases and not gone:
+            gone = [_unknown(condition.text, condition.run or "", condition.metric or "", data.nothing(condition))]
+        rows += gone
+    for run in old.systems:
+        if run not in new.systems:
+            rows.append(_unknown(EVERY, run, "", "the run is gone: only the old state has it"))
+    return rows, how
+
+
+def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
+    return {"condition": condition, "run": run, "metric": metric, "lost": 0, "outcome": "cannot tell", "reason": reason}
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Both states, from which the cases of a condition are made."""
+
+    gate: Gate
+    changes: Sequence[Change]
+    old: State
+    new: State
+    thresholds: Sequence[Threshold]
+
+    def cases(self, condition: Condition) -> Iterable[Case]:
+        """Every run and measure that the condition addresses and both states have."""
+        if condition.what in ("qa", "qr"):
+            yield from self._errors(condition)
+            return
+        for change in self.changes:
+            if condition.addresses(change.run, change.metric):
+                bounds = () if change.low is None or change.high is None else (-change.high, -change.low)
+                yield self._case(condition, [change], change.metric, np.negative, bounds)
+
+    def _errors(self, condition: Condition) -> Iterable[Case]:
+        """Turns with an error of the QA component or of the rewriter, for every rewriter, measure and threshold."""
+        found = {(change.run, change.metric): change for change in self.changes}
+        human = next((name for name, system in self.new.systems.items() if system.role == "human"), "")
+        for (run, metric), one in found.items():
+            other = found.get((human, metric))
+            if self.new.systems[run].role != "qr" or not condition.addresses(run, metric):
+                continue
+            if other is None or one.turns != other.turns:
+                continue
+            for threshold in distinct_thresholds(metric, self.thresholds):
+                wrong = _wrong(condition.what, threshold)
+                least = _least_growth(condition.what, threshold, one, other, self.old, self.new)
+                bounds = () if least is None else (least,)
+                yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, bounds)
+
+    def _case(
+        self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], bounds: Sequence[Floats]
+    ) -> Case:
+        """The case of the runs ``parts``; ``harm`` makes of their scores (float64[…, T] each) what grows as they get worse.
+
+        ``bounds``: by turn the least growth and the greatest, as far as they are known.
+        """
+        first = parts[0]
+        drop = harm(*(part.new for part in parts)) - harm(*(part.fair for part in parts))
+        drawn, undrawn = None, self.gate.drawn if isinstance(self.gate.drawn, str) else ""
+        if isinstance(self.gate.drawn, Drawn):
+            sides = [[self.gate.drawn.of(part.run, part.metric, part.turns, old) for part in parts] for old in (False, True)]
+            if any(one is None for side in sides for one in side):
+                undrawn = NO_RANKINGS
+            else:
+                drawn = harm(*sides[0]) - harm(*sides[1])
+        rankings = [[state.systems[part.run].rankings for part in parts] for state in (self.old, self.new)]
+        known = all(map(all, rankings))
+        low, high = [*(float(end.mean()) for end in bounds if known), math.nan, math.nan][:2]
+        lost, problems = self._lost(parts)
+        judged, fallen = self._judged(parts)
+        return Case(
+            condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
+            problems=(*problems, *fallen), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
+        )  # fmt: skip
+
+    def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
+        """Turns that these runs answered before and do not answer now, and what is wrong with that."""
+        gone: set[str] = set()
+        for part in parts:
+            before, after = (state.systems[part.run].answered(part.metric) for state in (self.old, self.new))
+            gone |= before - after
+        if len(gone) <= self.gate.allow_missing:
+            return len(gone), []
+        unjudged = {
+            turn for turn in gone if self.new.judgments and turn in self.old.judgments.keys() - self.new.judgments.keys()
+        }
+        said = []
+        for turns, one, several in (
+            (gone - unjudged, "is gone", "are gone"),
+            (unjudged, "has lost its judgments", "have lost their judgments"),
+        ):
+            if turns:
+                names = some_of(sorted(turns, key=turn_sort_key))
+                said.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
+        return len(gone), said
+
+    def _judged(self, parts: Sequence[Change]) -> tuple[tuple[float, float], list[str]]:
+        """The judged share at the measure's cutoff, old and new, of the run that lost most of it; and what is wrong with it."""
+        worst, said = (math.nan, math.nan), []
+        for part in parts:
+            before, after = (state.systems[part.run] for state in (self.old, self.new))
+            if not before.heads or not after.heads:
+                continue
+            deepest = min(max(map(len, system.heads.values()), default=0) for system in (before, after))
+            depth = parse_measure(part.metric).cutoff or deepest
+            old, new = (system.judged_share(part.turns, depth) for system in (before, after))
+            if not old - new <= worst[0] - worst[1]:
+                worst = (old, new)
+            if old - new > _FALL + 1e-9:
+                whose = f" of {part.run}" if len(parts) > 1 else ""
+                said.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
+        return worst, said
+
+    def gone(self, condition: Condition) -> Iterable[dict[str, Any]]:
+        """Rows for what a condition on scores addresses in the old state, of runs that the new state has without it."""
+        found = {(change.run, change.metric) for change in self.changes}
+        for run, system in self.old.systems.items():
+            if condition.what in ("qa", "qr") or run not in self.new.systems:
+                continue
+            for metric in system.scores:
+                if condition.addresses(run, metric) and (run, metric) not in found:
+                    kept = metric in self.new.systems[run].scores
+                    reason = "no turn is scored in both states" if kept else "the measure is gone: only the old state has it"
+                    yield _unknown(condition.text, run, metric, reason)
+
+    def nothing(self, condition: Condition) -> str:
+        """Why a condition matches nothing."""
+        states = (("old", self.old), ("new", self.new))
+        if condition.run is not None:
+            have = [name for name, state in states if condition.run in state.systems]
+            if len(have) < 2:
+                return f"{f'only the {have[0]}' if have else 'neither'} state has a run named {condition.run}"
+        if condition.metric is not None:
+            have = [name for name, state in states if any(condition.metric in one.scores for one in state.systems.values())]
+            if len(have) < 2:
+                return f"{f'only the {have[0]}' if have else 'neither'} state has {condition.metric}"
+        if condition.what in ("qa", "qr"):
+            return "shares of errors need Human and a rewriter with a common measure in both states"
+        return "the states have no run and measure in common"
+
+
+def _wrong(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt.NDArray[Any]]:
+    def wrong(qr: Floats, human: Floats) -> npt.NDArray[Any]:
+        correct = threshold.holds(human)
+        return (~correct if cause == "qa" else correct & ~threshold.holds(qr)).astype(float)
+
+    return wrong
+
+
+def _least_growth(cause: str, threshold: Threshold, one: Change, other: Change, old: State, new: State) -> Floats | None:
+    """By turn, the least growth of an error under any grades: certain now, less possible before; too low, never too high."""
+    ends = []
+    for state in (old, new):
+        for change in (one, other):
+            system = state.systems[change.run]
+            if change.metric not in system.low:
+                return None
+            moved = change.rescored is not None and state is old
+            low = np.array([system.low[change.metric][turn] for turn in change.turns])
+            high = np.array([system.high[change.metric][turn] for turn in change.turns])
+            if moved:  # new judgments lie inside what the old bounds allowed, save where they change old grades
+                again = change.fair
+                low, high = np.minimum(low, again), np.maximum(high, again)
+            ends.append((low, high))
+    (old_qr, old_human, new_qr, new_human) = ends
+
+    def certain(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
+        return threshold.holds(pair[0]) & threshold.holds(pair[1])
+
+    def possible(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
+        inside = (pair[0] <= threshold.value) & (threshold.value <= pair[1])
+        return threshold.holds(pair[0]) | threshold.holds(pair[1]) | (inside & (threshold.operator == "="))
+
+    if cause == "qa":
+        now, before = ~possible(new_human), ~certain(old_human)
+    else:
+        now, before = certain(new_human) & ~possible(new_qr), possible(old_human) & ~certain(old_qr)
+    return np.asarray(now.astype(float) - before)
