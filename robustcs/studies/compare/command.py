@@ -66,22 +66,18 @@ COMMAND = Command(
     'p<0.05' (it drops, with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or
     with a QA error, grows by more than 0.05). Put MEASURE, :RUN or MEASURE:RUN and a space in front to restrict a condition.
 
-    \b
-    The gate
-      fails (exit code 1)         if a drop is significantly larger than the condition allows
-      cannot tell (exit code 5)   if a drop is larger but not significantly, if runs, turns or judgments are gone, if a
-                                  condition matches nothing, or if the judged share fell by more than 5 points
-      passes (exit code 0)        otherwise
-
-    Tests are one-sided, take the conversation as unit, and are adjusted by max-T over all cases of the call.
+    The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
+    drop is larger but not significantly, if a run, turns or judgments are gone, if a condition matches nothing, or if the
+    judged share of a run fell by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, take the
+    conversation as unit, and are adjusted by max-T over all cases of the call.
 
     \b
     Examples:
       robustcs compare before after
       robustcs compare before after --html changes.html
       robustcs compare reports/main . --fail-if 'drop>0.02'
-      robustcs compare old.toml new.toml --fail-if 'ndcg_cut_3:qr p<0.05' --gate-report gate.xml
-      robustcs compare old.toml new.toml --metric ndcg_cut_3 --no-worse-than 0.01
+      robustcs compare old.toml new.toml --fail-if 'ndcg_cut_3:qr p<0.05'
+      robustcs compare old.toml new.toml --no-worse-than 0.01
     """,
     uses=("metric", "threshold", "jobs", "dask", *UNIT, *SEED),
     parameters=(

@@ -111,8 +111,7 @@ def _gate(result: Comparison) -> Table:
         "run",
         (field("metric"), lambda row: measure_label(row.metric)),
         (field("drop"), lambda row: signed(row.drop, 3)),
-        *([(_CI, lambda row: signed_interval(row.ci_low, row.ci_high))] if alone.startswith("no worse than") else []),
-        "p_corrected",
+        (_CI, lambda row: signed_interval(row.ci_low, row.ci_high)) if alone.startswith("no worse than") else "p_corrected",
         "outcome",
     ]
     about: dict[str, list[str]] = {}
@@ -131,8 +130,8 @@ def _conclusions(result: Comparison) -> Block:
         return Paragraph("One system alone is in both states: no pair of systems is compared.")
     level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
     if not len(flipped):
-        same = "pair of systems is" if total == 1 else f"{total:,} pairs of systems are"
-        return Paragraph(f"The conclusions about {same} the same as before ({level}).")
+        same = "conclusion about 1 pair of systems is" if total == 1 else f"conclusions about {total:,} pairs of systems are"
+        return Paragraph(f"The {same} the same as before ({level}).")
     columns: list[Shown] = [
         _MEASURE,
         "first",
