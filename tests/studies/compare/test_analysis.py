@@ -9,14 +9,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from robustcs.documents.document import Cards
+from robustcs.documents.document import Cards, Table
 from robustcs.evaluation.state import State, SystemState
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.state import read_state
 from robustcs.result import Evaluated
+from robustcs.statistics.families import max_t
 from robustcs.studies.compare.analysis import Comparison, compare
-from robustcs.studies.compare.cases import Gate
-from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.cases import Drawn, Gate
+from robustcs.studies.compare.changes import Aligned, Rescored
 from robustcs.studies.compare.conditions import parse_condition
 from robustcs.studies.compare.gate import Evidence
 from robustcs.studies.compare.show import show
@@ -191,3 +192,89 @@ def test_a_state_is_read_as_it_was_written(tmp_path) -> None:  # type: ignore[no
     kept = state({"a": system({"1_1": 0.1 + 0.2}, text="«ü»")})
     (tmp_path / "state.json").write_text(kept.to_json(), "utf-8")
     assert read_state(tmp_path / "state.json").systems == kept.systems
+
+
+def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
+    """Three runs and two measures: max-T over three comparisons each, not over six and not over one."""
+    generator = np.random.default_rng(3)
+    values = {(run, metric): generator.normal(0.4, 0.1, 70) for run in "abc" for metric in (METRIC, "P_1")}
+    moved = {key: value + generator.normal(0, 0.1, 10).repeat(7) + 0.06 for key, value in values.items()}
+
+    def of(scores: Mapping[tuple[str, str], np.ndarray]) -> State:
+        systems = {}
+        for run in "abc":
+            by_metric = {metric: numbers_(scores[run, metric]) for metric in (METRIC, "P_1")}
+            systems[run] = replace(system(by_metric[METRIC]), scores=by_metric, low={}, high={})
+        return state(systems)
+
+    result = compared(of(values), of(moved)).measures.set_index(["metric", "run"])
+    for metric in (METRIC, "P_1"):
+        sums = np.array([(moved[run, metric] - values[run, metric]).reshape(10, 7).sum(axis=1) for run in "abc"])
+        assert list(result["p_corrected"][metric]) == pytest.approx(max_t(sums, 0).tolist())
+        assert (result["p_corrected"][metric] > result["p"][metric]).any()
+
+
+def test_a_conclusion_needs_the_adjusted_p() -> None:
+    """Of six systems one pair differs at p < .05, but not among 15 pairs."""
+    generator = np.random.default_rng(2)
+    scores = {name: np.repeat(generator.normal(0.5, 0.1, 10), 7) for name in "abcdef"}
+    difference = np.repeat(0.13 + np.array([0.2, -0.2, 0.15, -0.15, 0.1, -0.1, 0.05, -0.05, 0.12, -0.12]), 7)
+    scores["b"] = scores["a"] - difference
+    one = state({name: system(numbers_(values)) for name, values in scores.items()})
+    alone = state({name: system(numbers_(scores[name])) for name in "ab"})
+    assert compared(alone, alone).conclusions["old"][0] == "a"
+    assert compared(one, one).conclusions["old"][0] == "no significant difference"
+
+
+def test_the_gate_compares_under_the_new_judgments() -> None:
+    """The old run falls from 0.6 to 0.5 where the new judgments count: the drop is what is left."""
+    old, new = state({"a": system(dict.fromkeys(TURNS, 0.6))}), state({"a": system(dict.fromkeys(TURNS, 0.4))}, "k")
+    bounds = {METRIC: dict.fromkeys(TURNS, -0.1)}
+    rescored = {"a": Rescored({METRIC: dict.fromkeys(TURNS, 0.5)}, bounds, bounds)}
+    (row,) = compared(old, new, "drop>0.02", rescored=rescored).gate.itertuples()
+    assert row.drop == pytest.approx(0.1) and row.reason.startswith("the mean drops by 0.100, significantly")
+
+
+def test_expected_drops_are_old_minus_new() -> None:
+    """Scores under draws of both states; for shares of errors, of the rewriter and of Human."""
+    old = {"qr": system(dict.fromkeys(TURNS, 0.6), "a"), "human": system(dict.fromkeys(TURNS, 1.0), "a", role="human")}
+    new = {"qr": system(dict.fromkeys(TURNS, 0.5), "b"), "human": old["human"]}
+    scores = np.empty((4, 3, 1, 70))
+    scores[:, 0], scores[:, 1], scores[:, 2] = 0.3, 1.0, 0.7
+    drawn = Drawn(("qr", "human", "qr, old"), (METRIC,), TURNS, scores, 9, ("a warning",))
+    gate = Gate([parse_condition(":qr drop>0.02"), parse_condition("qr>0.1")], "expected", 0, drawn)
+    result = compare(state(old, thresholds=(">=0.5",)), state(new, thresholds=(">=0.5",)), EVALUATED, None, gate)
+    assert list(result.gate["expected"]) == pytest.approx([0.4, 1.0])
+    assert list(result.gate["drop"]) == pytest.approx([0.1, 0.0]) and set(result.gate["outcome"]) == {"failed"}
+    assert result.evaluated.notes[-2:] == (
+        "gate: one-sided paired test under grades of unjudged passages that the hole model draws, p adjusted by max-T over 2"
+        " cases, 10 conversations; 9 unjudged passages filled in",
+        "a warning",
+    )
+
+
+def test_the_table_of_the_gate() -> None:
+    """Rows that did not pass, failures first, with their drops; all rows where all passed."""
+    same, worse = system(dict.fromkeys(TURNS, 0.5)), system(dict.fromkeys(TURNS, 0.4))
+    old = state({"gone": same, "b": same, "a": same})
+    table = show(compared(old, state({"b": same, "a": worse}), "drop>0.05"))[0]
+    assert isinstance(table, Table) and table.caption == "Gate: failed (drop>0.05)"
+    assert [column.title for column in table.columns] == ["Run", "Measure", "Drop", "p adj.", "Outcome"]
+    assert table.rows == (("a", "NDCG@3", "+0.100", "<0.001", "failed"), ("gone", "", "–", "–", "cannot tell"))
+    assert table.note == (
+        "a, NDCG@3: the mean drops by 0.100, significantly more than 0.05 (adjusted p = 0.0010); gone: the run is gone: only"
+        " the old state has it. 1 other case passed."
+    )
+    table = show(compared(old, old, "drop>0.05", "p<0.1"))[0]
+    assert isinstance(table, Table) and table.caption == "Gate: passed" and len(table.rows) == 6
+    assert table.rows[0] == ("drop>0.05", "gone", "NDCG@3", "+0.000", "–", "passed")
+
+
+def test_sums_are_aligned_by_conversation() -> None:
+    """Comparisons over turns of their own, in any order; 0 where one has no turns."""
+    at = Aligned([("2_1", "1_1", "1_2"), ("3_1", "4_1", "5_1", "5_2")], "conversation")
+    assert at.units.labels == ("1", "2", "3", "4", "5")
+    assert at.sums([np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0, 1e-12])]).tolist() == [
+        [110, 1, 0, 0, 0], [0, 0, 1, 2, 3]
+    ]  # fmt: skip
+    assert at.sizes.tolist() == [[2, 1, 0, 0, 0], [0, 0, 1, 1, 2]]
