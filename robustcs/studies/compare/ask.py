@@ -32,7 +32,7 @@ from robustcs.protected import CONFIG_NAME
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
-from robustcs.studies.compare.cases import NO_RANKINGS, Drawn, Gate
+from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.conditions import no_worse, parse_condition
 from robustcs.studies.compare.gate import Evidence
@@ -89,8 +89,7 @@ def ask(
         )
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two have no measure in common", "name one with --metric")
-    known = ("relevance_level", "missing", "order", "depth")
-    policy = EvaluationPolicy(**{key: second.policy[key] for key in known}, unit=workspace.project.policy.unit)
+    policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=workspace.project.policy.unit)
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
     notes = () if first.policy == second.policy else (f"the policy changed; the old one: {first.policy['line']}",)
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]

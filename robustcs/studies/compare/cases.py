@@ -27,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 _FALL = 0.05
 #: The condition column of what no condition is needed for.
 EVERY = "every condition"
+#: What of the policy decides scores.
+SCORING = ("relevance_level", "missing", "order", "depth")
 #: Why the hole model says nothing.
 NO_RANKINGS = "the hole model needs the rankings of both states, not scores alone"
 
@@ -185,7 +187,7 @@ class _Data:
         judged, fallen = self._judged(parts)
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
-            problems=(*problems, *fallen), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
+            problems=(*problems, *fallen, *self._apart(parts)), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
@@ -225,6 +227,17 @@ class _Data:
                 whose = f" of {part.run}" if len(parts) > 1 else ""
                 said.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
         return worst, said
+
+    def _apart(self, parts: Sequence[Change]) -> list[str]:
+        """What else changed the scores of runs that could not be scored again as the new state does."""
+        again = [part for part in parts if part.rescored is None and self.old.systems[part.run].rankings]
+        old, new = self.old, self.new
+        said = []
+        if any(old.judgments.get(turn) != new.judgments.get(turn) for part in again for turn in part.turns if new.judgments):
+            said.append("the judgments changed, and the old run cannot be scored under the new ones")
+        if again and any(old.policy.get(key) != new.policy.get(key) for key in SCORING):
+            said.append("the policy changed, and the old run cannot be scored under the new one")
+        return said
 
     def gone(self, condition: Condition) -> Iterable[dict[str, Any]]:
         """Rows for what a condition on scores addresses in the old state, of runs that the new state has without it."""

@@ -127,7 +127,7 @@ def _conclusions(result: Comparison) -> Block:
     flipped = result.conclusions[result.conclusions["flipped"].astype(bool)]
     total = len(result.conclusions)
     if not total:
-        return Paragraph("One system alone is in both states: no pair of systems is compared.")
+        return Paragraph("Fewer than two systems are in both states: no pair of systems is compared.")
     level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
     if not len(flipped):
         same = "conclusion about 1 pair of systems is" if total == 1 else f"conclusions about {total:,} pairs of systems are"

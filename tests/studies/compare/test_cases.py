@@ -9,6 +9,7 @@ import pytest
 
 from robustcs.evaluation.state import State, SystemState
 from robustcs.studies.compare.cases import EVERY, Drawn
+from robustcs.studies.compare.changes import Rescored
 from tests.studies.compare.test_analysis import METRIC, TURNS, compared, state, system
 
 SCORES = dict.fromkeys(TURNS, 0.5)
@@ -94,6 +95,25 @@ def test_judgments_that_are_lost() -> None:
     assert gate(state({"a": system(SCORES)}), new)[0][2:] == (
         "cannot tell", "1 turn is gone (2_1); 2 turns have lost their judgments (1_1, 1_2)"
     )  # fmt: skip
+
+
+def test_scores_that_cannot_be_made_alike() -> None:
+    """Other judgments, or another policy: what they did cannot be told from what the system did, unless it is scored again."""
+    old = state({"a": system(SCORES)})
+    judged, ruled = (
+        replace(old, judgments={**old.judgments, "1_1": "k"}),
+        replace(old, policy={**old.policy, "relevance_level": 3}),
+    )
+    why = ", and the old run cannot be scored under the new one"
+    assert gate(old, judged)[0][2:] == ("cannot tell", f"the judgments changed{why}s")
+    assert gate(old, ruled)[0][2:] == ("cannot tell", f"the policy changed{why}")
+    zero = {METRIC: dict.fromkeys(TURNS, 0.0)}
+    for new in (judged, ruled):
+        assert set(compared(old, new, "drop>0.2", rescored={"a": Rescored({METRIC: SCORES}, zero, zero)}).gate["outcome"]) == {
+            "passed"
+        }
+    given = replace(system(SCORES), rankings={})
+    assert gate(state({"a": given}), replace(state({"a": given}), policy=ruled.policy))[0][2] == "passed"
 
 
 def heads(judged: int) -> dict[str, list[tuple[str, int | None]]]:

@@ -157,6 +157,13 @@ def test_every_form_of_the_gate(in_demo: Command) -> None:
     assert "\\toprule" in latex and "Outcome" in latex and "0000" not in latex
 
 
+def test_states_without_a_common_run_cannot_be_told(in_copy: Command, tmp_path: Path) -> None:
+    """Without a gate they are a mistake."""
+    (tmp_path / "demo" / "other.toml").write_text('qrels = "qrels.txt"\n[runs]\nmine = "runs/stem_qr.trec"\n')
+    answer = in_copy("compare plain.toml other.toml --fail-if 'drop>0.02' --fail-if ':mine p<0.05'", code=5)
+    assert answer.err == "gate: cannot tell (5 cannot tell)\n" and answer.out.startswith("Gate: cannot tell\n")
+
+
 def test_annotations_of_github(in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     answer = in_demo(f"{GONE} --format json", code=5)

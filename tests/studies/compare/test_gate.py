@@ -164,6 +164,15 @@ def test_without_draws_only_what_is_alike_passes() -> None:
         assert (found.outcome, found.reason) == (outcome, "no turn differs" if alike else why)
 
 
+def test_no_worse_than_under_draws() -> None:
+    """The interval takes in that the draws disagree; there is none where few conversations differ."""
+    steady, apart = np.tile(TIDE / 10, (20, 1)), TIDE / 10 + np.repeat([[0.05], [-0.05]], 10, axis=0)
+    few = np.tile(np.where(np.arange(70) < 14, 0.02, 0.0), (20, 1))
+    found = [one(TIDE / 10, "0.03", "expected", drawn=drawn) for drawn in (steady, apart, few)]
+    assert [one.outcome for one in found] == ["passed", "cannot tell", "cannot tell"]
+    assert found[1].ci_high > 0.05 and found[2].reason == "no interval: fewer than 6 conversations differ"
+
+
 @pytest.mark.parametrize(("low", "outcome"), [(0.03, "failed"), (0.02, "cannot tell"), (float("nan"), "cannot tell")])
 def test_bounds_must_stand_behind_a_failure(low: float, outcome: str) -> None:
     assert one(0.1 + WAVE, evidence="bounds", low=low).outcome == outcome
