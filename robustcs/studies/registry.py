@@ -42,7 +42,7 @@ STUDIES: tuple[Study, ...] = (
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),
     Study("agreement", "How far do annotators agree, on snippets or on ratings?", PEOPLE, ("annotated_texts",), ("agreement",)),
     Study("crowd", "From grades of crowd workers to qrels.", PEOPLE, ("crowd_judgments",), ("crowd",)),
-    Study("compare", "What changed between two states, and is it proven?", SYSTEMS, ("two_states",), (), in_report=False),
+    Study("compare", "What changed between two states, and may it pass?", SYSTEMS, ("two_states",), (), in_report=False),
     Study("check", "Do the inputs fit together?", START, (), (), in_report=False),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What changed between two states of a project, and whether it is proven."""
+"""What changed between two states of a project, and whether a gate lets it pass."""
 
 from __future__ import annotations
 
