@@ -60,13 +60,18 @@ def emit(
         if kind in ("csv", "raw-csv", "json") and is_terminal(target):
             text = json_visible(text) if kind == "json" else visible(text)
         if target == "-":
-            # a file format has one encoding, whatever that of the terminal
-            click.echo(text if kind == "table" or sys.stdout.isatty() else text.encode(), nl=False)
+            # a file format has one encoding, whatever that of the pipe
+            encoded = kind != "table" and not sys.stdout.isatty() and not _in_unicode(sys.stdout.encoding)
+            click.echo(text.encode() if encoded else text, nl=False)
         else:
             from robustcs.documents.files import write_text
 
             write_text(target, text)
             tell(f"wrote {target}")
+
+
+def _in_unicode(encoding: str | None) -> bool:
+    return encoding is None or encoding.lower().startswith("utf")
 
 
 def check_outputs(targets: Sequence[str]) -> None:

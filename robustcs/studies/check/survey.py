@@ -113,8 +113,8 @@ class Survey:
         runs = {**project.sample_runs, **project.systems}
         answering = frozenset(part.name for part in project.formulations.values())
         work = partial(_surveyed, project.policy, self.qrels, answering)
-        read = workspace.jobs.each(work, list(runs.items()))
-        for (name, path), run in zip(runs.items(), workspace.track(read, "reading runs", len(runs)), strict=True):
+        done = workspace.jobs.each(work, list(runs.items()))
+        for (name, path), run in zip(runs.items(), workspace.track(done, "reading runs", len(runs)), strict=True):
             self._run(workspace, name, path, run)
         for key, part in project.formulations.items():
             for source in part.rewrites:
