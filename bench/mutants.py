@@ -1,0 +1,311 @@
+"""Do the tests notice a small change of the code? ``python bench/mutants.py --sample 400 --seed 0 [--rooms statistics]``.
+
+Each mutant changes one place of one file: a comparison, an operator, a constant, ``min``/``max``, ``and``/``or``, a returned
+sign; in modules that write sentences also a column (``p`` for ``p_corrected``, ``ci_low`` for ``ci_high``) or a row (last for
+first). Only the tests of that file run, in a temporary copy of the package: ``tests/statistics/test_X.py`` for
+``statistics/X.py``, ``tests/studies/S/test_X.py`` for ``studies/S/X.py``. A mutant that no test notices survives; some of them
+compute the same as before. ``--rooms`` also takes paths of files. One process runs at a time, forked from one that has
+imported the libraries; 400 mutants take about half an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import importlib
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE, TESTS = Path("robustcs"), Path("tests")
+#: What is imported before the fork: every mutant would import it anew.
+LIBRARIES = (
+    "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "scipy.optimize", "scipy.linalg", "statsmodels.api",
+    "matplotlib.figure", "pytrec_eval", "pytest", "hypothesis", "click", "rich.console", "rich.table", "jinja2",
+)  # fmt: skip
+#: Room → its files. A study's sentences are in its findings, or where its verdicts are made.
+ROOMS = {
+    "statistics": ("statistics/*.py",), "evaluation": ("evaluation/*.py",),
+    "sentences": ("studies/*/findings.py", "studies/breakdown/overview.py", "studies/audit/overview.py"),
+}  # fmt: skip
+#: File → its tests, where they have another name.
+TESTED_BY = {
+    "evaluation/hole_check.py": "evaluation/test_hole_model.py", "evaluation/hole_features.py": "evaluation/test_hole_model.py",
+    "evaluation/hole_influence.py": "evaluation/test_hole_order.py", "evaluation/measure.py": "evaluation/test_measures.py",
+    "evaluation/run_pair.py": "evaluation/test_pair_bounds.py",
+}  # fmt: skip
+#: Seconds that a mutant has at least, times the usual time that it has, and bytes of memory.
+LEAST, SLOWER, MEMORY = 20.0, 4.0, 8 * 2**30
+
+_FLIPPED: dict[type, tuple[type, ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,), ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,), ast.Pow: (ast.Mult,), ast.And: (ast.Or,), ast.Or: (ast.And,), ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,), ast.USub: (ast.UAdd,),
+}  # fmt: skip
+
+
+def _both_ways(*pairs: tuple[str, str]) -> dict[str, str]:
+    return dict(pairs) | {second: first for first, second in pairs}
+
+
+#: Functions, and methods or functions of numpy and pandas.
+_BUILT_IN = _both_ways(("min", "max"), ("any", "all"))
+_METHODS = _BUILT_IN | _both_ways(
+    ("minimum", "maximum"), ("argmin", "argmax"), ("idxmin", "idxmax"), ("nanmin", "nanmax"), ("floor", "ceil"),
+    ("cumsum", "cumprod"), ("sum", "prod"), ("mean", "sum"),
+)  # fmt: skip
+#: Columns, and names of variables, that a sentence may take for each other.
+_COLUMNS = _both_ways(
+    ("ci_low", "ci_high"), ("low", "high"), ("ratio_low", "ratio_high"), ("p", "p_corrected"), ("human_p", "human_p_corrected"),
+    ("first", "second"), ("before", "after"), ("rank_before", "rank_after"), ("best", "worst"), ("least", "most"), ("qa", "qr"),
+    ("wins", "losses"), ("human_share", "judge_share"), ("human_difference", "judge_difference"), ("lost", "gained"),
+    ("human_apart", "judge_apart"), ("reversed", "swapped"), ("source", "target"), ("count", "items"), ("turns", "answered"),
+    ("drop", "baseline"), ("retrieved", "judged"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file; ``place`` is the node's number in :func:`_nodes`, ``number`` that of the change there."""
+
+    path: Path
+    place: int
+    number: int
+    line: int
+
+
+def main() -> None:
+    """Sample, run, and print the score and the survivors."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else "")
+    parser.add_argument("--sample", type=int, default=400, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rooms", default="statistics,evaluation,sentences", help="rooms, or files of robustcs/; by commas")
+    given = parser.parse_args()
+    files = [path for room in given.rooms.split(",") for path in _files(room)]
+    every = [mutant for path in files for mutant in mutants(path)]
+    chosen = random.Random(given.seed).sample(every, min(given.sample, len(every)))
+    # the tests of a file one after the other
+    chosen.sort(key=lambda mutant: (mutant.path, mutant.line, mutant.place, mutant.number))
+    print(f"{len(chosen)} of {len(every)} mutants of {len(files)} files", flush=True)
+    for name in LIBRARIES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    with tempfile.TemporaryDirectory() as folder:
+        survivors, late = _tried(chosen, Path(folder))
+    killed = len(chosen) - len(survivors)
+    print(f"{killed} of {len(chosen)} mutants killed ({100 * killed / len(chosen):.1f}%), {late} of them by the time limit")
+    for mutant in survivors:
+        print(f"survived: {_told(mutant)}")
+
+
+def _files(room: str) -> list[Path]:
+    """The files of a room, relative to the package, or the one file that ``room`` is."""
+    if room not in ROOMS:
+        return [Path(room).relative_to(PACKAGE) if room.startswith(f"{PACKAGE}/") else Path(room)]
+    found = [path for pattern in ROOMS[room] for path in (ROOT / PACKAGE).glob(pattern) if path.stat().st_size]
+    return sorted(path.relative_to(ROOT / PACKAGE) for path in found)
+
+
+def tests_of(path: Path) -> Path:
+    """The tests of a file of the package, relative to the folder of tests."""
+    return Path(TESTED_BY.get(path.as_posix(), path.with_name(f"test_{path.name}")))
+
+
+# ---------------------------------------------------------------- mutants
+
+
+def mutants(path: Path) -> list[Mutant]:
+    """Every mutant of a file."""
+    nodes = _nodes(ast.parse((ROOT / PACKAGE / path).read_text("utf-8")))
+    return [
+        Mutant(path, place, number, getattr(node, "lineno", 0))
+        for place, node in enumerate(nodes)
+        for number, _ in enumerate(_changes(node, path))
+    ]
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that a run executes, in a fixed order: no annotations, no messages of errors, nothing for type checkers."""
+    yield tree
+    if isinstance(tree, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom):
+        return
+    if isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING":
+        return
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list", "format_spec"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not (isinstance(child, ast.keyword) and child.arg in ("strict", "stacklevel")):
+                yield from _nodes(child)
+
+
+def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
+    """What can be done to a node, in place."""
+    if isinstance(node, ast.Compare):
+        for place, operator in enumerate(node.ops):
+            for other in _FLIPPED[type(operator)]:
+                yield lambda place=place, other=other: node.ops.__setitem__(place, other())  # type: ignore[misc]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield lambda: setattr(node, "operand", ast.UnaryOp(ast.Not(), node.operand))
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp | ast.UnaryOp):
+        words = isinstance(node, ast.BinOp) and (_is_text(node.left) or _is_text(node.right))
+        # a union of types reads as an operation
+        types = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and _is_none(node.right)
+        for other in () if words or types else _FLIPPED.get(type(node.op), ()):
+            yield lambda other=other: setattr(node, "op", other())  # type: ignore[misc]
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, bool):
+            yield lambda: setattr(node, "value", not node.value)
+        elif isinstance(node.value, int | float):
+            yield lambda: setattr(node, "value", node.value + 1 if isinstance(node.value, int) else 2 * node.value or 1.0)
+        elif isinstance(node.value, str) and node.value in _COLUMNS and path.parts[0] == "studies":
+            yield lambda: setattr(node, "value", _COLUMNS[str(node.value)])
+    elif isinstance(node, ast.Call):
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in _BUILT_IN:
+            yield lambda: setattr(function, "id", _BUILT_IN[function.id])
+        elif isinstance(function, ast.Attribute) and function.attr in _METHODS:
+            yield lambda: setattr(function, "attr", _METHODS[function.attr])
+    elif isinstance(node, ast.Name) and path.parts[0] == "studies" and isinstance(node.ctx, ast.Load):
+        if _COLUMNS.get(node.id) in _names(path):
+            yield lambda: setattr(node, "id", _COLUMNS[node.id])
+    elif isinstance(node, ast.Attribute) and path.parts[0] == "studies" and node.attr in _COLUMNS:
+        yield lambda: setattr(node, "attr", _COLUMNS[node.attr])
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "iloc":
+        if isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+            yield lambda: setattr(node, "slice", ast.UnaryOp(ast.USub(), ast.Constant(1)))
+    elif isinstance(node, ast.Return) and isinstance(node.value, ast.BinOp) and not (
+        _is_text(node.value.left) or _is_text(node.value.right)
+    ):  # fmt: skip
+        yield lambda: setattr(node, "value", ast.UnaryOp(ast.USub(), node.value))
+
+
+@cache
+def _names(path: Path) -> frozenset[str]:
+    """The names that a file uses: another one would end it, whatever its tests are."""
+    tree = ast.parse((ROOT / PACKAGE / path).read_text("utf-8"))
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        or (isinstance(node, ast.BinOp) and (_is_text(node.left) or _is_text(node.right)))
+    )
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def changed(mutant: Mutant) -> tuple[str, ast.AST, ast.AST]:
+    """The file with the change, and the node before and after."""
+    tree = ast.parse((ROOT / PACKAGE / mutant.path).read_text("utf-8"))
+    node = list(_nodes(tree))[mutant.place]
+    before = copy.deepcopy(node)
+    list(_changes(node, mutant.path))[mutant.number]()
+    return ast.unparse(ast.fix_missing_locations(tree)), before, node
+
+
+def _told(mutant: Mutant) -> str:
+    """``robustcs/statistics/paired.py:12: a < b → a <= b``."""
+    _, before, after = changed(mutant)
+    line = (ROOT / PACKAGE / mutant.path).read_text("utf-8").splitlines()[mutant.line - 1].strip()
+    found = f"{PACKAGE / mutant.path}:{mutant.line}: {ast.unparse(before)} → {ast.unparse(after)}"
+    return found if len(found) > 120 else f"{found}    in: {line[:90]}"
+
+
+# ---------------------------------------------------------------- tests
+
+
+def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[Mutant], int]:
+    """The mutants that no test notices, and how many took too long."""
+    for name in (PACKAGE, TESTS):
+        shutil.copytree(ROOT / name, folder / name)
+    for name in ("fixtures", "bench", "docs", "pyproject.toml"):
+        (folder / name).symlink_to(ROOT / name)
+    survivors: list[Mutant] = []
+    late, usual = 0, 0.0
+    for place, mutant in enumerate(chosen):
+        tests = folder / TESTS / tests_of(mutant.path)
+        if place == 0 or mutant.path != chosen[place - 1].path:
+            if not tests.exists():
+                print(f"{PACKAGE / mutant.path} has no {TESTS / tests_of(mutant.path)}", flush=True)
+            else:
+                started = time.monotonic()
+                if _outcome(folder, tests, None) != 0:
+                    raise SystemExit(f"{tests_of(mutant.path)} fails without any change")
+                usual = time.monotonic() - started
+        if not tests.exists():
+            survivors.append(mutant)
+            continue
+        file = folder / PACKAGE / mutant.path
+        as_it_is = file.read_bytes()
+        for compiled in file.parent.glob(f"__pycache__/{file.stem}.*"):
+            compiled.unlink()
+        file.write_text(changed(mutant)[0], "utf-8")
+        outcome = _outcome(folder, tests, max(LEAST, SLOWER * usual))
+        file.write_bytes(as_it_is)
+        late += outcome is None
+        if outcome == 0:
+            survivors.append(mutant)
+        word = {None: "late", 0: "SURVIVED"}.get(outcome, "killed")
+        print(f"{place + 1:4d} {word:9s}{_told(mutant)}", file=sys.stderr, flush=True)
+    return survivors, late
+
+
+def _outcome(folder: Path, tests: Path, limit: float | None) -> int | None:
+    """What pytest returns in a process of its own; None where it took longer than ``limit`` seconds."""
+    child = os.fork()
+    if not child:
+        _run(folder, tests, keep=limit is None)
+    end = time.monotonic() + limit if limit else float("inf")
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _run(folder: Path, tests: Path, keep: bool) -> None:
+    """Run the tests in this process, and end it; ``keep``: what was compiled serves later ones."""
+    code = 70
+    try:
+        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        os.chdir(folder)
+        silence = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(silence, descriptor)
+        os.environ["PYTHONPATH"] = str(folder)
+        os.environ.setdefault("ROBUSTCS_DATA", str(ROOT.parent / "shared" / "data"))
+        sys.path[:] = [str(folder), *(path for path in sys.path if path not in (str(ROOT), str(ROOT / "bench")))]
+        sys.dont_write_bytecode = not keep
+        pytest = importlib.import_module("pytest")
+        code = int(pytest.main([str(tests), "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]))
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
