@@ -181,25 +181,25 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     table = partial(tables, report)
     values = {row["run"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
     text = told["Do clarifying questions help?"]
-    assert f"NDCG3 of the documents is {values['no']:.3f}, and {values['best']:.3f} with each facet's best" in text
-    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:.3f}, 95 % interval " in text
+    assert f"NDCG3 of the documents is {values['no']:.3f}, and {values['best']:.3f} with the best question" in text
+    assert f"stem {values['stem']:.3f} (difference {values['stem'] - values['no']:+.3f}, 95% CI " in text
     for row in table("clariq", "preference"):
         assert f"in {row['wins']} of {row['wins'] + row['losses']} decided judgments" in text
     whole = table("snippets-agreement", "jaccard")[0]
     chosen = f"All 3 annotators chose {100 * whole['value']:.1f} % of the characters "
     assert chosen in told["Do annotators choose the same snippets?"]
     for row in table("ratings-agreement", "kappa"):
-        assert f"{row['criterion']} {row['value']:.2f} (95 % interval " in told["Do raters agree?"]
+        assert f"{row['criterion']} {row['value']:.2f} (95% CI " in told["Do raters agree?"]
     crowd = told["What do the crowd's judgments say?"]
     alphas = {(row["criterion"], row["stage"]): row["alpha_ordinal"] for row in table("crowd", "agreement")}
     before, after = (alphas["relevance", stage] for stage in ("before", "after"))
     assert crowd.lstrip().startswith(
-        "1 worker contradicted gold checks; 32 grades of theirs are left out."
-        f" Ordinal alpha of the workers goes: relevance from {before:.2f} to {after:.2f}; "
+        "1 worker contradicted gold checks; 32 grades of theirs are excluded."
+        f" This changes the ordinal alpha of the workers: relevance from {before:.2f} to {after:.2f}; "
     )
     for row in table("crowd", "measures"):
         if row["turn_set"] == "all" and row["metric"] == "ndcg_cut_3":
-            assert f"{row['run']} {row['value']:.3f} (95 % interval " in crowd
+            assert f"{row['run']} {row['value']:.3f} (95% CI " in crowd
 
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:

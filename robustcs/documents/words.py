@@ -135,9 +135,9 @@ def p_equals(p: float) -> str:
 
 
 def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
-    """``0.123 (95 % interval 0.100 to 0.140)`` of a row with ci_low and ci_high."""
+    """``0.123 (95% CI 0.100 to 0.140)`` of a row with ci_low and ci_high."""
     low, high = plain(row["ci_low"], digits), plain(row["ci_high"], digits)
-    return plain(row[value], digits) + ("" if math.isnan(row["ci_low"]) else f" (95 % interval {low} to {high})")
+    return plain(row[value], digits) + ("" if math.isnan(row["ci_low"]) else f" (95% CI {low} to {high})")
 
 
 def plain(value: float, digits: int = 3) -> str:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Gold = Literal["snippets", "nuggets"]
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
 COVERED: Cause = "covered"
-CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown")
+UNKNOWN: Cause = "unknown"
+CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", UNKNOWN)
 #: What each gold is measured by, the first of each the one that systems are compared by for people.
 MEASURES: Mapping[Gold, tuple[str, ...]] = {
     "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
@@ -230,10 +231,10 @@ def _holder(
 def _cause(item: Item, system: System, holds: Callable[[Item, Collection[str]], bool | None], has_texts: bool) -> Cause:
     """Why a system missed an item; ``has_texts``: are there texts of passages to look into?"""
     if system.given is None or not (item.passages or has_texts):
-        return "unknown"
+        return UNKNOWN
     own = holds(item, system.given.get(item.turn, ()))
     if own is None:
-        return "unknown"
+        return UNKNOWN
     if own:
         return "generator"
     if system.is_human:

@@ -1,43 +1,62 @@
-"""What answers hold and why they miss the rest, in plain sentences with their numbers."""
+"""What the answers cover and why they miss the rest, as sentences."""
 
 from __future__ import annotations
 
-from robustcs.documents.words import percent, with_interval
-from robustcs.studies.answers.analysis import COVERED, Coverage
-from robustcs.studies.answers.show import headline, main_causes, said
-from robustcs.wording import counted
+import math
+from typing import Any
 
+from robustcs.documents.words import percent, percent_interval, with_interval
+from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Coverage
+from robustcs.studies.answers.show import headline, main_causes, said
+from robustcs.wording import counted, verb
+
+#: Cause → why an item of this cause is missed.
 _WORDS = {
-    "generator": "its passages held them and the generator passed them over",
-    "rewriter": "only the human question would have found them",
-    "retrieval": "no passage at hand held them",
-    "rewriter or retrieval": "no passage of the system held them",
+    "generator": "the passages of the answer contain them",
+    "rewriter": "only the human question retrieves them",
+    "retrieval": "no retrieved passage contains them",
+    "rewriter or retrieval": "no passage of the system contains them",
 }
 
 
 def coverage_findings(result: Coverage) -> tuple[str, ...]:
-    """How much the best system holds, how often systems differ, and the main cause of what each misses."""
+    """Return the best and the worst system, the number of pairs that differ, and the main cause of what each system misses."""
     gold = result.golds[-1]
     metric = headline(result, gold)
     rows = result.measures[result.measures["metric"] == metric]
     best, worst = rows.iloc[0], rows.iloc[-1]
-    what = f"the {said(result)}" if gold == "nuggets" else "the gold snippets' words"
-    sentences = [f"Answers of {best['system']} hold most of {what}: {with_interval(best, 'value')}."]
-    if len(rows) > 1:
+    what = f"mean coverage of {said(result)}" if gold == "nuggets" else "mean recall of the words of gold snippets"
+    sentences = [f"{best['system']} has the highest {what}: {with_interval(best, 'value')}."]
+    if len(rows) == 1:
+        sentences = [f"{best['system']} has a {what} of {with_interval(best, 'value')}."]
+    else:
+        sentences.append(f"{worst['system']} has the lowest: {with_interval(worst, 'value')}.")
         pairs = result.pairs[result.pairs["metric"] == metric]
-        told = int((pairs["p_corrected"] <= 0.05).sum())
+        differ = int((pairs["p_corrected"] <= 0.05).sum())
         sentences.append(
-            f"Those of {worst['system']} hold least: {with_interval(worst, 'value')}; {told} of"
-            f" {counted(len(pairs), 'pair')} of systems {'is' if told == 1 else 'are'} told apart (p ≤ 0.05 by Holm)."
+            f"{differ or 'None'} of {counted(len(pairs), 'pair')} of systems {verb(max(differ, 1), 'differs', 'differ')}"
+            " significantly (adjusted p ≤ 0.05)."
         )
     causes = main_causes(result)
-    for system, part in causes.groupby("system", sort=False):
-        missed = part[(part["cause"] != COVERED) & (part["cause"] != "unknown")].sort_values("share", ascending=False)
-        if len(missed) and missed.iloc[0]["count"]:
-            first = missed.iloc[0]
-            whole = int(part["items"].iloc[0]) - int(part.loc[part["cause"] == COVERED, "count"].sum())
-            sentences.append(
-                f"{system} misses {whole} of {int(first['items'])} {said(result)}; {int(first['count'])} of them because"
-                f" {_WORDS[str(first['cause'])]} ({percent(first['share'])} of all)."
-            )
-    return tuple(sentences)
+    missed = (_missed(result, str(system), part) for system, part in causes.groupby("system", sort=False))
+    return (*sentences, *filter(None, missed))
+
+
+def _missed(result: Coverage, system: str, part: Any) -> str:
+    """How many items a system misses, and the most frequent of the known causes; empty where it misses none."""
+    count = part.set_index("cause")["count"]
+    items = int(part["items"].iloc[0])
+    missed = items - int(count[COVERED])
+    if not missed:
+        return ""
+    sentence = f"{system} misses {missed:,} of {items:,} {said(result)}."
+    known = part[part["cause"].isin(list(_WORDS)) & (part["count"] > 0)]
+    if len(known):
+        first = known.loc[known["count"].idxmax()]
+        between = "" if math.isnan(first["ci_low"]) else f", 95% CI {percent_interval(first['ci_low'], first['ci_high'])}"
+        sentence += (
+            f" Its most frequent cause is {first['cause']}: {first['count']:,} ({percent(first['share'])} of all{between});"
+            f" {_WORDS[str(first['cause'])]}."
+        )
+    unknown = int(count.get(UNKNOWN, 0))
+    return sentence + (f" The cause of {unknown:,} is unknown." if unknown else "")

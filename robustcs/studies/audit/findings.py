@@ -1,14 +1,16 @@
-"""What an audit found, in plain sentences with their numbers."""
+"""What an audit found, as verdicts and sentences."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, number_interval, percent, plain
+from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed
 from robustcs.studies.audit.analysis import Audit
 from robustcs.studies.audit.labels import ALL
+from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
@@ -16,96 +18,91 @@ if TYPE_CHECKING:
 
 
 def verdicts(result: Audit) -> tuple[Verdict, ...]:
-    """The agreement of the judge that is closest to people, and the bias of the one that is furthest from them."""
+    """Return the agreement of the judge that is closest to people, and the bias of the one that is furthest from them."""
     found = result.agreement[result.agreement["kappa"].notna()]
     if not len(found):
         return ()
     best, worst = found.loc[found["kappa"].idxmax()], found.loc[found["kappa"].idxmin()]
-    said = f"is the agreement with people beyond chance (κ) of the judge {best['judge']}"
+    text = f"is the agreement of judge {best['judge']} with human judges (Cohen's κ)"
     if len(found) > 1:
-        said += f", the closest of {len(found)} judges; {worst['judge']} is the furthest with {number(worst['kappa'], 2)}"
-    pairs = f"{int(best['pairs']):,} passages of {counted(result.evaluated.turns, 'turn')}"
+        text += f", the highest of {len(found)} judges; {worst['judge']} has the lowest, {number(worst['kappa'], 2)}"
+    basis = f"{int(best['pairs']):,} passages, {counted(int(best['units']), result.evaluated.unit or 'unit')}"
     kappa = float(best["kappa"])
     closest = Verdict(
-        number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), said, pairs, (1 - kappa) / 2,
+        number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), text, basis, (1 - kappa) / 2,
         subject="agreement",
     )  # fmt: skip
     bias = result.bias[(result.bias["slice"] == ALL) & result.bias["ratio"].notna()]
     if not len(bias):
         return (closest,)
     row = bias.loc[(bias["judge_share"] - bias["human_share"]).abs().idxmax()]
-    far = f"as many passages relevant as people do is what {row['judge']} calls"
-    far += f", the furthest of {len(bias)}" if len(bias) > 1 else ""
+    text = f"as many passages are relevant to judge {row['judge']} as to human judges"
+    text += f", the largest difference of {len(bias)} judges" if len(bias) > 1 else ""
     turned = "; ".join(_systems(result, str(row["judge"]))[:1])
-    basis = f"people: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"
+    basis = f"human judges: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"
     return (
         closest,
         Verdict(
             f"{number(row['ratio'], 2)} ×", number_interval(row["ratio_low"], row["ratio_high"], 2).strip("–"),
-            f"{far}; {turned}" if turned else far, basis, abs(float(row["judge_share"] - row["human_share"])), "qr",
+            f"{text}; {turned}" if turned else text, basis, abs(float(row["judge_share"] - row["human_share"])), "qr",
         ),
     )  # fmt: skip
 
 
 def audit_findings(result: Audit) -> tuple[str, ...]:
-    """For each judge its bias, its agreement, and what becomes of the pairs of systems; the furthest from people first."""
+    """Return the bias, the agreement and the pairs of systems of each judge; the furthest from people first."""
     bias = result.bias[result.bias["slice"] == ALL].set_index("judge")
     found = result.agreement.set_index("judge")
     order = sorted(found.index, key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)))
-    return tuple(_sentence(result, str(name), found.loc[name], bias) for name in order)
+    return tuple(_about(result, str(name), found.loc[name], bias) for name in order)
 
 
-def _sentence(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> str:
-    parts = []
+def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> str:
+    sentences = [f"{name} graded other passages than the human judges."]
     if name in bias.index:
-        parts.append(_bias(bias.loc[name]))
-        parts.append(f"agreement beyond chance, κ, is {plain(found['kappa'], 2)}{_between(found, 'ci_low', 'ci_high')}")
-    else:
-        parts.append("judged other topics than people")
-    parts += _systems(result, name)
-    return f"{name} {'; '.join(parts)}."
+        sentences = [f"{name} {_bias(bias.loc[name])}."]
+        sentences.append(
+            f"Cohen's κ with the human judges is {plain(found['kappa'], 2)}{_between(found, 'ci_low', 'ci_high')}."
+        )
+    sentences += [f"{text[0].upper()}{text[1:]}." for text in _systems(result, name)]
+    return " ".join(sentences)
 
 
 def verdict(row: Any) -> str:
-    """``overrates`` or ``underrates`` where the interval of the ratio of relevant passages leaves 1 out; else empty."""
+    """Return ``overrates`` or ``underrates`` where the interval of the ratio of relevant passages excludes 1; else nothing."""
     return "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
 
 
 def _bias(row: Any) -> str:
-    told = verdict(row)
+    way = verdict(row)
     if row["ratio"] == row["ratio"]:
-        ratio = f"calls {plain(row['ratio'], 2)} times as many passages relevant as people do"
+        ratio = f"calls {plain(row['ratio'], 2)} times as many passages relevant as human judges do"
         ratio += _between(row, "ratio_low", "ratio_high")
     else:
-        ratio = f"calls {100 * row['judge_share']:.0f} % of the passages relevant, people none"
-    way = "higher" if row["mean_difference"] > 0 else "lower"
-    mean = f"its grades are {plain(abs(row['mean_difference']), 2)} {way} on average"
-    return f"{told or 'is not shown to over- or underrate'}: it {ratio}, and {mean}{_between(row, 'ci_low', 'ci_high')}"
+        ratio = f"calls {percent(row['judge_share'])} of the passages relevant, human judges none"
+    mean = f"Its mean grade minus theirs is {signed(row['mean_difference'], 2)}{_between(row, 'ci_low', 'ci_high')}"
+    return f"{f'{way} relevance' if way else 'does not significantly over- or underrate relevance'}: it {ratio}. {mean}"
 
 
 def _between(row: Any, low: str, high: str) -> str:
-    if row[low] != row[low]:
-        return ""
-    return f" ({plain(row[low], 2)} to {plain(row[high], 2)})"
+    return "" if math.isnan(row[low]) else f" (95% CI {plain(row[low], 2)} to {plain(row[high], 2)})"
 
 
 def _systems(result: Audit, name: str) -> list[str]:
+    """How many pairs of systems change order under a judge, and how many of the significant ones remain; without full stops."""
     own = result.conclusions[result.conclusions["judge"] == name]
     if not len(own):
         return []
     metric = headline_measure(own["metric"])
     row = own[own["metric"] == metric].iloc[0]
-    turned = int(row["reversed"] + row["swapped"])
-    said = (
-        f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'pair')} of systems"
-        f" {verb(turned, 'turns', 'turn')} round"
-    )
+    turned, significant, people = int(row["reversed"] + row["swapped"]), int(row["reversed"]), int(row["human_apart"])
+    text = f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'pair')} of systems"
+    text += f" {verb(max(turned, 1), 'changes', 'change')} order"
     if turned:
-        told = int(row["reversed"])
-        said += f", {told or 'none'} of them told apart by people or by the judge"
-    if row["human_apart"]:
-        kept = int(row["human_apart"] - row["lost"])
-        rest = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]
-        kept -= int(((rest["change"] == "reversed") & (rest["human_p_corrected"] <= 0.05)).sum())
-        said += f"; of {counted(int(row['human_apart']), 'conclusion')} that people support, {kept} survive"
-    return [said]
+        text += f", {significant or 'none'} of them significantly"
+    if not people:
+        return [text]
+    pairs = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]
+    other_way = int(((pairs["change"] == "reversed") & (pairs["human_p_corrected"] <= ALPHA)).sum())
+    kept = people - int(row["lost"]) - other_way
+    return [text, f"of {counted(people, 'pair')} that human judges separate significantly, the judge confirms {kept or 'none'}"]

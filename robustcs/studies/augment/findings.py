@@ -1,58 +1,64 @@
-"""What new judgments change, in plain sentences with their numbers."""
+"""What new judgments change, as verdicts and sentences."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, plain, signed, signed_interval
+from robustcs.documents.words import measure_label, p_equals, plain, signed, signed_interval
 from robustcs.studies.augment.analysis import Augmentation
-from robustcs.wording import verb
+from robustcs.wording import counted, verb
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
-    """The largest change of a run's score, and how many runs change places."""
+    """Return the largest change of a run's score, with the number of runs that change rank."""
     change = result.change
     if change is None or not len(change.measures):
         return ()
-    metric = headline_measure(change.measures["metric"])
-    part = change.measures[change.measures["metric"] == metric]
+    part = _headline(change.measures)
     row = part.loc[part["difference"].abs().idxmax()]
-    moved = int((part["rank_before"] != part["rank_after"]).sum())
-    places = f"{moved or 'none'} of {len(part)} runs {verb(moved, 'changes', 'change')} places"
+    p = "" if math.isnan(row["p_corrected"]) else f"; adjusted p {p_equals(row['p_corrected'])}"
     return (
         Verdict(
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
-            f"is the largest change of {measure_label(metric)} that the new judgments make, that of {row['run']}; {places}",
-            f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns",
+            f"is the largest change in {measure_label(row['metric'])} from the new judgments, that of {row['run']};"
+            f" {_moved(part)}",
+            f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
             abs(float(row["difference"])),
         ),
     )  # fmt: skip
 
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:
-    """What the new judgments change in the headline measure, and whether runs change places."""
+    """Return how much the headline measure changes, how many runs change rank, and how similar the rankings are."""
     change = result.change
     if change is None or not len(change.measures):
         return ()
-    added = int(change.files["added"].sum())
-    metric = headline_measure(change.measures["metric"])
-    part = change.measures[change.measures["metric"] == metric]
-    least, most = (part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()])
-    moved = part[part["rank_before"] != part["rank_after"]]
-    places = f"{len(moved) or 'none'} of the {len(part)} runs {verb(len(moved), 'changes', 'change')} places"
-    sentence = (
-        f"{added:,} new judgments change {measure_label(metric)} by {plain(least['difference'])} ({least['run']}) to"
-        f" {plain(most['difference'])} ({most['run']}); {places}"
-    )
+    part = _headline(change.measures)
+    metric = str(part["metric"].iloc[0])
+    least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
+    span = f"{signed(least['difference'], 3)} ({least['run']})"
+    if len(part) > 1:
+        span = f"between {span} and {signed(most['difference'], 3)} ({most['run']})"
+    added = counted(int(change.files["added"].sum()), "new judgment")
+    sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]
-        least = (
-            ""
-            if math.isnan(row["ci_low"])
-            else f", at least {plain(row['ci_low'], 2)} for as many other {result.evaluated.unit}s"
-        )
-        sentence += f" (Kendall's τ {plain(row['value'], 2)} on these turns{least})"
-    return (sentence + ".",)
+        limit = "" if math.isnan(row["ci_low"]) else f" (one-sided 95% lower limit {plain(row['ci_low'], 2)})"
+        sentences.append(f"Kendall's τ between the rankings before and after is {plain(row['value'], 2)}{limit}.")
+    return tuple(sentences)
+
+
+def _headline(measures: pd.DataFrame) -> pd.DataFrame:
+    return measures[measures["metric"] == headline_measure(measures["metric"])]
+
+
+def _moved(part: pd.DataFrame) -> str:
+    moved = int((part["rank_before"] != part["rank_after"]).sum())
+    return f"{moved or 'none'} of {counted(len(part), 'run')} {verb(max(moved, 1), 'changes', 'change')} rank"

@@ -1,9 +1,10 @@
-"""What was found about clarifying questions, in plain sentences with their numbers."""
+"""What was found about clarifying questions, as verdicts and sentences."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import p_equals, percent, percent_interval, plain, signed, signed_interval, with_interval
@@ -11,84 +12,87 @@ from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted, first_of
 
-#: Systems that are told of; the tables have all.
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Systems that are named; the tables have all.
 _NAMED = 4
 
 
 def clariq_findings(result: Clariq) -> tuple[str, ...]:
-    """What asking does for the documents compared with not asking, the need for a question, and what people prefer."""
+    """Return the documents found with and without a question, the predicted need for one, and what people prefer."""
     return (*_documents(result), *_need(result), *_preference(result))
 
 
-def _documents(result: Clariq) -> list[str]:
-    frame = result.document_relevance
-    metrics = [name for name in ("NDCG3", *dict.fromkeys(frame["metric"])) if name in set(frame["metric"])]
-    if not metrics:
-        return []
-    metric = metrics[0]
-    means = frame[frame["metric"] == metric].set_index("run")["value"]
-    compared = result.comparisons[
-        (result.comparisons["task"] == "document_relevance") & (result.comparisons["metric"] == metric)
-        & (result.comparisons["second"] == "no")
-    ].set_index("first")  # fmt: skip
-    systems = [name for name in means.index if name not in BASELINES]
-    if "no" not in means or not systems:
-        return []
-    parts = [
-        f"{name} {plain(means[name])} (difference {plain(row['difference'])}{_between(row)},"
-        f" p {p_equals(row['p_corrected'])} by Holm)"
-        for name, row in ((name, compared.loc[name]) for name in systems)
-    ]
-    best = f", and {plain(means['best'])} with each facet's best question" if "best" in means else ""
-    return [f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}; with the question of"
-            f" {first_of(parts, _NAMED)}."]  # fmt: skip
-
-
 def verdicts(result: Clariq) -> tuple[Verdict, ...]:
-    """What the question of the best system gains over asking nothing."""
-    frame = result.comparisons
-    metrics = [name for name in ("NDCG3", *dict.fromkeys(result.document_relevance["metric"])) if name in set(frame["metric"])]
-    if not metrics:
-        return ()
-    asked = (frame["task"] == "document_relevance") & (frame["metric"] == metrics[0]) & (frame["second"] == "no")
-    rows = frame[asked & ~frame["first"].isin(BASELINES)]
+    """Return the gain of the best system over asking nothing."""
+    metric = _metric(result)
+    rows = _against_nothing(result, metric)
     if not len(rows):
         return ()
     row = rows.loc[rows["difference"].idxmax()]
-    loses = "loses against" if row["difference"] < 0 else "gains over"
-    said = f"of {metrics[0]} is what asking {loses} not asking, with the questions of {row['first']}"
-    said += f", the best of {len(rows)} systems" if len(rows) > 1 else ""
+    best = f", the best of {len(rows)} systems" if len(rows) > 1 else ""
     return (
         Verdict(
-            signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"), said,
-            f"p {p_equals(row['p_corrected'])} by Holm; {result.evaluated.turns} topics", abs(float(row["difference"])),
+            signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
+            f"is the change in {metric} from asking the questions of {row['first']}{best}, compared with not asking",
+            f"adjusted p {p_equals(row['p_corrected'])}; {counted(int(row['topics']), 'topic')}",
+            abs(float(row["difference"])),
         ),
     )  # fmt: skip
 
 
-def _between(row: Any) -> str:
-    return "" if math.isnan(row["ci_low"]) else f", 95 % interval {plain(row['ci_low'])} to {plain(row['ci_high'])}"
+def _metric(result: Clariq) -> str:
+    """NDCG3, else the first measure of the documents; empty without any."""
+    have = list(dict.fromkeys(result.document_relevance["metric"]))
+    return "NDCG3" if "NDCG3" in have else next(iter(have), "")
+
+
+def _against_nothing(result: Clariq, metric: str) -> pd.DataFrame:
+    """The comparisons of systems with asking nothing."""
+    frame = result.comparisons
+    chosen = (frame["task"] == "document_relevance") & (frame["metric"] == metric) & (frame["second"] == "no")
+    return frame[chosen & ~frame["first"].isin(BASELINES)]
+
+
+def _documents(result: Clariq) -> list[str]:
+    metric = _metric(result)
+    means = result.document_relevance[result.document_relevance["metric"] == metric].set_index("run")["value"]
+    compared = _against_nothing(result, metric)
+    if "no" not in means or not len(compared):
+        return []
+    best = f", and {plain(means['best'])} with the best question for each facet" if "best" in means else ""
+    parts = [f"{row['first']} {plain(means[row['first']])} ({_difference(row)})" for _, row in compared.iterrows()]
+    return [
+        f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}.",
+        f"With the questions of a system it is: {first_of(parts, _NAMED)}.",
+    ]
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    between = "" if math.isnan(row["ci_low"]) else f", 95% CI {plain(row['ci_low'])} to {plain(row['ci_high'])}"
+    return f"difference {signed(row['difference'], 3)}{between}, adjusted p {p_equals(row['p_corrected'])}"
 
 
 def _need(result: Clariq) -> list[str]:
-    frame = result.clarification_need
-    rows = frame[frame["measure"] == "f1"]
-    parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
-    if not parts:
+    rows = result.clarification_need[result.clarification_need["measure"] == "f1"]
+    if not len(rows):
         return []
+    parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
     topics = counted(rows["topics"].iloc[0], "topic")
-    return [f"The need for a question is predicted with a weighted F1 of {first_of(parts, _NAMED)}, over {topics}."]
-
-
-def _interval(row: Any) -> str:
-    return "" if math.isnan(row.ci_low) else f" 95 % interval {percent_interval(row.ci_low, row.ci_high)},"
+    return [f"The weighted F1 of the predicted need for a question, over {topics}, is: {first_of(parts, _NAMED)}."]
 
 
 def _preference(result: Clariq) -> list[str]:
-    return [
-        f"By {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {row.wins + row.losses} decided"
-        f" judgments ({percent(row.share)}, 95 % interval {percent_interval(row.ci_low, row.ci_high)},"
-        f" p {p_equals(row.p_corrected)} by Holm); {row.ties} are ties."
-        for row in result.preference.itertuples()
-        if row.wins + row.losses
-    ]
+    sentences = []
+    for row in result.preference.itertuples():
+        decided = row.wins + row.losses
+        if not decided:
+            continue
+        between = "" if math.isnan(row.ci_low) else f", 95% CI {percent_interval(row.ci_low, row.ci_high)}"
+        ties = f" {counted(row.ties, 'judgment is a tie', 'judgments are ties')}." if row.ties else ""
+        sentences.append(
+            f"On {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {decided} decided judgments"
+            f" ({percent(row.share)}{between}, adjusted p {p_equals(row.p_corrected)}).{ties}"
+        )
+    return sentences

@@ -1,18 +1,18 @@
-"""What the crowd's judgments say, in plain sentences with their numbers."""
+"""What the crowd's judgments say, as sentences."""
 
 from __future__ import annotations
 
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, plain, with_interval
 from robustcs.studies.crowd.analysis import Crowd
-from robustcs.wording import counted, first_of
+from robustcs.wording import counted, first_of, verb
 
-#: Criteria and runs that are told of; the tables have all.
+#: Criteria and runs that are named; the tables have all.
 _NAMED = 4
 
 
 def crowd_findings(result: Crowd) -> tuple[str, ...]:
-    """What leaving out workers does, and how the runs score on the judgments."""
+    """Return the effect of excluding workers, and the scores of the runs on the judgments."""
     return (*_exclusions(result), *_scores(result))
 
 
@@ -20,21 +20,25 @@ def _exclusions(result: Crowd) -> list[str]:
     workers = len(set(result.exclusions["worker"]))
     if not workers:
         return []
-    grades = result.exclusions["grades"].sum()
-    said = f"{counted(workers, 'worker')} contradicted gold checks; {counted(grades, 'grade')} of theirs are left out."
+    grades = int(result.exclusions["grades"].sum())
+    sentences = [
+        f"{counted(workers, 'worker')} contradicted gold checks; {counted(grades, 'grade')} of theirs"
+        f" {verb(grades, 'is', 'are')} excluded."
+    ]
     alphas = result.agreement.pivot(index="criterion", columns="stage", values="alpha_ordinal")
     if {"before", "after"} <= set(alphas):
         order = dict.fromkeys(result.agreement["criterion"])
         alphas = alphas.loc[list(order), ["before", "after"]].dropna()
         changes = [f"{row.Index} from {plain(row.before, 2)} to {plain(row.after, 2)}" for row in alphas.itertuples()]
-        said += f" Ordinal alpha of the workers goes: {first_of(changes, _NAMED)}." if changes else ""
-    return [said]
+        if changes:
+            sentences.append(f"This changes the ordinal alpha of the workers: {first_of(changes, _NAMED)}.")
+    return sentences
 
 
 def _scores(result: Crowd) -> list[str]:
     rows = result.measures[(result.measures["turn_set"] == "all") & (result.measures["turns"] > 0)]
     rows = rows[rows["metric"] == headline_measure(rows["metric"])] if len(rows) else rows
-    said = []
+    sentences = []
     for criterion, part in rows.groupby("criterion", sort=False):
         label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")
         runs = [
@@ -42,5 +46,5 @@ def _scores(result: Crowd) -> list[str]:
             + (f", without an answer to {row['turns'] - row['answered']}" if row["answered"] < row["turns"] else "")
             for _, row in part.iterrows()
         ]
-        said.append(f"By {criterion}, {label} over {turns} is: {first_of(runs, _NAMED)}.")
-    return said
+        sentences.append(f"By {criterion}, {label} over {turns} is: {first_of(runs, _NAMED)}.")
+    return sentences

@@ -6,6 +6,7 @@ from robustcs.documents.document import Table
 from robustcs.studies.answers.analysis import Item, System
 from robustcs.studies.answers.findings import coverage_findings
 from robustcs.studies.answers.show import headline, main_importance, said, show
+from tests.sentences import said as sentences_of
 from tests.studies.answers.test_analysis import held
 
 
@@ -14,10 +15,10 @@ def test_sentences_name_the_main_cause() -> None:
     given = {f"{place}_1": ["d"] for place in range(2)}
     human = {f"{place}_1": ["d"] for place in range(5)}
     result = held(items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {}))
-    first, second, cause = coverage_findings(result)
-    assert first.startswith("Answers of qr hold most of the vital nuggets: 0.167")
-    assert second.startswith("Those of none hold least: 0.000") and "of 1 pair of systems" in second
-    assert cause.startswith("qr misses 5 of 6 vital nuggets; 3 of them because only the human question would have found them")
+    first, second, third, cause, _ = coverage_findings(result)
+    assert first.startswith("qr has the highest mean coverage of vital nuggets: 0.167")
+    assert second.startswith("none has the lowest: 0.000") and third.startswith("None of 1 pair of systems")
+    assert cause.startswith("qr misses 5 of 6 vital nuggets. Its most frequent cause is rewriter: 3 (50.0 % of all")
     assert said(result) == "vital nuggets"
     # every block has a name of its own, which pages and files take
     slugs = [getattr(block, "slug", "") for block in show(result)]
@@ -27,10 +28,10 @@ def test_sentences_name_the_main_cause() -> None:
 def test_without_importance_all_nuggets_and_without_nuggets_snippets_matter() -> None:
     plain = held([Item("nuggets", "1_1", "flour")], System("a", {}))
     assert main_importance(plain) == ("nuggets", "all") and said(plain) == "nuggets"
-    assert coverage_findings(plain)[0].startswith("Answers of a hold most of the nuggets: 0.000")
+    assert coverage_findings(plain)[0] == "a has a mean coverage of nuggets of 0.000."
     snippets = held([Item("snippets", "1_1", "flour")], System("a", {"1_1": "flour"}))
     assert said(snippets) == "snippets"
-    assert coverage_findings(snippets) == ("Answers of a hold most of the gold snippets' words: 1.000.",)
+    assert coverage_findings(snippets) == ("a has a mean recall of the words of gold snippets of 1.000.",)
 
 
 def test_tables_without_vital_nuggets_are_of_all() -> None:
@@ -40,3 +41,67 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
     means, pairs = (block for block in show(result) if isinstance(block, Table) and block.of in ("measures", "pairs"))
     assert [row[1] for row in means.rows] == ["0.500", "0.000"] and "Means over 1 turn;" in means.note
     assert pairs.caption == "Which systems differ in nuggets?" and "+0.500" in pairs.rows[0][2]
+
+
+# ---------------------------------------------------------------- hand-made tables
+
+MEANS = [
+    {"system": "qr", "metric": "nuggets_vital", "value": 0.41, "ci_low": 0.3, "ci_high": 0.52, "turns": 9},
+    {"system": "gpt", "metric": "nuggets_vital", "value": 0.35, "ci_low": 0.2, "ci_high": 0.5, "turns": 9},
+    {"system": "bm25", "metric": "nuggets_vital", "value": 0.12, "ci_low": 0.05, "ci_high": 0.21, "turns": 9},
+    {"system": "bm25", "metric": "nuggets_all", "value": 0.99},
+    {"system": "qr", "metric": "nuggets_all", "value": 0.01},
+]
+#: One pair is significant before adjustment alone, one after it.
+PAIRS = [
+    {"first": "qr", "second": "gpt", "metric": "nuggets_vital", "difference": 0.06, "p": 0.04, "p_corrected": 0.051},
+    {"first": "qr", "second": "bm25", "metric": "nuggets_vital", "difference": 0.29, "p": 0.01, "p_corrected": 0.05},
+    {"first": "gpt", "second": "bm25", "metric": "nuggets_vital", "difference": 0.23, "p": 0.03, "p_corrected": 0.09},
+    {"first": "gpt", "second": "bm25", "metric": "nuggets_all", "difference": 0.23, "p": 0.001, "p_corrected": 0.001},
+]
+ITEMS = [{"system": "qr", "gold": "nuggets", "importance": "vital", "cause": "covered"}]
+
+
+def cause(system: str, name: str, count: int, items: int = 20, **more: object) -> dict[str, object]:
+    row = {"system": system, "gold": "nuggets", "importance": "vital", "cause": name, "count": count, "items": items}
+    return {**row, "share": count / items, "ci_low": 0.1, "ci_high": 0.6, **more}
+
+
+CAUSES = [
+    cause("qr", "covered", 8), cause("qr", "generator", 2), cause("qr", "rewriter", 5, ci_low=0.11, ci_high=0.44),
+    cause("qr", "retrieval", 1), cause("qr", "unknown", 4),
+    cause("bm25", "covered", 20, 1_020), cause("bm25", "generator", 0, 1_020), cause("bm25", "unknown", 1_000, 1_020),
+    cause("gpt", "covered", 3), cause("gpt", "retrieval", 17, ci_low=float("nan")),
+    cause("t5", "covered", 19), cause("t5", "generator", 1),
+    cause("qr", "generator", 900, 999, importance="all"), cause("qr", "generator", 900, 999, gold="snippets"),
+]  # fmt: skip
+
+
+def told(**changed: object) -> list[str]:
+    tables = {"measures": MEANS, "pairs": PAIRS, "causes": CAUSES, "items": ITEMS}
+    return sentences_of("answers", tables | changed, covered=0.5, families={})  # type: ignore[operator]
+
+
+def test_the_best_and_the_worst_system_and_the_pairs_that_differ() -> None:
+    best, worst, pairs, *_ = told()
+    assert best == "qr has the highest mean coverage of vital nuggets: 0.410 (95% CI 0.300 to 0.520)."
+    assert worst == "bm25 has the lowest: 0.120 (95% CI 0.050 to 0.210)."
+    assert pairs == "1 of 3 pairs of systems differs significantly (adjusted p ≤ 0.05)."
+    none = [{**row, "p_corrected": 0.2} for row in PAIRS]
+    assert told(pairs=none)[2] == "None of 3 pairs of systems differs significantly (adjusted p ≤ 0.05)."
+    both = [{**row, "p_corrected": 0.02} for row in PAIRS[:2]]
+    assert told(pairs=both)[2] == "2 of 2 pairs of systems differ significantly (adjusted p ≤ 0.05)."
+
+
+def test_what_is_missed_and_its_main_cause() -> None:
+    *_, qr, bm25, gpt, t5 = told()
+    assert qr == (
+        "qr misses 12 of 20 vital nuggets. Its most frequent cause is rewriter: 5 (25.0 % of all, 95% CI 11–44); only the human"
+        " question retrieves them. The cause of 4 is unknown."
+    )
+    assert bm25 == "bm25 misses 1,000 of 1,020 vital nuggets. The cause of 1,000 is unknown."
+    assert gpt == (
+        "gpt misses 17 of 20 vital nuggets. Its most frequent cause is retrieval: 17 (85.0 % of all); no retrieved passage"
+        " contains them."
+    )
+    assert t5.startswith("t5 misses 1 of 20 vital nuggets. Its most frequent cause is generator: 1 (5.0 % of all")

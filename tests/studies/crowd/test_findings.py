@@ -1,21 +1,48 @@
-"""Findings on crowd workers where there is little to find."""
+"""Sentences on crowd workers, from hand-made tables."""
 
 from __future__ import annotations
 
-from robustcs.inputs.crowd import GoldCheck, Grade
-from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated
-from robustcs.studies.crowd.analysis import GradesPart, crowd, judgments_of
-from robustcs.studies.crowd.findings import crowd_findings
-from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion
+from tests.sentences import said
 
-EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
+EXCLUSIONS = [
+    {"topic": "1", "worker": "w", "checks": 4, "failed": 2, "grades": 30},
+    {"topic": "2", "worker": "w", "checks": 5, "failed": 1, "grades": 1000},
+    {"topic": "2", "worker": "v", "checks": 6, "failed": 1, "grades": 4},
+]
+AGREEMENT = [
+    {"stage": stage, "criterion": criterion, "alpha_ordinal": alpha, "alpha_nominal": 0.9, "kappa": 0.8, "alpha_interval": 0.7}
+    for criterion, before, after in (("use", 0.21, 0.43), ("style", 0.55, 0.32), ("tone", 0.1, float("nan")))
+    for stage, alpha in (("before", before), ("after", after))
+]
+
+
+def test_excluded_workers_and_what_that_changes() -> None:
+    excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT}, graded_unit="turn")
+    assert excluded == "2 workers contradicted gold checks; 1,034 grades of theirs are excluded."
+    assert alpha == "This changes the ordinal alpha of the workers: use from 0.21 to 0.43; style from 0.55 to 0.32."
 
 
 def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
-    grades = [Grade("1_1", item, worker, "use", grade) for item in "ab" for worker, grade in (("w", 1), ("v", 3))]
-    after, exclusions, unseen = exclude_workers(grades, [GoldCheck("1_1", "a", "use", 3)], 1)
-    assert len(after) == 2 and not unseen
-    part = GradesPart(grades, after, exclusions, aggregate(after), True)
-    result = crowd(judgments_of(qrels_by_criterion(part.final), 2, None), [], [], EVALUATED, part, [], None, 0)
-    assert crowd_findings(result) == ("1 worker contradicted gold checks; 2 grades of theirs are left out.",)
+    one = [{**EXCLUSIONS[0], "grades": 1}]
+    for rows in ((), AGREEMENT[4:], [row for row in AGREEMENT if row["stage"] == "before"]):
+        told = said("crowd", {"exclusions": one, "agreement": rows}, graded_unit="turn")
+        assert told == ["1 worker contradicted gold checks; 1 grade of theirs is excluded."]
+    assert said("crowd", {"agreement": AGREEMENT}, graded_unit="") == []
+
+
+def test_scores_over_all_judged_turns() -> None:
+    rows = [
+        {"run": run, "criterion": criterion, "turn_set": turn_set, "metric": metric, "value": value + shift, "ci_low": 0.1,
+         "ci_high": 0.3, "turns": turns, "answered": turns - lacking}
+        for criterion, shift in (("use", 0.0), ("style", 0.1))
+        for turn_set, turns in (("all", 20), ("filtered", 12))
+        for metric in ("P_1", "ndcg_cut_3")
+        for run, value, lacking in (("a", 0.2, 0), ("b", 0.15, 3))
+    ]  # fmt: skip
+    assert said("crowd", {"measures": rows}, graded_unit="") == [
+        "By use, NDCG@3 over 20 turns is: a 0.200 (95% CI 0.100 to 0.300); b 0.150 (95% CI 0.100 to 0.300), without an answer"
+        " to 3.",
+        "By style, NDCG@3 over 20 turns is: a 0.300 (95% CI 0.100 to 0.300); b 0.250 (95% CI 0.100 to 0.300), without an answer"
+        " to 3.",
+    ]
+    assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}, graded_unit="") == []
