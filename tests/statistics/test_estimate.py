@@ -6,7 +6,17 @@ import math
 
 import pytest
 
-from robustcs.statistics.estimate import counted, joined, moving_note, p_text, units_note
+from robustcs.statistics.estimate import (
+    Tested as Found,
+    alike_note,
+    carried_note,
+    counted,
+    floor_note,
+    joined,
+    moving_note,
+    p_text,
+    units_note,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,13 +32,58 @@ from robustcs.statistics.estimate import counted, joined, moving_note, p_text, u
         (0.0401, 0.04, "p = 0.040"),
         (1, 1, "p = 1.000"),
         (math.nan, 0, "no p"),
+        (0.0001, 0, "p = 0.0001"),
+        (0.00099, 0, "p = 0.0010"),
+        (0.001, 0, "p = 0.001"),
+        (0.0123, 0.0123, "p < 0.02"),
+        (0.0005, 0.0012, "p < 0.002"),
+        (0.2, 0.3, "p < 0.3"),
+        (1e-12, 1e-9, "p < 0.0001"),
     ],
 )
 def test_p_as_it_is_printed(p: float, bound: float, text: str) -> None:
     assert p_text(p, bound) == text
 
 
+def test_a_p_at_its_floor_is_a_bound_unless_all_patterns_were_tried() -> None:
+    drawn = Found(0.1, 0.0, 0.2, 20, "", p=0.0001, floor=0.0001, exact=False)
+    assert drawn.p_text == "p < 0.0001"
+    assert Found(0.1, 0.0, 0.2, 20, "", p=0.02, floor=0.02).p_text == "p = 0.020"
+    assert Found(0.1, 0.0, 0.2, 20, "", p=0.02, floor=0.02, exact=False).p_text == "p < 0.02"
+    assert Found(0.1, 0.0, 0.2, 20, "").p_text == "no p"
+
+
+def test_units_that_are_alike_are_named() -> None:
+    assert alike_note(1, "turn") == "" and alike_note(0, "turn") == ""
+    assert alike_note(2, "turn") == "no interval: both 2 turns are alike"
+    assert alike_note(3, "turn") == "no interval: all 3 turns are alike"
+
+
+def test_one_unit_carries_the_spread_only_above_half_of_it() -> None:
+    # 9 / (9 + 9) is half of it
+    half = [3.0, *[1.0] * 9]
+    assert carried_note(half, 10, "topic") == ""
+    assert carried_note([-3.1, *half[1:]], 10, "topic") == (
+        "one topic carries 52 % of the spread: the interval may be too narrow"
+    )
+    assert carried_note([-3.1, *half[1:]], 9, "topic") == "" and carried_note([0.0] * 10, 10, "topic") == ""
+    assert carried_note([], 10, "topic") == ""
+
+
+def test_a_floor_names_the_first_level_that_it_cannot_reach() -> None:
+    assert floor_note(0.05) == "p cannot fall below 0.05, so not reach 0.01"
+    assert floor_note(0.0501) == "p cannot fall below 0.05, so not reach 0.05"
+    assert floor_note(0.01) == "" and floor_note(0.5) == "p cannot fall below 0.5, so not reach 0.05"
+
+
 def test_notes() -> None:
+    assert units_note(4, "topic") == "no interval: 4 topics, 5 are needed"
+    assert units_note(5, "topic") == "unstable: 5 topics only"
+    # 1 − 0.05^(1/20) = 13.9 %
+    assert (
+        moving_note(0, 20, 1.0, "topic") == "no difference in any of 20 topics: at 95 %, fewer than 13.9 % of topics have one"
+    )
+    assert moving_note(7, 20, 0.0156, "topic") == "differences in 7 of 20 topics; p cannot fall below 0.016, so not reach 0.01"
     assert units_note(1, "topic") == "no interval: 1 topic, 5 are needed"
     assert units_note(9, "turn") == "unstable: 9 turns only" and units_note(10, "turn") == ""
     assert moving_note(8, 20, 0.0078, "conversation") == ""

@@ -93,6 +93,9 @@ def test_a_bounded_measure_stays_inside_its_scale() -> None:
     # on any scale, and from both ends alike
     (grades,) = mean_estimates(4 - 4 * sums, np.ones(10), bounds=(0, 4))
     assert (grades.low, grades.high) == pytest.approx((4 - 4 * found.high, 4 - 4 * found.low))
+    (shifted,) = mean_estimates(1 + 4 * sums, np.ones(10), bounds=(1, 5))
+    assert (shifted.low, shifted.high) == pytest.approx((1 + 4 * found.low, 1 + 4 * found.high))
+    assert found.method == "cluster-robust t (CR2) on the logit" and plain.method == "cluster-robust t (CR2)"
     (far,) = mean_estimates([1e-9] * 9 + [1e-3], np.ones(10), bounds=(0, 1))
     assert 0 <= far.low < far.value < far.high <= 1
     with pytest.raises(ValueError, match="not between"):
