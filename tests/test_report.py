@@ -241,7 +241,7 @@ def test_a_number_that_no_table_has_is_found() -> None:
     assert wrong("1 of 2 runs, 50 %, 12.8 % of 1,200, 2,400 in all") == []
     assert wrong("0.124 NDCG@3, 0.1234 of 66 turns, 11 % of 1,201") == ["0.124", "66", "11", "1201"]
     # of another measure, of a single turn, a share as a number, a number as a share
-    assert wrong("NDCG@3 is 0.900, 0.777, 0.13, 7 %") == ["0.900", "0.777", "0.13", "7"]
+    assert wrong("NDCG@3 is 0.900, 0.777, 0.14, 7 %") == ["0.900", "0.777", "0.14", "7"]
 
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:

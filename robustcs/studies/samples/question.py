@@ -9,7 +9,8 @@ from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.samples.ask import ask
-from robustcs.studies.samples.show import finding, show
+from robustcs.studies.samples.findings import samples_findings
+from robustcs.studies.samples.show import show
 from robustcs.studies.study import Answer, Question
 
 _READING = (
@@ -31,7 +32,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(finding(result), _READING, figures_first(show(result)), result.evaluated, {"samples": result})
+    return Answer(samples_findings(result), _READING, figures_first(show(result)), result.evaluated, {"samples": result})
 
 
 QUESTIONS = (

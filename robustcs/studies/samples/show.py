@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
@@ -231,33 +230,3 @@ def draw(result: Samples) -> matplotlib.figure.Figure:
         curves = (part[name].to_numpy() for name in ("best", "best_low", "best_high", "worst", "worst_low", "worst_high"))
         panels.append(BestPanel(title, row.mean, *curves))
     return best_of_n_figure(panels)
-
-
-def finding(result: Samples) -> tuple[str, ...]:
-    """What the samples of every rewriter say, a sentence or two each."""
-    sentences = []
-    for row in result.samples.itertuples():
-        said = []
-        if row.turns:
-            between = (
-                "" if math.isnan(row.differ_low) else f", 95 % interval {percent_interval(row.differ_low, row.differ_high)}"
-            )
-            said.append(f"its texts differ on {percent(row.differ)} of {counted(row.turns, 'turn')}{between}")
-        frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]
-        if len(frame):
-            metric = headline_measure(frame["metric"])
-            one = next(frame[frame["metric"] == metric].itertuples())
-            label = measure_label(metric)
-            if not math.isnan(one.half):
-                said.append(
-                    f"with the draw alone the {label} of one sample moves by ±{written(one.half, 3)} around"
-                    f" {written(one.mean, 3)}"
-                )
-            said.append(
-                f"choosing the best of {one.samples} in every turn would gain {written(one.gain, 3)} over the best sample"
-                f" ({written(one.by_chance, 3)} by chance)"
-            )
-        elif row.answered:
-            said.append(f"the rankings of two samples overlap by {written(row.ranking, 3)} (RBO)")
-        sentences.append(f"{row.rewriter} varies: {'; '.join(said)}.")
-    return tuple(sentences)

@@ -13,7 +13,8 @@ from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples, wording_of
-from robustcs.studies.samples.show import draw, finding, show
+from robustcs.studies.samples.findings import samples_findings
+from robustcs.studies.samples.show import draw, show
 
 TURNS = [f"{conversation}_{turn}" for conversation in range(1, 9) for turn in range(1, 6)]
 SCORES = np.random.default_rng(5).choice([0.0, 0.25, 0.5, 1.0], (len(TURNS), 4))
@@ -94,8 +95,8 @@ def test_texts_alone() -> None:
     assert isinstance(table, Table) and isinstance(cards, Cards)
     assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + ["ROUGE-1 F"] * 2
     assert [card.title for card in cards.cards] == list(MOVING)
-    (said,) = finding(result)
-    assert said.startswith("llm varies: its texts differ on 10.0 % of 40 turns, 95 % interval ")
+    (said,) = samples_findings(result)
+    assert said.startswith("The texts of llm differ in 10.0 % of 40 turns (95% CI ")
 
 
 def test_what_is_shown() -> None:
@@ -107,8 +108,8 @@ def test_what_is_shown() -> None:
     ]  # fmt: skip
     (axes,) = draw(result).axes
     assert [len(line.get_xdata()) for line in axes.lines[:2]] == [4, 4]
-    (said,) = finding(result)
-    assert "choosing the best of 4 in every turn would gain" in said and "by chance" in said
+    (said,) = samples_findings(result)
+    assert "Choosing the best of 4 samples in every turn would gain" in said and "by chance" in said
 
 
 @pytest.mark.parametrize("within", [0, -1, math.nan])
@@ -133,4 +134,4 @@ def test_one_turn_tells_nothing_of_whole_samples() -> None:
     assert math.isnan(row.half) and "draw: it takes two turns" in row.note and "whole samples differ" not in row.note
     assert not len(result.sample_variance)
     assert "sample_variance" not in {block.of for block in show(result) if isinstance(block, Table)}
-    assert "moves by" not in finding(result)[0] and "choosing the best of 4" in finding(result)[0]
+    assert "varies by" not in samples_findings(result)[0] and "Choosing the best of 4" in samples_findings(result)[0]

@@ -1,0 +1,39 @@
+"""How much the samples of a rewriter differ, as sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from robustcs.documents.headline import headline_measure
+from robustcs.documents.words import measure_label, number, percent, percent_interval
+from robustcs.studies.samples.analysis import Samples
+from robustcs.wording import counted
+
+
+def samples_findings(result: Samples) -> tuple[str, ...]:
+    """Return what the samples of each rewriter say: how many texts differ, how one sample varies, and the gain of a choice."""
+    return tuple(" ".join(_about(result, row)) for row in result.samples.itertuples())
+
+
+def _about(result: Samples, row: Any) -> list[str]:
+    sentences = []
+    if row.turns:
+        between = "" if math.isnan(row.differ_low) else f" (95% CI {percent_interval(row.differ_low, row.differ_high)})"
+        turns = counted(row.turns, "turn")
+        sentences.append(f"The texts of {row.rewriter} differ in {percent(row.differ)} of {turns}{between}.")
+    frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]
+    if len(frame):
+        metric = headline_measure(frame["metric"])
+        [one] = frame[frame["metric"] == metric].itertuples()
+        label = measure_label(metric)
+        if not math.isnan(one.half):
+            mean = f"The mean {label} of {row.rewriter} over all samples is {number(one.mean, 3)}"
+            sentences.append(f"{mean}; that of one sample varies by ±{number(one.half, 3)} with the draw alone.")
+        sentences.append(
+            f"Choosing the best of {one.samples} samples in every turn would gain {number(one.gain, 3)} {label} over the best"
+            f" sample; {number(one.by_chance, 3)} is expected by chance."
+        )
+    elif row.answered:
+        sentences.append(f"Two rankings of {row.rewriter} overlap by {number(row.ranking, 3)} (RBO).")
+    return sentences
