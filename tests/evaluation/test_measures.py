@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measures import evaluate, highest_score, parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import read_qrels
@@ -216,6 +216,8 @@ def test_depth_cuts_the_run_for_native_and_foreign_measures(demo: Path) -> None:
         ("ndcg_cut_3", "ndcg_cut_3"), ("nDCG", "ndcg"), ("AP", "map"), ("AP@100", "map_cut_100"), ("RR", "recip_rank"),
         ("MRR@10", "recip_rank_cut_10"), ("R@1000", "recall_1000"), ("Success@5", "success_5"), ("Bpref", "bpref"),
         ("RBP", "rbp"), ("RBP(p=0.5)", "rbp_0.5"), ("Judged@3", "judged_3"), ("P(rel=2)@1", "P(rel=2)@1"),
+        ("precision@1", "P_1"), ("recall@5", "recall_5"), ("MAP", "map"), ("mrr", "recip_rank"), ("RBP@7", "rbp_cut_7"),
+        ("P_1000000", "P_1000000"), ("P(rel=1)@1", "P(rel=1)@1"),
         ("Rprec", "Rprec"), ("iprec_at_recall_0.10", "iprec_at_recall_0.10"), ("f1", "f1"), ("EM", "em"),
     ],
 )  # fmt: skip
@@ -236,6 +238,15 @@ def test_spellings(spelling: str, name: str) -> None:
         ("RBP(p=1.5)", "persistence '1.5'; it lies between 0 and 1"),
         ("", "no measure is named ''"),
         ("Bpref@3", "no measure is named"),
+        ("EM@1", "no measure is named"),
+        ("F@1", "no measure is named"),
+        *((f"{name}()", "no measure is named") for name in ("P", "Precision", "R", "Recall", "Success", "Judged")),
+        ("nDCG(p=0.5)", "argument 'p=0.5' it does not take"),
+        ("Judged(rel=2)@3", "argument 'rel=2' it does not take"),
+        ("P(rel=0)@1", "argument 'rel=0' it does not take"),
+        ("RBP(p=0)", "it lies between 0 and 1"),
+        ("RBP(p=1)", "it lies between 0 and 1"),
+        ("P_1000001", "it goes from 1 to 1000000"),
     ],
 )
 def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
@@ -259,6 +270,12 @@ def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> 
     scores = evaluate(matrix, [parse_measure("Rprec"), parse_measure("map")], EvaluationPolicy())
     assert scores.loc["1_2"].tolist() == [0, 0]
     assert scores.loc["1_1"].tolist() == [1, 1]
+
+
+def test_the_most_that_a_turn_can_score() -> None:
+    ends = ["P_1", "ndcg", "rbp", "judged_3", "f1", "Rprec", "iprec_at_recall_0.10", "set_F", "relative_P_5"]
+    assert {highest_score(parse_measure(name)) for name in ends} == {1.0}
+    assert [highest_score(parse_measure(name)) for name in ("utility", "num_rel")] == [None, None]
 
 
 def test_names_that_are_no_numbers_are_no_measures() -> None:

@@ -1,0 +1,81 @@
+"""What the hole model knows of a pair, against its definition written out pair by pair and run by run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.hole_features import PairFeatures, pair_features
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from tests.evaluation.test_hole_model import made_pool, made_runs
+
+
+@pytest.fixture(scope="module")
+def pool() -> tuple[RunPool, Grades]:
+    # as deep as the top 10 that finders are looked at in, and deeper; b stands before c whatever the order they come in
+    pool, _, grades = made_pool(*made_runs(turns=8, runs=4, depth=18))
+    return pool, grades
+
+
+def ranks_of(pool: RunPool, pair: int) -> list[float]:
+    return [float(rank) for rank in pool.best_ranks()[:, pair]]
+
+
+def by_definition(pool: RunPool, grades: Grades, pair: int, groups: list[int]) -> list[float]:
+    """The features with the same coefficients in all turns, in their order."""
+    ranks = ranks_of(pool, pair)
+    logs = [math.log(min(rank, 150)) for rank in ranks]
+    hinges = [max(0.0, math.log(12) - log) for log in logs]
+    sharp = [max(0.0, math.log(4) - log) for log in logs]
+    found, top = [float(rank < NEVER) for rank in ranks], [float(rank <= 10) for rank in ranks]
+
+    def mean(values: list[float]) -> float:
+        return sum(values) / len(values)
+
+    def alone(having: list[float]) -> list[float]:
+        """Of each group: is it the only one of which a run has the pair?"""
+        have = {group for group, has in zip(groups, having, strict=True) if has}
+        return [float(have == {group}) for group in dict.fromkeys(groups)]
+
+    twins = [
+        int(grades[other]) for other in range(len(pool))
+        if other != pair and pool.pair_documents[other] == pool.pair_documents[pair] and grades[other] > UNJUDGED
+    ]  # fmt: skip
+    highest = max(1, int(grades[:-1].max()))
+    lonely = alone(found)
+    return [
+        1.0, mean(logs) - math.log(12), float(bool(twins)), mean([max(0, twin) / highest for twin in twins]) if twins else 0.0,
+        min(logs) - math.log(12), mean(hinges), max(hinges),
+        *(log - mean(logs) for log in logs), *(hinge - mean(hinges) for hinge in hinges),
+        mean(found), mean(top), sum(lonely),
+        *(one - mean(found) for one in found), *(one - mean(top) for one in top), *sharp,
+        *lonely, *(one * max(hinges) / math.log(12) for one in lonely), *alone(top),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [[0, 1, 2, 3], [0, 0, 1, 1], [0, 1, 1, 1]])
+def test_features_are_their_definition(pool: tuple[RunPool, Grades], groups: list[int]) -> None:
+    runs, grades = pool
+    assert list(runs.names) == sorted(runs.names)
+    found = pair_features(runs, np.arange(len(runs)), grades, groups)
+    assert sorted(found.pairs.tolist()) == list(range(len(runs))) and (np.diff(found.turns) >= 0).all()
+    expected = np.array([by_definition(runs, grades, pair, groups) for pair in found.pairs.tolist()])
+    assert found.fixed == pytest.approx(expected)
+    assert expected[:, -len(set(groups)) :].any() and (expected[:, 2] == 1).any() and (expected[:, 2] == 0).any()
+    assert len(found.kinds) == found.fixed.shape[1] and found.turns.tolist() == runs.pair_turns[found.pairs].tolist()
+    for row, pair in enumerate(found.pairs.tolist()):
+        ranks = ranks_of(runs, pair)
+        own = [(math.log(150) - math.log(min(rank, 150))) / 2 for rank in ranks]
+        assert found.varying[row].tolist() == pytest.approx([1.0, *own]) and found.best[row] == min(ranks)
+
+
+def test_height_is_above_rank_12_and_depth_ends_at_150() -> None:
+    one = np.ones((3, 1))
+    found = PairFeatures(np.arange(3), np.arange(3), one, np.zeros(1, dtype=int), one, np.array([1, 12, 700]))
+    assert found.log_best == pytest.approx([0, math.log(12), math.log(150)])
+    assert found.height == pytest.approx([math.log(12), 0, 0]) and len(found) == 3
+    more = found.take(np.array([0, 2])).with_column(np.array([5.0, 6.0]))
+    assert more.best.tolist() == [1, 700] and more.fixed.tolist() == [[1, 5], [1, 6]] and more.kinds.tolist() == [0, 0]
