@@ -20,6 +20,11 @@ from robustcs.documents.words import measure_label
 from robustcs.errors import UsageError
 
 Row = Mapping[str, Any]
+#: Questions whose sentences still have numbers that no table has, and which.
+UNEXPLAINED = {
+    "unjudged": "means over the sets of a group, and the counts of the model's warnings",
+    "robustness": "the interval of the expected drop, and the share of it that is due to unjudged passages",
+}
 #: What is not measured: names and measures, levels (95% CI, p ≤ 0.05), thresholds, and bounds of p.
 _NAMED = re.compile(r"[\w@.-]*[A-Za-z_@][\w@.-]*|95 ?%(?= CI| interval| of| lower)|[<>≤≥] ?\d[\d.]*")
 _NUMBER = re.compile(r"(?<![\w.,])((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?!\w)( ?%)?")

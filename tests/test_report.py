@@ -48,7 +48,7 @@ from robustcs.reporting.store import Store
 from robustcs.studies.registry import questions
 from tests.documents.conftest import HOSTILE, hostile_document, pdf_words, plain_document
 from tests.documents.hostile_project import write_hostile_project
-from tests.numbers import unexplained
+from tests.numbers import UNEXPLAINED, unexplained
 
 #: The measure and threshold of the findings.
 CUT = ("ndcg_cut_3", ">=0.5")
@@ -209,13 +209,6 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
             assert f"{row['run']} {row['value']:.3f} (95% CI " in crowd
 
 
-#: Questions whose sentences still have numbers that no table has, and which.
-UNEXPLAINED = {
-    "unjudged": "means over the sets of a group, and the counts of the model's warnings",
-    "robustness": "the interval of the expected drop, and the share of it that is due to unjudged passages",
-}
-
-
 def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -> None:
     asked = 0
     for path in sorted(store.glob("*.json")):
@@ -229,19 +222,6 @@ def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -
         for sentence in sentences:
             assert not unexplained(sentence, tables, results[0]["policy"]), sentence
     assert asked >= 10
-
-
-def test_a_number_that_no_table_has_is_found() -> None:
-    rows = [
-        {"run": run, "metric": metric, "value": value, "p_corrected": p, "pairs": 7, "count": 1_200, "share": 0.128}
-        for run, metric, value, p in (("a", "ndcg_cut_3", 0.1234, 0.01), ("b", "ndcg_cut_3", 0.4, 0.2), ("a", "P_1", 0.9, 0.9))
-    ]
-    wrong = partial(unexplained, tables=[rows, [{"turn": "1_1", "value": 0.777}]], policy={"turns": 65, "units": 9})
-    assert wrong("a has NDCG@3 −0.123 (95% CI 0.400 to 0.4000), p ≤ 0.05 over 65 turns; adjusted p = 0.010, p < 0.003") == []
-    assert wrong("1 of 2 runs, 50 %, 12.8 % of 1,200, 2,400 in all") == []
-    assert wrong("0.124 NDCG@3, 0.1234 of 66 turns, 11 % of 1,201") == ["0.124", "66", "11", "1201"]
-    # of another measure, of a single turn, a share as a number, a number as a share
-    assert wrong("NDCG@3 is 0.900, 0.777, 0.14, 7 %") == ["0.900", "0.777", "0.14", "7"]
 
 
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:

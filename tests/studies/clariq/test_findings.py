@@ -58,6 +58,15 @@ def test_one_system_that_loses_and_another_measure() -> None:
     assert said("clariq", {"document_relevance": rows}) == []
 
 
+def test_baselines_that_are_not_known_and_systems_beyond_the_fourth() -> None:
+    names = ["one", "two", "three", "four", "five", "six"]
+    rows = [{"run": name, "metric": "NDCG3", "value": 0.2} for name in ("worst", "no", *names)]
+    tables = {"document_relevance": rows, "comparisons": [compared(name, "no", 0.1) for name in names]}
+    _, without, systems = said("clariq", tables)
+    assert without == "Without a clarifying question, NDCG3 of the documents is 0.200."
+    assert "four 0.200" in systems and "five" not in systems and systems.endswith("; 2 more stand in the table.")
+
+
 def test_the_predicted_need() -> None:
     rows = [
         {"run": "bert", "measure": "recall", "value": 0.9, "topics": 7},
