@@ -72,6 +72,17 @@ def test_features_are_their_definition(pool: tuple[RunPool, Grades], groups: lis
         assert found.varying[row].tolist() == pytest.approx([1.0, *own]) and found.best[row] == min(ranks)
 
 
+def test_many_runs_share_the_slopes_of_their_group() -> None:
+    pool, _, grades = made_pool(*made_runs(turns=3, runs=9, depth=18))
+    groups = [0, 0, 0, 1, 1, 2, 2, 2, 2]
+    found = pair_features(pool, np.arange(len(pool)), grades, groups)
+    for row, pair in enumerate(found.pairs.tolist()):
+        logs = [math.log(min(rank, 150)) for rank in ranks_of(pool, pair)]
+        means = [np.mean([log for log, own in zip(logs, groups, strict=True) if own == group]) for group in range(3)]
+        assert found.varying[row].tolist() == pytest.approx([1.0, *((math.log(150) - mean) / 2 for mean in means)])
+        assert found.fixed[row, 7:10].tolist() == pytest.approx([mean - np.mean(logs) for mean in means])
+
+
 def test_height_is_above_rank_12_and_depth_ends_at_150() -> None:
     one = np.ones((3, 1))
     found = PairFeatures(np.arange(3), np.arange(3), one, np.zeros(1, dtype=int), one, np.array([1, 12, 700]))

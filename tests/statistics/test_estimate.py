@@ -8,6 +8,8 @@ import pytest
 
 from robustcs.statistics.estimate import (
     Tested as Found,
+)
+from robustcs.statistics.estimate import (
     alike_note,
     carried_note,
     counted,
@@ -69,6 +71,8 @@ def test_one_unit_carries_the_spread_only_above_half_of_it() -> None:
     )
     assert carried_note([-3.1, *half[1:]], 9, "topic") == "" and carried_note([0.0] * 10, 10, "topic") == ""
     assert carried_note([], 10, "topic") == ""
+    # 81 / (81 + 9)
+    assert carried_note([9.0, *[1.0] * 9], 10, "turn").startswith("one turn carries 90 % of the spread")
 
 
 def test_a_floor_names_the_first_level_that_it_cannot_reach() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -103,3 +104,13 @@ def test_units_that_are_lacking_for_holm(comparisons: int, needed: int) -> None:
         (test,) = paired_tests(np.ones(units), np.ones(units), 0)
         note = holm_family([test] * comparisons).note
         assert (f"; {needed - units} more unit" in note) == (units < needed) and bool(note) == (units < needed)
+
+
+def test_an_adjusted_p_is_never_below_the_raw_one() -> None:
+    sums = np.random.default_rng(5).normal(0.4, 1, (4, 12))
+    tests = paired_tests(sums, np.ones(12), 0)
+    adjusted = max_t(sums, 0)
+    assert max_t_family(tests, sums, 0).p == pytest.approx(adjusted) and (adjusted > [test.p for test in tests]).any()
+    # a raw p of other draws may lie above what max-T finds
+    above = [replace(tests[0], p=1.0), *tests[1:]]
+    assert max_t_family(above, sums, 0).p == pytest.approx([1.0, *adjusted[1:]])

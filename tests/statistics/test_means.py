@@ -105,6 +105,15 @@ def test_a_bounded_measure_stays_inside_its_scale() -> None:
 def test_one_unit_that_carries_the_spread_is_named() -> None:
     (found,) = mean_estimates([0.5, 0.4, 0.5, 0.6, 0.5, 0.4, 0.6, 0.5, 0.5, 0.5, 0.5, 3], np.ones(12))
     assert found.note == "one conversation carries 91 % of the spread: the interval may be too narrow"
+    # 11 units of 4 turns around their mean of 1/2 and one of 8 turns at 1: by hand, its deviation is 8 (1 − mean)
+    tops, sizes = np.array([*[1.5, 2.5] * 5, 2.0, 8.0]), np.array([*[4.0] * 11, 8.0])
+    rest = tops - tops.sum() / sizes.sum() * sizes
+    (long,) = mean_estimates(tops, sizes, "topic")
+    assert (
+        long.note
+        == f"one topic carries {100 * rest[-1] ** 2 / (rest**2).sum():.0f} % of the spread: the interval may be"
+        + (" too narrow")
+    )
     (even,) = mean_estimates(np.arange(12.0), np.ones(12))
     assert even.note == ""
 
