@@ -23,11 +23,11 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
     if not len(found):
         return ()
     best, worst = found.loc[found["kappa"].idxmax()], found.loc[found["kappa"].idxmin()]
-    text = f"is the agreement of judge {best['judge']} with human judges (Cohen's κ)"
+    kappa = float(best["kappa"])
+    text = f"Judge {best['judge']} agrees with human judges at Cohen's κ = {number(kappa, 2)}"
     if len(found) > 1:
         text += f", the highest of {len(found)} judges; {worst['judge']} has the lowest, {number(worst['kappa'], 2)}"
     basis = f"{int(best['pairs']):,} passages, {counted(int(best['units']), result.evaluated.unit or 'unit')}"
-    kappa = float(best["kappa"])
     closest = Verdict(
         number(kappa, 2), number_interval(best["ci_low"], best["ci_high"], 2).strip("–"), text, basis, (1 - kappa) / 2,
         subject="agreement",
@@ -36,7 +36,7 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
     if not len(bias):
         return (closest,)
     row = bias.loc[(bias["judge_share"] - bias["human_share"]).abs().idxmax()]
-    text = f"as many passages are relevant to judge {row['judge']} as to human judges"
+    text = f"Judge {row['judge']} calls {number(row['ratio'], 2)} × as many passages relevant as human judges"
     text += f", the largest difference of {len(bias)} judges" if len(bias) > 1 else ""
     turned = "; ".join(_systems(result, str(row["judge"]))[:1])
     basis = f"human judges: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"

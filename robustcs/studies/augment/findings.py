@@ -26,8 +26,8 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
     return (
         Verdict(
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
-            f"is the largest change in {measure_label(row['metric'])} from the new judgments, that of {row['run']};"
-            f" {_moved(part)}",
+            f"The new judgments change {measure_label(row['metric'])} of {row['run']} by {signed(row['difference'], 3)}"
+            f"{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
             f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
             abs(float(row["difference"])),
         ),

@@ -31,11 +31,12 @@ def verdicts(result: Clariq) -> tuple[Verdict, ...]:
     if not len(rows):
         return ()
     row = rows.loc[rows["difference"].idxmax()]
-    best = f", the best of {len(rows)} systems" if len(rows) > 1 else ""
+    best = f", the best of {len(rows)} systems," if len(rows) > 1 else ""
     return (
         Verdict(
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
-            f"is the change in {metric} from asking the questions of {row['first']}{best}, compared with not asking",
+            f"Asking the questions of {row['first']}{best} changes {metric} by {signed(row['difference'], 3)}"
+            " compared with not asking",
             f"adjusted p {p_equals(row['p_corrected'])}; {counted(int(row['topics']), 'topic')}",
             abs(float(row["difference"])),
         ),
