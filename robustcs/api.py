@@ -36,7 +36,7 @@ for _name, _method in METHODS.items():
     setattr(Result, _name, _method)
 
 
-def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Project:
+def open_project(project: Project | StrPath | None = None, *, trust: bool = False, **inputs: Any) -> Project:
     """A project from its file, or from keywords alone.
 
     Wherever a file is taken, what Python has in place of one is taken too: a pandas frame, a dictionary as pytrec_eval and ranx
@@ -44,6 +44,9 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
 
     project
         A ``robustcs.toml``, or a project opened before; without one, the ``robustcs.toml`` of the working folder if any.
+    trust
+        May the project file name addresses to fetch, pipes and devices, and places outside its folder to write to? Without it
+        such a file raises :class:`robustcs.errors.UntrustedError`. What keywords name is always taken.
     original, qr, human
         Runs of the three formulations; ``qr`` may be a mapping of rewriters, name → file, and so may ``original``. In place of
         a file: a frame or records with ``query_id``, ``doc_id`` and ``score`` (or ``qid``, ``turn_id``; ``docno``,
@@ -71,11 +74,15 @@ def open_project(project: Project | StrPath | None = None, **inputs: Any) -> Pro
     Raises :class:`UsageError` for an unknown keyword, role or type, :class:`InputError` for a broken project file, and for an
     object whose rows no such file could have.
     """
-    return _opened(project, inputs)
+    return _opened(project, inputs, trust=trust)
 
 
 def _opened(
-    project: Project | StrPath | None, inputs: dict[str, Any], table: str = "", further: Collection[str] = ()
+    project: Project | StrPath | None,
+    inputs: dict[str, Any],
+    table: str = "",
+    further: Collection[str] = (),
+    trust: bool = False,
 ) -> Project:
     from robustcs.project.given import with_inputs
     from robustcs.project.reading import find_project
@@ -83,7 +90,7 @@ def _opened(
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
         raise UsageError("bad-type", found, "give a robustcs.toml or what open_project gives, and inputs by keyword")
-    opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project))
+    opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
 
 

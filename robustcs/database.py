@@ -1,17 +1,23 @@
-"""What can be computed again, kept in SQLite files that several programs may use at the same time."""
+"""What can be computed again, kept in SQLite files that several programs may use at the same time.
+
+A file of another program is never written to: robustcs marks its own with :data:`APPLICATION`. Those that its first versions
+made have no mark, but hold its own tables and nothing else; they get it when they are next written to.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from robustcs.errors import OutputError, input_error, not_written
 from robustcs.protected import refuse_protected
 
+#: What SQLite's header says of the program that a file belongs to ("rcs" and a number).
+APPLICATION = 0x72637301
 #: SQLite takes this many parameters in every version.
 _AT_ONCE = 900
 
@@ -30,36 +36,43 @@ OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 
 @contextmanager
 def transaction(
-    path: Path,
-    prepare: Callable[[sqlite3.Connection], object],
-    elsewhere: str = OTHER_CACHE,
-    slug: str = "bad-cache",
-    *,
-    looking: bool = False,
+    path: Path, schema: str, elsewhere: str = OTHER_CACHE, slug: str = "bad-cache", *, looking: bool = False
 ) -> Iterator[sqlite3.Connection]:
-    """The SQLite file, made and prepared where it is new; committed at the end, or undone on an error.
+    """The SQLite file, made where it is new, with the tables of ``schema``; committed at the end, or undone on an error.
 
-    ``elsewhere`` says how to name another one. ``looking``: nothing is to be written, so that a file that is not there is taken
-    as empty and not made.
+    ``elsewhere`` says how to name another one. ``looking``: nothing is to be written, so that a file that is not there, or has
+    no tables yet, is taken as empty and left as it is.
 
-    Raises :class:`UsageError` where it is an input, :class:`OutputError` where it cannot be used, and :class:`InputError`,
-    known as ``slug``, where it is damaged.
+    Raises :class:`UsageError` where it is an input, :class:`OutputError` where it cannot be used, and :class:`InputError`
+    where it belongs to another program or, known as ``slug``, is damaged.
     """
     refuse_protected(path)
     try:
         absent = looking and not path.exists()
         if not absent:
             path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(":memory:" if absent else path, timeout=60)
-        try:
-            prepare(database)
-            with database:
-                yield database
-        finally:
-            database.close()
+        with closing(sqlite3.connect(":memory:")) as empty:
+            empty.executescript(schema)
+            wanted = _objects(empty)
+            with closing(empty if absent else sqlite3.connect(path, timeout=60)) as database:
+                database.execute("PRAGMA trusted_schema = OFF")
+                there, (owner,) = _objects(database), database.execute("PRAGMA application_id").fetchone()
+                if owner != APPLICATION and (owner or not there <= wanted):
+                    found = "an SQLite file of another program, which robustcs never writes to"
+                    raise input_error(path, None, found, elsewhere, "foreign-store")
+                if not looking and not (owner and wanted <= there):
+                    database.executescript(f"{schema}PRAGMA application_id = {APPLICATION};")
+                used = database if wanted <= there or not looking else empty
+                with used:
+                    yield used
     except (OSError, sqlite3.Error) as error:
         damaged = input_error(path, None, f"the store cannot be used ({error})", f"delete the file, or {elsewhere}", slug)
         raise not_stored(path, error, elsewhere) or damaged from None
+
+
+def _objects(database: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """The tables of a database, and whatever else its schema has."""
+    return set(database.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
 def not_stored(path: Path, error: OSError | sqlite3.Error, elsewhere: str) -> OutputError | None:

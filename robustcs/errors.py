@@ -175,6 +175,13 @@ class InputError(RobustcsError):
         return "\n".join(lines)
 
 
+class UntrustedError(InputError):
+    """A project asks for something outside its folder: an address to fetch, a pipe or device to read, a place to write to.
+
+    The command line asks on a terminal, or takes ``--trust``; :func:`robustcs.open_project` takes ``trust=True``.
+    """
+
+
 class ProblemList:
     """Collects the problems of one file, so that a user sees them together and not one per attempt."""
 

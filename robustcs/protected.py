@@ -1,6 +1,9 @@
 """Inputs are never changed: what is read is known here, and everything that writes a file asks first.
 
-The set holds for the whole process; the command line starts every command with an empty one. Whoever reads a project or files
+So are places outside a project's folder, where its file or a link in its folder would lead what is written, unless the user
+trusts it (docs/safety.md).
+
+All this holds for the whole process; the command line starts every command with an empty one. Whoever reads a project or files
 of it calls :func:`protect`, whoever writes calls :func:`refuse_protected`, so that no command has a check of its own.
 """
 
@@ -12,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robustcs.errors import UsageError
+from robustcs.errors import Problem, UntrustedError, UsageError
 
 #: The name of a project file; one is never overwritten, whichever project it belongs to.
 CONFIG_NAME = "robustcs.toml"
@@ -21,11 +24,16 @@ StrPath = str | os.PathLike[str]
 
 
 class _Known:
-    """``read``: nobody writes to these. ``growing``: only who adds to what is there does. Without links."""
+    """``read``: nobody writes to these. ``growing``: only who adds to what is there does. Without links.
+
+    ``roots``: folder of a project that is not trusted → files outside it that the project names. ``trusted``: every project is.
+    """
 
     def __init__(self) -> None:
         self.read: set[str] = set()
         self.growing: set[str] = set()
+        self.roots: dict[str, set[str]] = {}
+        self.trusted = False
 
 
 _known = _Known()
@@ -53,11 +61,60 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
 def refuse_protected(path: StrPath, adds: bool = False) -> None:
     """Raise :class:`UsageError` where ``path`` is an input, by whatever name, link or spelling, or a project file.
 
-    ``adds``: what is there stays, and something is added.
+    ``adds``: what is there stays, and something is added. Raises :class:`UntrustedError` where a project that is not trusted
+    leads the writing out of its folder.
     """
+    refuse_outside(path)
     if is_protected(path, adds):
         found = f"{os.fspath(path)} is a file that is read"
         raise UsageError("overwrites-input", found, "choose another name for the output")
+
+
+# ---------------------------------------------------------------- projects that are not trusted
+
+
+#: What to do about a project that asks for more than its folder.
+TRUST = "add --trust if you trust this project (in Python: open_project(FILE, trust=True))"
+
+
+def trust_projects() -> None:
+    """From now on every project may name addresses, pipes, and places outside its folder."""
+    _known.trusted = True
+
+
+def is_trusted() -> bool:
+    """Did somebody call :func:`trust_projects`?"""
+    return _known.trusted
+
+
+def confine(root: StrPath, named: Iterable[StrPath], trusted: bool) -> None:
+    """From now on nothing is written through a link that leads out of ``root``, nor to the ``named`` files outside it.
+
+    ``trusted``: anything may be written again.
+    """
+    if trusted:
+        _known.roots.pop(os.path.abspath(root), None)
+    else:
+        _known.roots[os.path.abspath(root)] = {_real(path) for path in named if not is_inside(path, root)}
+
+
+def is_inside(path: StrPath, root: StrPath) -> bool:
+    """Is ``path``, without links, below ``root``?"""
+    return Path(_real(path)).is_relative_to(_real(root))
+
+
+def refuse_outside(path: StrPath, beside: StrPath | None = None) -> None:
+    """Raise :class:`UntrustedError` where writing ``path`` would change something outside the folder of a project.
+
+    ``beside``: the file whose place decides that of ``path``.
+    """
+    if _known.trusted:
+        return
+    for root, named in _known.roots.items():
+        linked = Path(os.path.abspath(path)).is_relative_to(root) and not is_inside(path, root)
+        if linked or not named.isdisjoint((_real(path), _real(beside or path))):
+            found = f"would be written outside the project folder{f' ({_real(path)})' if linked else ''}"
+            raise UntrustedError([Problem(path, None, found, TRUST, "not-trusted")])
 
 
 def is_protected(path: StrPath, adds: bool = False) -> bool:

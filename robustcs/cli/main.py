@@ -11,10 +11,10 @@ from types import FrameType
 import click
 
 from robustcs.cli.group import Commands
-from robustcs.cli.terminal import tell, usable_streams, usable_width
+from robustcs.cli.terminal import agreed, tell, usable_streams, usable_width
 from robustcs.cli.unforeseen import unforeseen
-from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UsageError
-from robustcs.protected import protection
+from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError, UsageError
+from robustcs.protected import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
 
@@ -91,6 +91,12 @@ def _run(arguments: list[str], show: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except RobustcsError as error:
+        if isinstance(error, UntrustedError) and not is_trusted():
+            tell(str(error))
+            if not agreed("Do you trust this project?"):
+                return error.exit_code
+            trust_projects()
+            return _run(arguments, show)
         if show:
             traceback.print_exc()
         prefix = "" if isinstance(error, InputError) else "robustcs: "

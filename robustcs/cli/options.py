@@ -15,10 +15,17 @@ import click
 from robustcs.cli.pages import SharedOption
 from robustcs.project.naming import assigned, distinct, named
 from robustcs.project.sources import BY_NAME, Source
+from robustcs.protected import trust_projects
 from robustcs.studies.study import MOST
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
+
+
+def _trust(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        trust_projects()
+
 
 FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
@@ -57,12 +64,14 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "dask": ("Running", ["--dask"], {"metavar": "ADDRESS",
         "help": "Runs are read by the workers of the Dask cluster whose scheduler stands there, such as tcp://node1:8786."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
+    "trust": ("Running", ["--trust"], {"is_flag": True, "expose_value": False, "callback": _trust,
+        "help": "Let the project file name addresses, pipes, and places outside its folder to write to (docs/safety.md)."}),
     "traceback": ("Running", ["--traceback"], {"is_flag": True, "expose_value": False,
         "help": "Show where in the program an error arose."}),
 }  # fmt: skip
 
 #: What every command takes.
-ALWAYS = ("config", "traceback")
+ALWAYS = ("config", "trust", "traceback")
 #: What every command takes that writes a result.
 RESULT = ("format", "output", "table")
 

@@ -70,6 +70,16 @@ def tell(message: str) -> None:
     click.echo(harmless(message), err=True)
 
 
+def agreed(question: str) -> bool:
+    """Does somebody at a terminal say yes? Without one, nobody does."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        return False
+
+
 def harmless(message: str) -> str:
     """Texts and names of input files stand in messages: control characters other than line ends are made visible."""
     return "".join(char if char == "\n" or char.isprintable() else _escape(char) for char in message)

@@ -67,6 +67,7 @@ def render_html(document: Document) -> str:
         blocks=blocks,
         headings=page.headings,
         data=_data(document, page.latex),
+        identity=_identity(document),
         # The two files are part of the program and hold no text of a user.
         style=Markup(style),
         script=Markup(script),
@@ -78,6 +79,13 @@ def render_html(document: Document) -> str:
 def _hash(text: str) -> str:
     """A source of a Content-Security-Policy that admits exactly this inlined text."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _identity(document: Document) -> str:
+    """What tells a report from others, whose notes it must not show; it stays the same when runs or judgments are added."""
+    turns = [turn["turn"] for turn in document.turns.get("turns", ())]
+    text = json.dumps([document.title, turns, document.turns.get("formulations")])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _dark_colours() -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import line_chunks
-from robustcs.inputs.ids import Ids
+from robustcs.inputs.ids import LONGEST_ID, Ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -205,6 +205,8 @@ def _read_regular(
     for field in layout.fields:
         column: Column | None = cells.column(field.position)
         assert isinstance(column, Ids)
+        if int(column.lengths.max(initial=0)) > LONGEST_ID:
+            return None
         if field.kind == "label":
             label, column = column, None
         elif field.kind == "real":
@@ -300,6 +302,8 @@ def _convert(cell: bytes, kind: Kind) -> Any:
         if not re.fullmatch(rb"[+-]?[0-9]{1,18}", cell):
             raise _CellError(cell, "a whole number", "write a whole number", "not-an-integer")
         return int(cell)
+    if len(cell) > LONGEST_ID:
+        raise _CellError(cell[:40], f"an id: it has {len(cell):,} bytes", "check that this is the right file", "too-long")
     try:
         text = cell.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""Opening input files: compression by content, line endings, byte order marks, lengths that fit into memory, checksums.
+"""Opening input files: compression by content, line endings, byte order marks, limits of size, checksums.
 
-Nothing else in robustcs opens an input file for reading. Files are read more than once: to tell their kind, for their rows and
-for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named pipe) is kept in a temporary file by the first
-reading, for the life of the process; so is what stands at a URL.
+Nothing else in robustcs opens an input file for reading, so that what one may cost is limited here. Files are read more than
+once: to tell their kind, for their rows and for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named
+pipe) is kept in a temporary file by the first reading, for the life of the process; so is what stands at a URL.
 
 What only some files need is imported for those: a process that evaluates one turn takes longer to import than to work.
 """
@@ -23,15 +23,28 @@ from robustcs.errors import InputError, input_error
 from robustcs.inputs.memory import MemoryFile
 from robustcs.inputs.urls import opened, url_of
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 8 * 1024 * 1024
 
 _MIB = 1 << 20
+_GIB = 1 << 30
+#: A compressed file may unpack to so many times its size. Runs and collections reach 5 to 20, a run that repeats one ranking
+#: about 100; a file that is made to fill the memory reaches 1,000 and more.
+MOST_RATIO = 200
+#: Bytes that every compressed file may unpack to, however small it is,
+_SMALL = 16 * _MIB
+#: and those that none may exceed. The collection of CAsT has about 20 GiB.
+MOST_UNPACKED = 64 * _GIB
+#: Bytes of a pipe or of a file at a URL, which are kept on the disk.
+MOST_SPOOLED = 16 * _GIB
 #: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
 LONGEST_LINE = 64 * _MIB
 #: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
 LONGEST_TEXT = 1024 * _MIB
+
+#: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.
+_MOST_VALUES = 30_000_000
 
 #: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
 _ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
@@ -46,29 +59,19 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         return path.reader()  # never compressed, whatever an id begins with
     try:
         with _open_raw(path) as raw:
-            head = raw.read(6)
-        kind = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+            kind = _packed_as(raw.read(6))
         if kind is None:
             return _open_raw(path)
-        # a spooled file is no path, and no stream that would have to be closed
-        spool = _spooled(path)
-        source = Path(path) if spool is None else spool.reader()
-        if kind == "gzip":
-            import gzip
-
-            return cast(BinaryIO, gzip.open(source, "rb"))
-        if kind == "bz2":
-            import bz2
-
-            return cast(BinaryIO, bz2.open(source, "rb"))
-        if kind == "xz":
-            import lzma
-
-            return cast(BinaryIO, lzma.open(source, "rb"))
-        import pyarrow as pa
-
-        native = pa.OSFile(os.fspath(source)) if isinstance(source, Path) else pa.PythonFile(source, "r")
-        return cast(BinaryIO, io.BufferedReader(pa.CompressedInputStream(native, "zstd")))
+        if kind == "zip":
+            advice = "unpack it, and name the file that is in it; save a spreadsheet as CSV"
+            raise input_error(path, None, "a zip archive", advice, "zip-archive")
+        stream = io.BufferedReader(_Unpacked(path, kind), 1 << 16)
+        with _damage_told(path):
+            inside = _packed_as(stream.peek(6))
+        if inside is not None:
+            found = f"compressed twice ({inside} in {kind})"
+            raise input_error(path, None, found, "unpack it once, and name what comes out", "compressed-twice")
+        return stream
     except (FileNotFoundError, NotADirectoryError):
         raise input_error(path, None, "no such file", "check the path", "no-such-file") from None
     except IsADirectoryError:
@@ -80,18 +83,84 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
 
 
+def _packed_as(head: bytes) -> str | None:
+    """How a file is compressed that begins with ``head``; None for one that is not."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a compressed file. Raises :class:`InputError` once they are more than such a file may hold."""
+
+    def __init__(self, path: str | os.PathLike[str], kind: str):
+        self._path = path
+        self._place = 0
+        # a spooled file is no path, and no stream that would have to be closed
+        spool = _spooled(path)
+        source = Path(path) if spool is None else spool.reader()
+        size = os.stat(path).st_size if spool is None else spool.size
+        self._most = min(max(_SMALL, MOST_RATIO * size), MOST_UNPACKED)
+        self._stream = _unpacking(source, kind)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        if self._place > self._most:
+            limit = f"{MOST_UNPACKED // _GIB} GiB" if self._most == MOST_UNPACKED else f"{MOST_RATIO} times its size"
+            raise _too_large(self._path, f"it unpacks to more than {limit}")
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _unpacking(source: Path | io.BufferedReader, kind: str) -> BinaryIO:
+    """The decompressed bytes of ``source``."""
+    if kind == "gzip":
+        import gzip
+
+        return cast(BinaryIO, gzip.open(source, "rb"))
+    if kind == "bz2":
+        import bz2
+
+        return cast(BinaryIO, bz2.open(source, "rb"))
+    if kind == "xz":
+        import lzma
+
+        return cast(BinaryIO, lzma.open(source, "rb"))
+    import pyarrow as pa
+
+    native = pa.OSFile(os.fspath(source)) if isinstance(source, Path) else pa.PythonFile(source, "r")
+    return cast(BinaryIO, pa.CompressedInputStream(native, "zstd"))
+
+
+def _too_large(path: str | os.PathLike[str], found: str) -> InputError:
+    return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
+
+
 # ---------------------------------------------------------------- what can be read only once
 
 
 class _Spool:
-    """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends."""
+    """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends.
 
-    def __init__(self, source: BinaryIO):
-        import shutil
+    Raises :class:`InputError` for more than :data:`MOST_SPOOLED` bytes.
+    """
+
+    def __init__(self, source: BinaryIO, path: str | os.PathLike[str]):
         import tempfile
 
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
-        shutil.copyfileobj(source, self._file, 1 << 20)
+        self.size = 0
+        while piece := source.read(_MIB):
+            self.size += self._file.write(piece)
+            if self.size > MOST_SPOOLED:
+                self._file.close()
+                raise _too_large(path, f"more than {MOST_SPOOLED // _GIB} GiB from a pipe or an address")
         self._file.flush()
 
     def reader(self) -> io.BufferedReader:
@@ -138,7 +207,7 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
         with _SPOOLING:
             if (url, 0, 0) not in _SPOOLS:
                 with opened(url) as source:
-                    _SPOOLS[url, 0, 0] = _Spool(source)
+                    _SPOOLS[url, 0, 0] = _Spool(source, url)
         return _SPOOLS[url, 0, 0]
     found = os.stat(path)
     # not every system opens a redirected file anew under such a name
@@ -153,7 +222,7 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
                 with Path(path).open("rb") as source:
                     if stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not _ends(source, path)):
                         raise input_error(path, None, "this is a device", "name a file or a pipe", "is-a-device")
-                    _SPOOLS[key] = _Spool(source)
+                    _SPOOLS[key] = _Spool(source, path)
             except (FileNotFoundError, PermissionError):
                 raise
             except OSError as error:
@@ -299,6 +368,8 @@ def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | N
     """
     import json
 
+    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
+        raise ValueError(f"more than {_MOST_VALUES:,} values")
     try:
         return json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError:

@@ -21,6 +21,7 @@ from robustcs.inputs.files import (
     read_text,
     text_lines,
 )
+from robustcs.inputs.ids import LONGEST_ID
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
@@ -114,9 +115,9 @@ def is_whole(text: str) -> bool:
 
 
 def is_turn_id(value: object) -> bool:
-    """A non-empty text of whole characters, or a whole number."""
+    """A non-empty text of whole characters, not longer than an id can be, or a whole number."""
     if isinstance(value, str):
-        return bool(value.strip()) and is_whole(value)
+        return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -160,7 +161,8 @@ class ByTurn(Generic[T]):
         """Keep ``value`` for the id ``turn``."""
         if not is_turn_id(turn):
             there = turn is not None and str(turn).strip()
-            found = f"turn id {turn!r} is not a text" if there else "no turn id"
+            long = isinstance(turn, str) and len(turn) > LONGEST_ID
+            found = f"turn id {turn!r} is {'too long' if long else 'not a text'}" if there else "no turn id"
             self.problems.add(line, found, "give every entry its turn id, such as 31_4", "no-turn-id")
             return
         key = str(turn).strip()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from robustcs.database import cache_folder, select, transaction
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS outputs (maker TEXT, request TEXT, output TEXT, PRIMARY KEY (maker, request)) WITHOUT ROWID;
+"""
 
 
 class OutputStore:
@@ -27,7 +30,7 @@ class OutputStore:
         of_digest: dict[str, list[str]] = {}
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
-        with transaction(self.path, _prepare, looking=True) as database:
+        with transaction(self.path, _SCHEMA, looking=True) as database:
             query = "SELECT request, output FROM outputs WHERE maker = ? AND request IN ({})"
             rows = list(select(database, query, (_digest(maker),), list(of_digest)))
         return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}
@@ -37,14 +40,8 @@ class OutputStore:
         if not outputs:
             return
         rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]
-        with transaction(self.path, _prepare) as database:
+        with transaction(self.path, _SCHEMA) as database:
             database.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)", rows)
-
-
-def _prepare(database: sqlite3.Connection) -> None:
-    database.execute(
-        "CREATE TABLE IF NOT EXISTS outputs (maker TEXT, request TEXT, output TEXT, PRIMARY KEY (maker, request)) WITHOUT ROWID"
-    )
 
 
 def _digest(value: Any) -> str:

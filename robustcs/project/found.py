@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robustcs.errors import InputError
+from robustcs.inputs.files import first_bytes
 from robustcs.inputs.kinds import Identified, Kind, identify
 from robustcs.project.model import Role
 from robustcs.project.reports import MANIFEST, files_of_report
@@ -84,7 +85,8 @@ class Folder:
     def refuse(self, path: str, error: InputError) -> None:
         """Note that a file cannot be read."""
         problem = error.problems[0]
-        self.leave(path, "; ".join(filter(None, (f"cannot be read: {problem.found}", problem.advice))))
+        why = "skipped" if problem.slug == "too-large" else "cannot be read"
+        self.leave(path, "; ".join(filter(None, (f"{why}: {problem.found}", problem.advice))))
 
     def leave(self, path: str, why: str) -> None:
         """Note that a file is not used."""
@@ -114,6 +116,11 @@ def look_through(folder: Path) -> Folder:
             elif not path.is_file():
                 found.leave(relative, "no regular file: it is never opened")
             else:
+                try:
+                    first_bytes(path, 1)
+                except InputError as error:
+                    found.refuse(relative, error)
+                    continue
                 file = Found(relative, identify(path))
                 found.files.append(file)
                 if file.what is None:

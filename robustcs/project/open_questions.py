@@ -14,6 +14,7 @@ from robustcs.inputs.files import sha256, text_lines
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.project.reader import Inputs
 from robustcs.project.rewritten import wants_original_rewritten
+from robustcs.protected import refuse_outside
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
 from robustcs.retrieval.store import digest
 from robustcs.wording import counted, some_of
@@ -153,6 +154,7 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
         answered = {line.split(None, 1)[0] for _, line in text_lines(system.given) if line.strip() and line[0] != "#"}
         texts = {turn: digest(text) for turn, text in system.texts.items() if turn in answered}
         path = sidecar_path(system.given)
+        refuse_outside(path, beside=system.given)
         write_text(path, Sidecar(sha256(system.given), texts).as_text())
         done.append((system.name, path, len(texts)))
     if not done:

@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from robustcs.errors import ProblemList, UsageError
+from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
-from robustcs.inputs.urls import IRDS_PREFIX, located
+from robustcs.inputs.urls import IRDS_PREFIX, located, refusal_of, url_of
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.files import protect_inputs
+from robustcs.project.files import input_files, protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
     SHARES,
@@ -33,20 +35,24 @@ from robustcs.project.model import (
 )
 from robustcs.project.sources import BY_NAME, SOURCES, Source
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
-from robustcs.protected import CONFIG_NAME, protect
+from robustcs.protected import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 T = TypeVar("T")
+#: Characters of a name of a system, a group or a key.
+_LONGEST_NAME = 1000
 
 
 def _keys(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def read_project(path: str | os.PathLike[str]) -> Project:
+def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
     """Read a ``robustcs.toml``; from now on neither it nor any file that it names is written to.
 
-    Raises :class:`InputError` with every unknown key and wrong value of the file, each with its line.
+    Without ``trust`` (or :func:`~robustcs.protected.trust_projects`) it may not name addresses, pipes and devices, nor places
+    outside its folder to write to. Raises :class:`UntrustedError` with each of those, and :class:`InputError` with every
+    unknown key and wrong value of the file, each with its line.
     """
     protect([path])
     text = read_text(path)
@@ -57,8 +63,16 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     problems.raise_if_any()
     project = reader.project(data)
     problems.raise_if_any()
+    trust = trust or is_trusted()
+    if reader.asks.total and not trust:
+        raise UntrustedError(reader.asks.problems, reader.asks.total)
     protect_inputs(project)
+    confine(reader.folder, [*input_files(project), *filter(_is_path, project.new_judgments)], trust)
     return project
+
+
+def _is_path(source: Path | str) -> bool:
+    return isinstance(source, Path)
 
 
 @dataclass(frozen=True)
@@ -70,13 +84,18 @@ class _Table:
 
 
 class _Reader:
-    """Turns the parsed TOML into a project and collects what is wrong with it."""
+    """Turns the parsed TOML into a project and collects what is wrong with it; ``asks`` is what only a trusted one may name."""
 
     def __init__(self, text: str, folder: Path, problems: ProblemList):
         self.text = text
-        self.lines = key_lines(text)
         self.folder = folder
         self.problems = problems
+        self.asks = ProblemList(problems.path)
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, ...], int]:
+        """The line of every key, which only messages need."""
+        return key_lines(self.text)
 
     def check_values(self, values: dict[str, Any]) -> None:
         """Note what no value of a project may be, so that everything can be counted, named and printed.
@@ -90,6 +109,8 @@ class _Reader:
                 raise too_deep(self.problems.path, deep_line(self.text))
             if path and "\0" in path[-1]:
                 self._note(path, "a name has a NUL character", "write another one")
+            if path and len(path[-1]) > _LONGEST_NAME:
+                self._note(path, f"a name of {len(path[-1]):,} characters", f"write one of at most {_LONGEST_NAME:,}")
             if isinstance(value, dict):
                 left += [((*path, key), inner, depth + 1) for key, inner in reversed(value.items())]
             elif isinstance(value, list):
@@ -98,6 +119,20 @@ class _Reader:
                 self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller one")
             elif isinstance(value, str) and "\0" in value:
                 self._note(path, f"{path[-1]} has a NUL character", "no file can have this name; write another text")
+            elif isinstance(value, str) and path != ("name",):
+                self._check_place(path, value)
+
+    def _check_place(self, path: tuple[str, ...], text: str) -> None:
+        """Note an address, a pipe or a device, wherever it is named: some key may have it opened."""
+        with suppress(OSError):  # a text that is no file name
+            source = parse_text_source(text, self.folder).path
+            url = url_of(source)
+            if url is not None and (refused := refusal_of(url)):
+                self._note(path, f"{path[-1]} = {url}: {refused[0]}", refused[1])
+            elif url is not None:
+                self._ask(path, f"{path[-1]} = {url} would be fetched")
+            elif os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
+                self._ask(path, f"{path[-1]} = {text} is a pipe or a device")
 
     def project(self, values: dict[str, Any]) -> Project:
         data = _Table(values)
@@ -197,10 +232,15 @@ class _Reader:
         keys = _keys(RetrievalSettings)
         self._known(table, keys)
         try:
-            return from_table({key: value for key, value in table.values.items() if key in keys}, self.folder)
+            settings = from_table({key: value for key, value in table.values.items() if key in keys}, self.folder)
         except UsageError as error:
             self._problem(table, error.found.split()[0], error.found, error.advice)
             return None
+        index = None if settings.index.exists() else settings.index  # one that is there is only read
+        for key, place in (("index", index), ("folder", settings.folder), ("store", settings.store)):
+            if place is not None and not is_inside(place, self.folder):
+                self._ask((*table.path, key), f"{key} = {place}: would be written outside the project folder")
+        return settings
 
     def _policy(self, table: _Table) -> EvaluationPolicy:
         self._known(table, _keys(EvaluationPolicy))
@@ -283,19 +323,25 @@ class _Reader:
         self._note((*table.path, key), found, advice)
 
     def _note(self, path: tuple[str, ...], found: str, advice: str) -> None:
+        self.problems.add(self._line(path), found, advice, "bad-config")
+
+    def _ask(self, path: tuple[str, ...], found: str) -> None:
+        self.asks.add(self._line(path), found, TRUST, "not-trusted")
+
+    def _line(self, path: tuple[str, ...]) -> int | None:
         while path and path not in self.lines:
             path = path[:-1]  # inside a value, such as an inline table
-        self.problems.add(self.lines.get(path), found, advice, "bad-config")
+        return self.lines.get(path)
 
 
 def _header(path: tuple[str, ...]) -> str:
     return ".".join(key if re.fullmatch(r"[\w-]+", key) else f'"{key}"' for key in path)
 
 
-def find_project(config: str | None) -> Project:
-    """The project of ``config``, else of the ``robustcs.toml`` in this folder, else an empty one."""
+def find_project(config: str | None, trust: bool = False) -> Project:
+    """The project of ``config``, else of the ``robustcs.toml`` in this folder, else an empty one; see :func:`read_project`."""
     if config is not None:
-        return read_project(config)
+        return read_project(config, trust)
     if Path(CONFIG_NAME).is_file():
-        return read_project(CONFIG_NAME)
+        return read_project(CONFIG_NAME, trust)
     return Project()

@@ -12,7 +12,7 @@ from robustcs.errors import InputError, input_error
 #: Tables, lists and parts of a dotted key inside each other; a project file has three at most.
 DEEPEST = 20
 #: Characters of a project file: tens of thousands of runs.
-LONGEST = 1 << 22
+LONGEST = 1 << 20
 #: Python refuses to convert longer numbers.
 _MOST_DIGITS = 4300
 
@@ -80,6 +80,8 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     for number, line in enumerate(text.split("\n"), 1):
         head = line.partition("=")[0]
         opens_table = head.lstrip().startswith("[")
+        if not (opens_table or "=" in line):
+            continue
         said = line if opens_table else f"{head} = 0"
         if _line_of("dotted", said) is not None:
             continue  # inside a text of several lines

@@ -61,8 +61,10 @@ def load_model(folder: Path, kind: Any, device: str = "cpu") -> tuple[Any, Any]:
         raise input_error(folder, None, found, "name the folder of a Hugging Face model", "not-a-model")
     library, _ = transformers()
     try:
-        tokenizer = library.AutoTokenizer.from_pretrained(os.fspath(folder), local_files_only=True)
-        model = kind.from_pretrained(os.fspath(folder), local_files_only=True)
+        # a folder may hold code of its own, which is never run
+        local = {"local_files_only": True, "trust_remote_code": False}
+        tokenizer = library.AutoTokenizer.from_pretrained(os.fspath(folder), **local)
+        model = kind.from_pretrained(os.fspath(folder), **local)
     except Exception as error:  # transformers raises errors of many kinds for damaged models
         said = str(error).strip().split("\n")[0][:200] or type(error).__name__
         found = f"transformers cannot load it ({said})"

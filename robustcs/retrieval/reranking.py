@@ -88,7 +88,7 @@ def load_reranker(folder: Path, device: str = "cpu", batch: int = 16) -> Score:
     library, _ = transformers()
     if not (folder / "config.json").is_file():
         raise input_error(folder, None, "not a model: no config.json", "name the folder of a Hugging Face model", "not-a-model")
-    config = library.AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = library.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     of_batch = _mono_t5(folder, device) if config.is_encoder_decoder else _cross_encoder(folder, device)
 
     def score(pairs: Sequence[tuple[str, str]]) -> list[float]:

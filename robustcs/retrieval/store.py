@@ -20,7 +20,9 @@ from robustcs.retrieval.search import Ranking
 
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
 FORM = 1
-_SCHEMA = """
+#: Bytes of one ranking: millions of passages.
+_LONGEST = 1 << 28
+_SCHEMA = """PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS rankers (ranker TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rankings (
     question TEXT, ranker TEXT, depth INTEGER, passages INTEGER, ranking BLOB, PRIMARY KEY (question, ranker)
@@ -167,13 +169,7 @@ class RankingStore:
 
     def _open(self, looking: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction: committed at the end, or undone on an error. ``looking``: as for :func:`transaction`."""
-        return transaction(self.path, _prepare, "name another one as store in [retrieval]", "bad-store", looking=looking)
-
-
-def _prepare(database: sqlite3.Connection) -> None:
-    if not database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'rewrites'").fetchone()[0]:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.executescript(_SCHEMA)
+        return transaction(self.path, _SCHEMA, "name another one as store in [retrieval]", "bad-store", looking=looking)
 
 
 def _packed(ranking: Ranking) -> bytes:
@@ -185,7 +181,7 @@ def _packed(ranking: Ranking) -> bytes:
 
 def _unpacked(blob: bytes, depth: int) -> Ranking:
     """The first ``depth`` passages of what :func:`_packed` made."""
-    data = zlib.decompress(blob)
+    data = zlib.decompressobj().decompress(blob, _LONGEST)
     count = int.from_bytes(data[:4], "little")
     scores = np.frombuffer(data, "<f8", count, 4)
     passages = data[4 + 8 * count :].decode("utf-8").split("\n") if count else []

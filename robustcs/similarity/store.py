@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,10 @@ import numpy.typing as npt
 from robustcs.database import cache_folder, select, transaction
 
 Vectors = npt.NDArray[np.float32]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS embeddings (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID;
+"""
 
 
 class EmbeddingStore:
@@ -31,7 +34,7 @@ class EmbeddingStore:
         """The known vectors: text → float32[d]."""
         text_of = {_digest(text): text for text in texts}
         found: dict[str, Vectors] = {}
-        with transaction(self.path, _prepare, looking=True) as database:
+        with transaction(self.path, _SCHEMA, looking=True) as database:
             query = "SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({})"
             for digest, vector in select(database, query, (model,), list(text_of)):
                 found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
@@ -40,14 +43,8 @@ class EmbeddingStore:
     def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep the vector, float32[n, d], of each of the n texts."""
         rows = [(model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
-        with transaction(self.path, _prepare) as database:
+        with transaction(self.path, _SCHEMA) as database:
             database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
-
-
-def _prepare(database: sqlite3.Connection) -> None:
-    database.execute(
-        "CREATE TABLE IF NOT EXISTS embeddings (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
-    )
 
 
 def _digest(text: str) -> str:

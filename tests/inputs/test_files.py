@@ -214,8 +214,7 @@ def test_a_line_without_end_is_refused_with_its_number(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         list(line_chunks(path, 4, 30))
     assert message(error) == f"{path}:3: this line is longer than 0 MiB; check that this is the right file"
-    # 80 MiB of zeros in 80 kB
-    path.write_bytes(gzip.compress(b"a\n" + bytes(LONGEST_LINE + (16 << 20))))
+    path.write_bytes(b"a\n" + bytes(LONGEST_LINE + (16 << 20)))
     for read in (read_text, lambda path: list(text_lines(path))):
         with pytest.raises(InputError) as error:
             read(path)

@@ -8,14 +8,16 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pandas as pd
 import pytest
 
+from robustcs.documents.data import to_csv
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
 from tests.documents.hostile_project import write_hostile_project
@@ -163,6 +165,93 @@ def test_notes_are_kept_by_the_browser_and_saved_as_csv(watched: Watched, addres
     assert list(csv.reader(Path(saved.value.path()).read_text().splitlines())) == [
         ["turn", "note"], ["3_7", 'rewriter lost the "chain", again'],
     ]  # fmt: skip
+    page.evaluate("localStorage.clear()")
+
+
+def _identity(page: Any) -> str:
+    return str(page.evaluate("'robustcs notes: ' + document.documentElement.dataset.report"))
+
+
+@pytest.mark.parametrize("kept", ["null", "[1]", "no JSON", '"text"', '{"3_7": null}', "17"])
+def test_notes_that_somebody_else_kept_do_no_harm(watched: Watched, address: str, kept: str) -> None:
+    page = watched.open(address)
+    page.evaluate("([key, kept]) => localStorage.setItem(key, kept)", [_identity(page), kept])
+    page = watched.open(f"{address}#turn-3_7")
+    assert page.locator("#note").input_value() == ""
+    page.get_by_label("Your note").fill("mine")
+    page.reload()
+    page.wait_for_selector("#note")
+    assert page.locator("#note").input_value() == "mine"
+    page.evaluate("localStorage.clear()")
+
+
+def test_texts_that_a_spreadsheet_would_run_are_saved_as_texts(watched: Watched, address: str) -> None:
+    written = {
+        "3_7": '=HYPERLINK("http://x","y")',
+        "3_6": "@SUM(A1)",
+        "3_5": "-0.5",
+        "3_4": "+1+2",
+        "3_3": "'=1+1",
+        "3_2": "fine",
+    }
+    page = watched.open(address)
+    for turn, text in written.items():
+        page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
+        page.wait_for_function("turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`", arg=turn)
+        page.get_by_label("Your note").fill(text)
+    page.keyboard.press("Escape")
+    with page.expect_download() as saved:
+        page.get_by_text("Save 6 notes as CSV").click()
+    rows = dict(csv.reader(Path(saved.value.path()).read_text().splitlines()))
+    assert rows == {
+        "turn": "note",
+        **{turn: text if text in ("-0.5", "fine") else f"'{text}" for turn, text in written.items()},
+    }
+    # the same texts, written by robustcs itself
+    frame = pd.DataFrame({"turn": list(written), "note": list(written.values())})
+    assert dict(csv.reader(to_csv(frame).splitlines())) == rows
+    page.evaluate("localStorage.clear()")
+
+
+def _page_of(folder: Path, turns: Sequence[str], name: str, rewriter: str = "mine") -> str:
+    """The address of a report on these turns."""
+    folder.mkdir()
+    (folder / "qrels.txt").write_text("".join(f"{turn} 0 d1 1\n{turn} 0 d2 0\n" for turn in turns))
+    for place, role in enumerate(("original", "qr", "human")):
+        rows = "".join(f"{turn} Q0 d{1 + (number + place) % 2} 1 1.5 t\n" for number, turn in enumerate(turns))
+        (folder / f"{role}.trec").write_text(rows)
+    tables = "".join(
+        f'[formulations."{key}"]\nrun = "{role}.trec"\n'
+        for key, role in (("original", "original"), (f"qr:{rewriter}", "qr"), ("human", "human"))
+    )
+    (folder / "robustcs.toml").write_text(f'name = "{name}"\nqrels = "qrels.txt"\n{tables}')
+    page = folder / "report.html"
+    page.write_bytes(make_report(read_project(folder / "robustcs.toml"), folder=folder).files["report.html"])
+    return page.as_uri()
+
+
+def test_turns_named_like_parts_of_the_language_and_reports_of_one_name(watched: Watched, tmp_path: Path) -> None:
+    turns = ["constructor", "__proto__", "toString", "hasOwnProperty"]
+    page = watched.open(_page_of(tmp_path / "a", turns, "Study"))
+    assert page.locator("#turns").inner_text().count("✎") == 0
+    for turn in turns:
+        page.evaluate("anchor => { location.hash = anchor }", f"turn-{turn}")
+        page.wait_for_function("turn => document.querySelector('#card-title')?.textContent === `Turn ${turn}`", arg=turn)
+        assert page.locator("#note").input_value() == ""
+        page.get_by_label("Your note").fill(f"on {turn}")
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.keyboard.press("Escape")
+    with page.expect_download() as saved:
+        page.get_by_text("Save 4 notes as CSV").click()
+    rows = list(csv.reader(Path(saved.value.path()).read_text().splitlines()))
+    assert sorted(rows[1:]) == sorted([turn, f"on {turn}"] for turn in turns)
+    others = [("b", ["1_1", "constructor"], "mine"), ("c", turns, "another")]
+    for folder, some, rewriter in others:
+        page = watched.open(_page_of(tmp_path / folder, some, "Study", rewriter))
+        assert page.title() == "Study" or "Study" in page.title()
+        assert page.locator("#turns").inner_text().count("✎") == 0, "the notes of another report of this name"
+        assert not page.get_by_text("as CSV", exact=False).filter(has_text="note").is_visible()
     page.evaluate("localStorage.clear()")
 
 

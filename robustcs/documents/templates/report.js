@@ -66,8 +66,11 @@
     setTimeout(() => (button.textContent = label), 1500);
   };
 
-  const csv = (rows) =>
-    rows.map((row) => row.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+  // As robustcs writes CSV: what a spreadsheet would run as a formula gets an apostrophe in front, a mere number does not.
+  const guarded = (cell) =>
+    /^'*[=+\-@\t\r]/.test(cell) && !/^[=+-]?\d*\.?\d+([eE][+-]?\d+)?$/.test(cell) ? `'${cell}` : cell;
+  const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const csv = (rows) => rows.map((row) => row.map((cell) => quoted(guarded(cell))).join(",")).join("\n") + "\n";
 
   const download = (name, text) => {
     const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
@@ -309,32 +312,35 @@
   // The turns as the table shows them now: the neighbours of a card are those of the list one came from.
   const listed = () => tables.get("turns")?.anchors() ?? [];
 
-  // What the reader writes to a turn stays in this browser, under the name of the project.
-  const NOTES = `robustcs notes: ${document.title}`;
-  let notes = {};
+  // What the reader writes to a turn stays in this browser. The key is of the report: all pages opened from a disk share one
+  // storage, and several of them may have the same title.
+  const NOTES = `robustcs notes: ${document.documentElement.dataset.report}`;
+  const notes = new Map();
   try {
-    notes = JSON.parse(localStorage.getItem(NOTES) ?? "{}");
-  } catch { /* a browser without storage keeps them while the page is open */ }
+    for (const [turn, text] of Object.entries(JSON.parse(localStorage.getItem(NOTES)) ?? {})) {
+      if (typeof text === "string") notes.set(turn, text);
+    }
+  } catch { /* a browser without storage keeps them while the page is open; what is no JSON is none of ours */ }
 
   const write = (turn, text) => {
-    if (text.trim()) notes[turn] = text;
-    else delete notes[turn];
+    if (text.trim()) notes.set(turn, text);
+    else notes.delete(turn);
     try {
-      localStorage.setItem(NOTES, JSON.stringify(notes));
+      localStorage.setItem(NOTES, JSON.stringify(Object.fromEntries(notes)));
     } catch { /* as above */ }
     count();
   };
 
   const exported = make("button", { type: "button", className: "notes" });
   const count = () => {
-    const number = Object.keys(notes).length;
+    const number = notes.size;
     exported.hidden = number === 0;
     exported.textContent = `Save ${number} ${number === 1 ? "note" : "notes"} as CSV`;
   };
-  exported.addEventListener("click", () => download("notes.csv", csv([["turn", "note"], ...Object.entries(notes)])));
+  exported.addEventListener("click", () => download("notes.csv", csv([["turn", "note"], ...notes])));
 
   const note = (turn) => {
-    const area = make("textarea", { value: notes[turn.turn] ?? "", rows: 3, id: "note" });
+    const area = make("textarea", { value: notes.get(turn.turn) ?? "", rows: 3, id: "note" });
     area.addEventListener("input", () => write(turn.turn, area.value));
     return [make("h3", {}, make("label", { htmlFor: "note" }, "Your note")), area,
       make("p", { className: "note" }, "Kept in this browser alone; saved as CSV from the table of turns.")];
@@ -526,7 +532,7 @@
             const text = make("bdi", {}, cell);
             const kind = table.heads[column].className;
             return make("td", { className: kind }, column ? text : make("a", { href: address(turn.anchor) }, text),
-              ...(column || !notes[turn.turn] ? [] : [" ✎"]));
+              ...(column || !notes.has(turn.turn) ? [] : [" ✎"]));
           }))],
         };
       }));

@@ -179,7 +179,9 @@ class Survey:
             self.problems += error.problems
             self.broken.setdefault(of, []).extend(error.problems)
             self.uncounted += error.total - len(error.problems)
-            entry["problem"] = str(error.problems[0])
+            first = error.problems[0]
+            found = f"skipped: {first.found}" if first.slug == "too-large" else first.found
+            entry["problem"] = str(first._replace(found=found))
             return None
         entry["rows"] = rows(value)
         return value
