@@ -19,7 +19,7 @@ import numpy as np
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
-from robustcs.inputs.files import line_chunks
+from robustcs.inputs.files import line_chunks, too_large
 from robustcs.inputs.ids import LONGEST_ID, Ids
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ Column = np.ndarray[Any, np.dtype[Any]] | Ids
 _PIECE = 1 << 19
 #: Bytes of a line.
 _LONGEST = 1 << 20
+#: Rows of a file, which are held in memory; real runs have 7 million.
+_MOST_ROWS = 50_000_000
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
 _TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
@@ -136,6 +138,8 @@ def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Colu
         labels.extend(code.decode("utf-8") for code in reversed(new))
         columns = Columns(values, labels, comments, header)
         rows += len(columns)
+        if rows > _MOST_ROWS:
+            raise too_large(path, f"more than {_MOST_ROWS:,} rows")
         if len(columns):
             yield columns
     problems.raise_if_any()

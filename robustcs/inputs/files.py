@@ -89,17 +89,13 @@ def _packed_as(head: bytes) -> str | None:
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes of a compressed file. Raises :class:`InputError` once they are more than such a file may hold."""
+    """The bytes of a compressed file. Raises :class:`InputError` once they are more than what was read of it may hold."""
 
     def __init__(self, path: str | os.PathLike[str], kind: str):
         self._path = path
         self._place = 0
-        # a spooled file is no path, and no stream that would have to be closed
-        spool = _spooled(path)
-        source = Path(path) if spool is None else spool.reader()
-        size = os.stat(path).st_size if spool is None else spool.size
-        self._most = min(max(_SMALL, MOST_RATIO * size), MOST_UNPACKED)
-        self._stream = _unpacking(source, kind)
+        self._packed = _open_raw(path)
+        self._stream = _unpacking(self._packed, kind)
 
     def readable(self) -> bool:
         return True
@@ -108,37 +104,40 @@ class _Unpacked(io.RawIOBase):
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         self._place += len(data)
-        if self._place > self._most:
-            limit = f"{MOST_UNPACKED // _GIB} GiB" if self._most == MOST_UNPACKED else f"{MOST_RATIO} times its size"
-            raise _too_large(self._path, f"it unpacks to more than {limit}")
+        if self._place > max(_SMALL, MOST_RATIO * self._packed.tell()):
+            raise too_large(self._path, f"it unpacks to more than {MOST_RATIO} times its size")
+        if self._place > MOST_UNPACKED:
+            raise too_large(self._path, f"it unpacks to more than {MOST_UNPACKED // _GIB} GiB")
         return len(data)
 
     def close(self) -> None:
-        self._stream.close()
+        if not self.closed:
+            self._stream.close()
+            self._packed.close()
         super().close()
 
 
-def _unpacking(source: Path | io.BufferedReader, kind: str) -> BinaryIO:
-    """The decompressed bytes of ``source``."""
+def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
+    """The decompressed bytes of a stream."""
     if kind == "gzip":
         import gzip
 
-        return cast(BinaryIO, gzip.open(source, "rb"))
+        return cast(BinaryIO, gzip.open(packed, "rb"))
     if kind == "bz2":
         import bz2
 
-        return cast(BinaryIO, bz2.open(source, "rb"))
+        return cast(BinaryIO, bz2.open(packed, "rb"))
     if kind == "xz":
         import lzma
 
-        return cast(BinaryIO, lzma.open(source, "rb"))
+        return cast(BinaryIO, lzma.open(packed, "rb"))
     import pyarrow as pa
 
-    native = pa.OSFile(os.fspath(source)) if isinstance(source, Path) else pa.PythonFile(source, "r")
-    return cast(BinaryIO, pa.CompressedInputStream(native, "zstd"))
+    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
 
 
-def _too_large(path: str | os.PathLike[str], found: str) -> InputError:
+def too_large(path: str | os.PathLike[str], found: str) -> InputError:
+    """The error of a file that is past a limit."""
     return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
 
 
@@ -155,12 +154,12 @@ class _Spool:
         import tempfile
 
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
-        self.size = 0
+        size = 0
         while piece := source.read(_MIB):
-            self.size += self._file.write(piece)
-            if self.size > MOST_SPOOLED:
+            size += self._file.write(piece)
+            if size > MOST_SPOOLED:
                 self._file.close()
-                raise _too_large(path, f"more than {MOST_SPOOLED // _GIB} GiB from a pipe or an address")
+                raise too_large(path, f"more than {MOST_SPOOLED // _GIB} GiB from a pipe or an address")
         self._file.flush()
 
     def reader(self) -> io.BufferedReader:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import first_bytes, open_binary
+from robustcs.inputs.files import first_bytes, open_binary, too_large
 from robustcs.inputs.records import StrPath, filled_lines
 from robustcs.inputs.rows import csv_rows
 
@@ -29,6 +29,8 @@ MEASURE_NAMES = ("measure", "metric")
 VALUE_NAMES = ("value", "score")
 
 _PARQUET = b"PAR1"
+#: Rows of Parquet, each of which becomes Python's objects.
+_MOST_ROWS = 20_000_000
 #: The line of names is no longer.
 _HEAD = 1 << 16
 #: Rows of Parquet that are taken at a time.
@@ -178,7 +180,11 @@ def _parquet(path: StrPath) -> Table:
             refuse(error)
 
     try:
-        columns = tuple(open_file().schema_arrow.names)
+        opened = open_file()
+        columns = tuple(opened.schema_arrow.names)
+        # a few bytes can say a row a billion times
+        if opened.metadata.num_rows > _MOST_ROWS:
+            raise too_large(path, f"more than {_MOST_ROWS:,} rows")
     except (pa.ArrowException, OSError) as error:
         refuse(error)
     return Table(columns, "", 0, cells)

@@ -125,8 +125,8 @@ class _Reader:
     def _check_place(self, path: tuple[str, ...], text: str) -> None:
         """Note an address, a pipe or a device, wherever it is named: some key may have it opened."""
         with suppress(OSError):  # a text that is no file name
+            url = url_of(located(text, self.folder))
             source = parse_text_source(text, self.folder).path
-            url = url_of(source)
             if url is not None and (refused := refusal_of(url)):
                 self._note(path, f"{path[-1]} = {url}: {refused[0]}", refused[1])
             elif url is not None:

@@ -13,6 +13,7 @@ from robustcs.documents.files import write_text
 from robustcs.errors import ProblemList, UsageError
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.programs.runner import program_identity, words_of
+from robustcs.protected import refuse_outside
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale
 
@@ -56,7 +57,9 @@ def program_judge(command: str, name: str | None, files: Mapping[str, Path]) -> 
     name = name or Path(scripts[0] if scripts else words[0]).stem
     if not _NAME.fullmatch(name):
         raise UsageError("bad-name", f"a judge named {name!r}", "name it with --as, by letters, digits, dots and hyphens")
-    return ProgramJudge(name, program_identity(command)[:_VERSION], Path(files.get(name, f"judge-{name}.jsonl")))
+    path = Path(files.get(name, f"judge-{name}.jsonl"))
+    refuse_outside(path)  # before the program is asked
+    return ProgramJudge(name, program_identity(command)[:_VERSION], path)
 
 
 def grade_of(answer: Mapping[str, Any]) -> int | None:
