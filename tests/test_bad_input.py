@@ -238,7 +238,7 @@ CASES = [
     Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
          "robustcs: role 'qr:human' has the name 'human'; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
-         "Error: No such option '--run'. (Did you mean one of: '--human', '--qr', '--unit'?)"),
+         "Error: No such option '--run'. (Did you mean one of: '--qr', '--trust', '--unit'?)"),
     Case("two runs of one name", "check --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 2,
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,

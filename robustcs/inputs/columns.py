@@ -19,8 +19,9 @@ import numpy as np
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
-from robustcs.inputs.files import line_chunks, too_large
+from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import LONGEST_ID, Ids
+from robustcs.inputs.unpacking import too_large
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,31 +17,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from robustcs.errors import InputError, input_error
 from robustcs.inputs.memory import MemoryFile
+from robustcs.inputs.unpacking import GIB, MIB, Unpacked, packed_as, too_large
 from robustcs.inputs.urls import opened, url_of
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 8 * 1024 * 1024
 
-_MIB = 1 << 20
-_GIB = 1 << 30
-#: A compressed file may unpack to so many times its size. Runs and collections reach 5 to 20, a run that repeats one ranking
-#: about 100; a file that is made to fill the memory reaches 1,000 and more.
-MOST_RATIO = 200
-#: Bytes that every compressed file may unpack to, however small it is,
-_SMALL = 16 * _MIB
-#: and those that none may exceed. The collection of CAsT has about 20 GiB.
-MOST_UNPACKED = 64 * _GIB
 #: Bytes of a pipe or of a file at a URL, which are kept on the disk.
-MOST_SPOOLED = 16 * _GIB
+MOST_SPOOLED = 16 * GIB
 #: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
-LONGEST_LINE = 64 * _MIB
+LONGEST_LINE = 64 * MIB
 #: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
-LONGEST_TEXT = 1024 * _MIB
+LONGEST_TEXT = 1024 * MIB
 
 #: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.
 _MOST_VALUES = 30_000_000
@@ -59,15 +50,15 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         return path.reader()  # never compressed, whatever an id begins with
     try:
         with _open_raw(path) as raw:
-            kind = _packed_as(raw.read(6))
+            kind = packed_as(raw.read(6))
         if kind is None:
             return _open_raw(path)
         if kind == "zip":
             advice = "unpack it, and name the file that is in it; save a spreadsheet as CSV"
             raise input_error(path, None, "a zip archive", advice, "zip-archive")
-        stream = io.BufferedReader(_Unpacked(path, kind), 1 << 16)
+        stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)
         with _damage_told(path):
-            inside = _packed_as(stream.peek(6))
+            inside = packed_as(stream.peek(6))
         if inside is not None:
             found = f"compressed twice ({inside} in {kind})"
             raise input_error(path, None, found, "unpack it once, and name what comes out", "compressed-twice")
@@ -81,64 +72,6 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     except ValueError:
         # a NUL character, which TOML and Python can put into a path
         raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
-
-
-def _packed_as(head: bytes) -> str | None:
-    """How a file is compressed that begins with ``head``; None for one that is not."""
-    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
-
-
-class _Unpacked(io.RawIOBase):
-    """The bytes of a compressed file. Raises :class:`InputError` once they are more than what was read of it may hold."""
-
-    def __init__(self, path: str | os.PathLike[str], kind: str):
-        self._path = path
-        self._place = 0
-        self._packed = _open_raw(path)
-        self._stream = _unpacking(self._packed, kind)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
-        self._place += len(data)
-        if self._place > max(_SMALL, MOST_RATIO * self._packed.tell()):
-            raise too_large(self._path, f"it unpacks to more than {MOST_RATIO} times its size")
-        if self._place > MOST_UNPACKED:
-            raise too_large(self._path, f"it unpacks to more than {MOST_UNPACKED // _GIB} GiB")
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-            self._packed.close()
-        super().close()
-
-
-def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
-    """The decompressed bytes of a stream."""
-    if kind == "gzip":
-        import gzip
-
-        return cast(BinaryIO, gzip.open(packed, "rb"))
-    if kind == "bz2":
-        import bz2
-
-        return cast(BinaryIO, bz2.open(packed, "rb"))
-    if kind == "xz":
-        import lzma
-
-        return cast(BinaryIO, lzma.open(packed, "rb"))
-    import pyarrow as pa
-
-    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
-
-
-def too_large(path: str | os.PathLike[str], found: str) -> InputError:
-    """The error of a file that is past a limit."""
-    return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
 
 
 # ---------------------------------------------------------------- what can be read only once
@@ -155,11 +88,11 @@ class _Spool:
 
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
         size = 0
-        while piece := source.read(_MIB):
+        while piece := source.read(MIB):
             size += self._file.write(piece)
             if size > MOST_SPOOLED:
                 self._file.close()
-                raise too_large(path, f"more than {MOST_SPOOLED // _GIB} GiB from a pipe or an address")
+                raise too_large(path, f"more than {MOST_SPOOLED // GIB} GiB from a pipe or an address")
         self._file.flush()
 
     def reader(self) -> io.BufferedReader:
@@ -284,7 +217,7 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int =
                 rest = stream.readline(longest)
             if len(rest) == longest and not rest.endswith(b"\n"):
                 line = 1 + _line_feeds(path, before) + piece.count(b"\n")
-                raise _too_long(path, line, f"this line is longer than {longest // _MIB} MiB")
+                raise _too_long(path, line, f"this line is longer than {longest // MIB} MiB")
             piece += rest
             before += len(piece)
             if first:
@@ -345,7 +278,7 @@ def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
         pieces.append(piece)
         size += len(piece)
         if size > LONGEST_TEXT:
-            raise _too_long(path, None, f"more than {LONGEST_TEXT // _MIB} MiB of text")
+            raise _too_long(path, None, f"more than {LONGEST_TEXT // MIB} MiB of text")
     data = b"".join(pieces)
     pieces.clear()
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.
-LONGEST_ID = 4096
+LONGEST_ID = 8192
 #: Bytes around the ids of a buffer, so that eight can be read at once wherever an id begins or ends.
 MARGIN = 16
 #: The first k bytes of a word.

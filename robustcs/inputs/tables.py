@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import first_bytes, open_binary, too_large
+from robustcs.inputs.files import first_bytes, open_binary
 from robustcs.inputs.records import StrPath, filled_lines
 from robustcs.inputs.rows import csv_rows
+from robustcs.inputs.unpacking import too_large
 
 #: The usual names of columns; the first that is there counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")

@@ -221,6 +221,70 @@ def test_a_line_without_end_is_refused_with_its_number(tmp_path: Path) -> None:
         assert message(error) == f"{path}:2: this line is longer than 64 MiB; check that this is the right file"
 
 
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd], ids=["gz", "bz2", "xz", "zstd"])
+def test_what_unpacks_out_of_proportion_is_refused_early(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "file"
+    line = b"1_1 Q0 d1 1 9.5 t\n"
+    small = line * ((15 << 20) // len(line))
+    path.write_bytes(compress(small))
+    assert sum(map(len, line_chunks(path))) == len(small), "a small file may be as repetitive as it likes"
+    path.write_bytes(compress(line * ((100 << 20) // len(line))))
+    pieces: list[bytes] = []
+    with pytest.raises(InputError) as error:
+        pieces.extend(line_chunks(path))
+    assert message(error) == f"{path}: too large: it unpacks to more than 200 times its size; check that this is the right file"
+    assert error.value.problems[0].slug == "too-large"
+    assert sum(map(len, pieces)) < 17 << 20
+
+
+def test_a_run_that_repeats_one_ranking_is_read(tmp_path: Path) -> None:
+    ranking = "".join(f"{{}} Q0 MARCO_{rank * 7919 % 8_841_823} {rank} {1000 - rank / 7:.4f} bm25\n" for rank in range(1, 1001))
+    text = "".join(ranking.replace("{}", f"{turn // 9}_{turn % 9}") for turn in range(700)).encode()
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(text, 9))
+    assert len(text) > 24 << 20 and sum(map(len, line_chunks(path))) == len(text)
+
+
+@pytest.mark.parametrize("inside", [gzip.compress, bz2.compress], ids=["gz", "bz2"])
+def test_files_packed_twice_and_archives_are_named(tmp_path: Path, inside: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(gzip.compress(inside(b"1_1 0 d1 1\n")))
+    kind = {gzip.compress: "gzip", bz2.compress: "bz2"}[inside]
+    with pytest.raises(InputError) as error:
+        read_text(path)
+    assert message(error) == f"{path}: compressed twice ({kind} in gzip); unpack it once, and name what comes out"
+    path.write_bytes(b"PK\x03\x04 and more")
+    with pytest.raises(InputError, match="a zip archive; unpack it, and name the file that is in it"):
+        read_text(path)
+
+
+def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("robustcs.inputs.files.MOST_SPOOLED", 3 << 20)
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.close(read)
+        try:
+            while True:
+                os.write(write, bytes(1 << 16))
+        finally:
+            os._exit(0)
+    os.close(write)
+    try:
+        with pytest.raises(InputError, match="too large: more than 0 GiB from a pipe or an address"):
+            read_text(f"/dev/fd/{read}")
+    finally:
+        os.close(read)
+        os.wait()
+
+
+def test_json_of_more_values_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("robustcs.inputs.files._MOST_VALUES", 100)
+    assert parse_json(json.dumps("a" * 1000)) == "a" * 1000
+    assert len(parse_json(json.dumps([1] * 99))) == 99
+    with pytest.raises(ValueError, match="more than 100 values"):
+        parse_json(json.dumps([[]] * 99))
+
+
 def test_a_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"\n" * 100)

@@ -171,7 +171,7 @@ def test_a_cluster_without_workers_is_told(scheduler: Cluster, in_demo: Command,
 @pytest.mark.parametrize("line", ["evaluate", "breakdown", "unjudged", "augment"])
 def test_the_output_is_that_of_one_process(line: str, workers: Cluster, in_demo: Command, demo: Path) -> None:
     line += " --format json"
-    line += f" --run address=file://{demo / 'runs' / 'plain_qr.trec'}" if line.startswith("evaluate") else ""
+    line += f" --run elsewhere={demo / 'runs' / 'plain_qr.trec'}" if line.startswith("evaluate") else ""
     here = in_demo(line)
     there = in_demo(f"{line} --dask {workers.address}")
     assert there == here
