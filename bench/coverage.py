@@ -5,7 +5,7 @@
 Writes the tables into docs/statistics.md between its markers (``--print``: only prints them); with ``--part``, only the rows of
 that part are simulated and replaced. FOLDER is ``$ROBUSTCS_DATA`` or ``../shared/data``. :mod:`bench.coverage_cells` says what
 a trial is, :mod:`bench.coverage_breakdown` and :mod:`bench.coverage_items` have the trials of the parts ``breakdown`` and
-``items``.
+``items``, :mod:`bench.coverage_sparse` those of ``sparse`` and ``samples``, which have tables of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import multiprocessing
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +28,7 @@ import numpy as np
 
 from bench import coverage_cells as cells
 from bench import coverage_items as items
+from bench import coverage_sparse as sparse
 from bench.coverage_breakdown import breakdown_trial
 from bench.pages import between
 
@@ -45,6 +46,8 @@ PARTS: dict[str, dict[str, tuple[int, ...]]] = {
         "CAsT 2019": UNITS, "CAsT 2020": UNITS, "CAsT 2022": UNITS, "ClariQ": UNITS, "CAsT-snippets": UNITS, "made up": UNITS,
         "LLMJudge topics": UNITS, "LLMJudge items": ITEMS,
     },
+    "sparse": dict.fromkeys(COLLECTIONS, (10, 20, 50)),
+    "samples": dict.fromkeys(COLLECTIONS[:2], (8, 20, 50)),
 }  # fmt: skip
 #: Trials of a task for one worker.
 CHUNK = 100
@@ -69,7 +72,12 @@ def trials_of(data: Path, part: str, what: str) -> tuple[int, list[cells.Trial]]
     if part == "judges":
         units, trial = cells.agreement_trial(cells.read_judgments(data), what.endswith("topics"))
         return units, [trial]
+    if part == "sparse":
+        units, trial = sparse.sparse_trial(data, what)
+        return units, [trial]
     some = cells.read_collection(data, what)
+    if part == "samples":
+        return some.units.count, [sparse.samples_trial(some)]
     if part == "breakdown":
         return some.units.count, [breakdown_trial(some)]
     makers = [cells.means_trial, cells.differences_trial, cells.correlations_trial]
@@ -106,20 +114,23 @@ def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
                 yield part, what, count, min(CHUNK, trials - start), 1_000_000 * place + start
 
 
-def work(task: tuple[Path, Task]) -> tuple[str, int, dict[tuple[str, str], np.ndarray]]:
+def work(task: tuple[Path, Task]) -> tuple[str, str, int, dict[tuple[str, str], np.ndarray]]:
     """One piece of work, in a worker."""
     data, (part, what, count, trials, seed) = task
     units, made = trials_of(data, part, what)
-    return what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
+    return part, what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
 
 
-def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[tuple[str, int], cells.Tally]:
-    """(collection, units) → counts."""
-    found: dict[tuple[str, int], cells.Tally] = defaultdict(cells.Tally)
+Found = dict[tuple[str, int], cells.Tally]
+
+
+def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[str, Found]:
+    """(collection, units) → counts, of every part with tables of its own, and under an empty name of all others."""
+    found: dict[str, Found] = defaultdict(lambda: defaultdict(cells.Tally))
     todo = [(data, task) for task in tasks(trials, parts)]
     with multiprocessing.Pool(jobs) as pool:
-        for done, (what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
-            found[what, count].add(counts)
+        for done, (part, what, count, counts) in enumerate(pool.imap_unordered(work, todo), 1):
+            found[part if part in sparse.TABLES else ""][what, count].add(counts)
             print(f"\r{done} of {len(todo)} ", end="", flush=True, file=sys.stderr)
     return found
 
@@ -245,11 +256,18 @@ def main() -> None:
     found = simulate(options.data, options.trials, options.jobs, options.part or tuple(PARTS))
     minutes = (time.monotonic() - start) / 60
     print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
-    made = {"intervals": interval_table(found), "tests": test_table(found), "misses": misses(found)}
+    tables: dict[str, Callable[[Found], list[str]]] = {"intervals": interval_table, "tests": test_table, "misses": misses}
+    made = {name: make(found[""]) for name, make in tables.items()} if found[""] else {}
+    own = {
+        name: make(found[part]) for part, by_name in sparse.TABLES.items() if part in found for name, make in by_name.items()
+    }
     text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name, lines in made.items():
         print("\n".join(lines), end="\n\n")
-        text = between(text, name, with_rows_of_others(text, name, lines, found) if options.part else lines)
+        text = between(text, name, with_rows_of_others(text, name, lines, found[""]) if options.part else lines)
+    for name, lines in own.items():
+        print("\n".join(lines), end="\n\n")
+        text = between(text, name, lines)
     if not options.print:
         PAGE.write_text(text, encoding="utf-8")
 

@@ -25,7 +25,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.agreement import alpha_of, alpha_sums
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.preference import preferred_share
-from robustcs.statistics.sign_flip import paired_tests, without_few
+from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
@@ -128,8 +128,7 @@ def _paired(tally: Tally, kind: str, table: Floats, sizes: Floats, drawn: np.nda
     own = table[:, drawn]
     tests = paired_tests(np.concatenate([own, own * signs]), sizes[drawn], seed, draws=DRAWS)
     for row, (test, null) in enumerate(zip(tests, tests[len(own) :], strict=False)):
-        shown = without_few(test, "unit") if "judgments" in kind else test
-        tally.interval(kind, str(row), shown, float(table[row].sum() / sizes.sum()))
+        tally.interval(kind, str(row), test, float(table[row].sum() / sizes.sum()))
         tally.power(kind, str(row), test.p <= 0.05)
         tally.level(kind, str(row), null.p)
 

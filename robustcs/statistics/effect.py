@@ -7,43 +7,54 @@ true difference is the noncentral t with δ = √K times the standardised mean d
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, Tested, joined, sparse_note, units_note
 from robustcs.statistics.means import cluster_ratio, t_quantile
 
 #: Chance to find what is there, for the detectable difference and the units needed.
 POWER = 0.8
 #: Fewer units cannot reach .05 in a sign-flip test.
 _FEWEST_UNITS = 6
+#: The most that one unit may carry of the squared deviations where a difference is called equivalent.
+EVEN = 0.3
 #: More units than anyone would gather.
 _MOST_UNITS = 1_000_000
 EFFECT_METHOD = "standardised mean difference over units, noncentral t"
 DETECTABLE_METHOD = f"noncentral t, {POWER:.0%} power at .05"
 
-Verdict = Literal["inside", "outside", "open"]
+
+class Needed(NamedTuple):
+    """Units that a study needs, with the limits of the 95 % interval; ``high`` is None where there is no upper limit."""
+
+    units: int | None
+    low: int | None
+    high: int | None
 
 
 def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
     """M standardised mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
 
     With one turn a unit this is Cohen's d of the paired differences; else SE is cluster-robust, so that it stays the mean in
-    standard deviations of units. nan where all units are alike.
+    standard deviations of units. nan where all units are alike; no interval where the difference itself has none.
     """
     value, variance, units = cluster_ratio(sums, sizes)
+    moving = (np.abs(np.atleast_2d(sums)) > 0).sum(axis=1)
     found = []
-    for mean, spread, count in zip(value.tolist(), variance.tolist(), units.tolist(), strict=True):
-        notes = joined(units_note(count, noun), "" if spread > 0 else f"all {noun}s are alike")
+    for mean, spread, count, some in zip(value.tolist(), variance.tolist(), units.tolist(), moving.tolist(), strict=True):
+        few = sparse_note(some, count, noun)
+        notes = joined(units_note(count, noun), few if spread > 0 else f"all {noun}s are alike")
         if not spread > 0:
             found.append(Estimate(math.nan, math.nan, math.nan, count, EFFECT_METHOD, notes))
             continue
         t = mean / math.sqrt(spread)
-        low, high = noncentrality_limits(t, count - 1) if count >= LEAST_UNITS else (math.nan, math.nan)
+        low, high = noncentrality_limits(t, count - 1) if count >= LEAST_UNITS and not few else (math.nan, math.nan)
         root = math.sqrt(count)
         found.append(Estimate(t / root, low / root, high / root, count, EFFECT_METHOD, notes))
     return tuple(found)
@@ -129,30 +140,30 @@ def _variance_parts(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> npt.NDArray[np
         return np.where(counts > 0, rest**2 / (1 - counts / total), -1.0)
 
 
-def units_needed(sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER) -> list[int | None]:
-    """For each of M differences, the units like these that find a true one as large as it at .05 with chance ``power``.
+def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Needed]:
+    """For each of the ``effects``, the units like these that find a true one as large as it at .05 with chance ``power``.
 
-    None where there is no difference, all units are alike, or a million do not suffice.
+    The limits are those of the effect: the farther from 0, the fewer units. No upper limit where the interval of the effect
+    includes 0. None where there is no effect, or no interval of it, or where a million units do not suffice.
     """
-    value, variance, units = cluster_ratio(sums, sizes)
-    return [
-        _units_needed(abs(difference) / math.sqrt(spread * count), power) if spread > 0 and difference else None
-        for difference, spread, count in zip(value.tolist(), variance.tolist(), units.tolist(), strict=True)
-    ]
+    found = []
+    for one in effects:
+        ends = abs(one.low), abs(one.high)
+        near = 0.0 if one.low <= 0 <= one.high else min(ends)
+        found.append(Needed(*(_units_needed(size, power) for size in (abs(one.value), max(ends), near))))
+    return found
 
 
 def _units_needed(effect: float, power: float) -> int | None:
     """The fewest units, at least :data:`_FEWEST_UNITS`, whose detectable standardised difference is ``effect`` or less."""
-    if detectable_noncentrality(_MOST_UNITS, power) / math.sqrt(_MOST_UNITS) > effect:
+    least = detectable_noncentrality(_MOST_UNITS, power)
+    if not effect >= least / math.sqrt(_MOST_UNITS):
         return None
-    below, above = _FEWEST_UNITS - 1, _MOST_UNITS
-    while above - below > 1:
-        middle = (below + above) // 2
-        if detectable_noncentrality(middle, power) / math.sqrt(middle) <= effect:
-            above = middle
-        else:
-            below = middle
-    return above
+    # the detectable noncentrality falls with the number of units, and soon hardly
+    units = max(_FEWEST_UNITS, math.ceil((least / effect) ** 2))
+    while detectable_noncentrality(units, power) / math.sqrt(units) > effect:
+        units += 1
+    return units
 
 
 def check_margin(margin: float | None) -> None:
@@ -161,14 +172,13 @@ def check_margin(margin: float | None) -> None:
         raise UsageError("bad-margin", f"margin {margin:g}", "write a difference above 0, such as 0.02")
 
 
-def within_margin(estimate: Estimate, margin: float) -> Verdict:
-    """Whether the 95 % interval lies ``inside`` ±``margin`` (equivalent), ``outside`` it, or leaves it ``open``.
+def within_margin(test: Tested, margin: float | None) -> bool | None:
+    """Whether a difference is shown to be equivalent; None without a margin, or without an interval.
 
-    Two one-sided tests at .025 each (Schuirmann 1987), stricter than the usual .05, for at 90 % too many pairs that differ by
-    the margin pass for equal. Without an interval it stays open.
+    The 95 % interval lies inside ±``margin``: two one-sided tests at .025 each (Schuirmann 1987), stricter than the usual .05,
+    for at 90 % too many pairs that differ by the margin pass for equal. And no unit carries more than :data:`EVEN` of the
+    squared deviations: else a few such units decide, and a sample that lacks them looks far too alike (docs/statistics.md).
     """
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return "open"
-    if -margin < estimate.low and estimate.high < margin:
-        return "inside"
-    return "outside" if estimate.low > margin or estimate.high < -margin else "open"
+    if margin is None or math.isnan(test.low) or math.isnan(test.high):
+        return None
+    return -margin < test.low and test.high < margin and test.carried <= EVEN

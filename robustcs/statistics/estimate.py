@@ -18,6 +18,8 @@ LEAST_UNITS = 5
 STABLE_UNITS = 10
 #: Below so many units with a difference their number is told: a test at .01 needs that many.
 FEW_MOVING = 8
+#: So many units that differ are enough for the interval of a difference; of fewer, at least half must differ.
+ENOUGH_MOVING = 10
 #: Share of the spread from which one unit is said to carry it.
 CARRIED = 0.5
 #: Levels at which tests are read.
@@ -60,12 +62,15 @@ class Tested(Estimate):
         Whether all patterns were tried; else a p at the floor means "at most that".
     moving
         Units that are not 0, the only ones that can say anything.
+    carried
+        Share of the squared deviations that one unit has: other units like it would move the interval.
     """
 
     p: float = math.nan
     floor: float = math.nan
     exact: bool = True
     moving: int = 0
+    carried: float = math.nan
 
     @property
     def p_text(self) -> str:
@@ -101,14 +106,18 @@ def alike_note(units: int, noun: str) -> str:
     return f"no interval: {'both' if units == 2 else 'all'} {counted(units, noun)} are alike" if units > 1 else ""
 
 
-def carried_note(rest: npt.ArrayLike, units: int, noun: str) -> str:
-    """Where one unit carries more than half of the squared deviations ``rest`` [K]² of all; empty below ten units.
+def carried_share(rest: npt.ArrayLike) -> float:
+    """The largest share that one unit has of the squared deviations ``rest`` [K]² of all; 0 where there are none."""
+    squares = np.asarray(rest, dtype=np.float64) ** 2
+    whole = float(squares.sum())
+    return float(squares.max()) / whole if whole else 0.0
+
+
+def carried_note(share: float, units: int, noun: str) -> str:
+    """Where one unit carries more than half of the squared deviations, ``share`` of them; empty below ten units.
 
     Other units like these may hold more such ones or none: on public runs intervals of this kind covered 86 to 93 %.
     """
-    squares = np.asarray(rest, dtype=np.float64) ** 2
-    whole = float(squares.sum())
-    share = float(squares.max(initial=0.0)) / whole if whole else 0.0
     if units < STABLE_UNITS or share <= CARRIED:
         return ""
     return f"one {noun} carries {100 * share:.0f} % of the spread: the interval may be too narrow"
@@ -122,7 +131,18 @@ def moving_note(moving: int, units: int, floor: float, noun: str) -> str:
         share = 100 * (1 - LEVELS[0] ** (1 / units))
         return f"no difference in any of {counted(units, noun)}: at 95 %, fewer than {share:.1f} % of {noun}s have one"
     few = f"differences in {moving} of {counted(units, noun)}" if moving < FEW_MOVING else ""
-    return joined(few, floor_note(floor))
+    return joined(sparse_note(moving, units, noun) or few, floor_note(floor))
+
+
+def sparse_note(moving: int, units: int, noun: str) -> str:
+    """Why the difference of two systems has no interval although ``moving`` units differ; empty where it has one.
+
+    Which units differ is then most of what varies, and the sample shows too few of them: on public runs the intervals of such
+    differences are far too short (docs/statistics.md). Every interval of a difference, and what is derived from it, asks here.
+    """
+    if units < LEAST_UNITS or not moving or moving >= min(ENOUGH_MOVING, units / 2):
+        return ""
+    return f"no interval: only {moving} of {counted(units, noun)} {'differs' if moving == 1 else 'differ'}"
 
 
 def floor_note(floor: float) -> str:

@@ -13,7 +13,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, alike_note, carried_note, joined, units_note
+from robustcs.statistics.estimate import (
+    CONFIDENCE,
+    LEAST_UNITS,
+    Estimate,
+    alike_note,
+    carried_note,
+    carried_share,
+    joined,
+    units_note,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,14 +83,17 @@ def mean_estimates(
             notes = joined(units_note(count, noun), alike_note(count, noun) if count >= LEAST_UNITS else "")
             found.append(Estimate(mean, math.nan, math.nan, count, method, notes))
             continue
-        low, high = (mean - width, mean + width) if bounds is None else _on_logit(mean, width, *bounds)
-        notes = joined(units_note(count, noun), carried_note(tops[row] - mean * counts[row], count, noun))
+        low, high = mean_interval(mean, width, bounds)
+        notes = joined(units_note(count, noun), carried_note(carried_share(tops[row] - mean * counts[row]), count, noun))
         found.append(Estimate(mean, low, high, count, method, notes))
     return tuple(found)
 
 
-def _on_logit(mean: float, half: float, lowest: float, highest: float) -> tuple[float, float]:
-    """Limits of an interval of half width ``half`` (by the delta method) on the logit, back on the scale."""
+def mean_interval(mean: float, half: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Limits ``half`` away from ``mean``; with ``bounds`` so by the delta method on the logit, back on the scale."""
+    if bounds is None:
+        return mean - half, mean + half
+    lowest, highest = bounds
     share = (mean - lowest) / (highest - lowest)
     if not 0 < share < 1:
         raise ValueError(f"a mean of {mean} that varies is not between {lowest} and {highest}")

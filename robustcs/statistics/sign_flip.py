@@ -12,12 +12,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Tested, carried_note, joined, moving_note, units_note
+from robustcs.statistics.estimate import (
+    CONFIDENCE,
+    LEAST_UNITS,
+    Tested,
+    carried_note,
+    carried_share,
+    joined,
+    moving_note,
+    sparse_note,
+    units_note,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,8 +37,6 @@ EXACT_UNITS = 16
 DRAWS = 99_999
 #: Units with a difference from which the mid-p is used: below, the test stays conservative.
 MID_P_UNITS = 6
-#: Units with a difference that .05 needs.
-LEAST_MOVING = 6
 #: Numbers held at a time: bounds working memory to some 100 MB.
 _CELLS = 8_000_000
 METHOD = "sign-flip test of whole units and its inversion"
@@ -102,7 +110,8 @@ def paired_tests(
     system answers minus those that only the second does. Of a mid-p interval that ends at 0, 0 itself is left out where p ≤
     α.
 
-    No interval below six units, or where a limit is infinite. Seeded; all comparisons share their patterns.
+    No interval below six units, where few of them differ (:func:`~robustcs.statistics.estimate.sparse_note`), or where a limit
+    is infinite. Seeded; all comparisons share their patterns.
     """
     tops = np.atleast_2d(np.asarray(sums, dtype=np.float64))
     counts = np.atleast_2d(np.asarray(sizes, dtype=np.float64))
@@ -122,18 +131,6 @@ def paired_tests(
             place = 0 if shared else row
             found.append(_one(top, drawn[row], own[place], bottoms[place], subsets, noun, mid_p, 1 - confidence))
     return tuple(found)
-
-
-def without_few(test: Tested, noun: str) -> Tested:
-    """``test`` without its interval where fewer than six units differ, so that .05 is out of reach.
-
-    For differences that most units do not have, such as the changes that a few new judgments make: which of the units have one
-    is then most of what varies, and these intervals hold the truth in 20 to 90 %.
-    """
-    if not 0 < test.moving < LEAST_MOVING or math.isnan(test.low):
-        return test
-    why = f"no interval: fewer than {LEAST_MOVING} {noun}s differ"
-    return replace(test, low=math.nan, high=math.nan, note=joined(why, test.note))
 
 
 def _one(
@@ -159,13 +156,14 @@ def _one(
     # of random patterns a few too few may be as far
     p = min(1.0, max(floor, 2 * (1 + min(at_most, at_least) - ties) / subsets.total))
     low, high = math.nan, math.nan
-    if units >= LEAST_UNITS and total > 0:
+    carried = carried_share(top - value * sizes) if total else math.nan
+    if units >= LEAST_UNITS and total > 0 and not sparse_note(moving, units, noun):
         place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)
         low, high = limits(drawn, bottom, place)
-        notes = joined(notes, carried_note(top - value * sizes, units, noun))
+        notes = joined(notes, carried_note(carried, units, noun))
         if math.isnan(low):
             notes = joined("no interval: the limits are infinite" if place else f"no interval below 6 {noun}s", notes)
-    return Tested(value, low, high, units, method, notes, p, floor, subsets.exact, moving)
+    return Tested(value, low, high, units, method, notes, p, floor, subsets.exact, moving, carried)
 
 
 def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
+from robustcs.statistics import estimate
 from robustcs.statistics.effect import (
     detectable_differences,
     detectable_noncentrality,
@@ -18,7 +19,9 @@ from robustcs.statistics.effect import (
     units_needed,
     within_margin,
 )
+from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.sign_flip import paired_tests
 
 
 @pytest.mark.parametrize(("t", "freedom"), [(0.0, 9), (2.5, 4), (-1.3, 24), (9.0, 19), (40.0, 172), (-25.0, 11)])
@@ -76,8 +79,41 @@ def test_units_needed_are_statsmodels() -> None:
         max(6, math.ceil(TTestPower().solve_power(abs(one) / rest.std(ddof=1), power=0.8, alpha=0.05) - 1e-6))
         for one in differences
     ]
-    assert units_needed([rest + one for one in differences], np.ones(20)) == expected
-    assert units_needed([rest + 1e-6, np.ones(20), np.zeros(20)], np.ones(20)) == [None, None, None]
+    effects = effect_sizes([rest + one for one in differences], np.ones(20))
+    assert [one.units for one in units_needed(effects)] == expected
+    none = effect_sizes([rest + 1e-6, np.ones(20), np.zeros(20)], np.ones(20))
+    assert [one.units for one in units_needed(none)] == [None, None, None]
+
+
+def test_limits_of_the_units_needed_are_those_of_the_effect() -> None:
+    def needed(effect: float) -> int:
+        return max(6, math.ceil(TTestPower().solve_power(abs(effect), power=0.8, alpha=0.05) - 1e-6))
+
+    rest = np.random.default_rng(2).normal(0, 1, 30)
+    rest -= rest.mean()
+    clear, against, unclear = effect_sizes([rest + 0.8, rest - 0.8, rest + 0.2], np.ones(30))
+    for one in (clear, against):
+        (found,) = units_needed([one])
+        near, far = sorted((abs(one.low), abs(one.high)))
+        assert found == (needed(one.value), needed(far), needed(near)) and found.low < found.units < found.high
+    assert units_needed([clear]) == units_needed([against])
+    (found,) = units_needed([unclear])
+    assert unclear.low < 0 < unclear.high
+    assert found == (needed(unclear.value), needed(max(-unclear.low, unclear.high)), None)
+
+
+def test_units_needed_hold_the_truth() -> None:
+    random = np.random.default_rng(5)
+    found = units_needed(effect_sizes(random.normal(0.5, 1, (300, 12)), np.ones(12)))
+    truth = math.ceil(TTestPower().solve_power(0.5, power=0.8, alpha=0.05))
+    held = [one.low <= truth <= (math.inf if one.high is None else one.high) for one in found if one.low is not None]
+    assert len(held) == 300 and 0.92 <= np.mean(held) <= 0.98
+
+
+def test_sparse_differences_have_an_effect_without_an_interval() -> None:
+    (sparse,) = effect_sizes([1.0, 2, 1, 0, 0, 0, 0, 0, 0, 0], np.ones(10))
+    assert sparse.value > 0 and math.isnan(sparse.low) and sparse.note == "no interval: only 3 of 10 conversations differ"
+    assert units_needed([sparse])[0][1:] == (None, None) and units_needed([sparse])[0].units
 
 
 @pytest.mark.parametrize("units", [6, 11, 40])
@@ -86,8 +122,9 @@ def test_a_detectable_difference_needs_as_many_units_as_there_are(units: int) ->
     rest = np.random.default_rng(0).normal(0, 1, units) * lengths
     rest -= rest.sum() / lengths.sum() * lengths
     (least,) = detectable_differences(rest, lengths)
-    assert units_needed([rest + 1.0001 * least.value * lengths, rest + 0.9 * least.value * lengths], lengths)[0] == units
-    assert units_needed(rest + 0.9 * least.value * lengths, lengths)[0] > units  # type: ignore[operator]
+    some = effect_sizes([rest + 1.0001 * least.value * lengths, rest + 0.9 * least.value * lengths], lengths)
+    enough, more = (one.units for one in units_needed(some))
+    assert enough == units and more is not None and more > units
 
 
 def test_margins_are_two_one_sided_tests() -> None:
@@ -97,10 +134,35 @@ def test_margins_are_two_one_sided_tests() -> None:
     verdicts = set()
     for margin in np.linspace(0.05, 2, 30):
         p = ttost_paired(one, two, -margin, margin)[0]
-        verdict = within_margin(difference, float(margin))
-        assert (verdict == "inside") == (p < 0.025)
+        verdict = within_margin(_compared(difference), float(margin))
+        assert verdict == (p < 0.025)
         verdicts.add(verdict)
-    assert verdicts == {"inside", "open"}
+    assert verdicts == {True, False}
+
+
+def _compared(one: Estimate, carried: float = 0.1) -> estimate.Tested:
+    return estimate.Tested(one.value, one.low, one.high, one.units, one.method, carried=carried)
+
+
+def test_a_margin_says_nothing_without_an_interval_or_where_one_unit_decides() -> None:
+    inside = Estimate(0.0, -0.01, 0.01, 30, "")
+    assert within_margin(_compared(inside), 0.02) is True and within_margin(_compared(inside, 0.31), 0.02) is False
+    assert within_margin(_compared(inside), 0.01) is False and within_margin(_compared(inside), None) is None
+    identical, sparse = paired_tests([np.zeros(20), np.where(np.arange(20) < 4, 0.001, 0.0)], np.ones(20), 0)
+    assert within_margin(identical, 0.02) is None and within_margin(sparse, 0.02) is None
+    assert identical.note.startswith("no difference in any of 20 conversations: at 95 %, fewer than 13.9 % of")
+    assert sparse.note.startswith("no interval: only 4 of 20 conversations differ")
+
+
+def test_equivalence_at_the_margin_is_rarely_claimed() -> None:
+    """Differences with a long tail, on average as large as the margin: a draw without the largest looks too alike."""
+    random = np.random.default_rng(0)
+    every = random.lognormal(0, 1.3, 50)
+    found = paired_tests(every[random.integers(0, 50, (600, 10))], np.ones(10), 0)
+    margin = float(every.mean())
+    loose = np.mean([one.low > -margin and one.high < margin for one in found])
+    strict = np.mean([within_margin(one, margin) is True for one in found])
+    assert loose > 0.09 and strict < 0.06
 
 
 def test_too_few_or_alike() -> None:

@@ -91,9 +91,10 @@ def test_notes() -> None:
     assert moving_note(7, 20, 0.0156, "topic") == "differences in 7 of 20 topics; p cannot fall below 0.016, so not reach 0.01"
     assert units_note(1, "topic") == "no interval: 1 topic, 5 are needed"
     assert units_note(9, "turn") == "unstable: 9 turns only" and units_note(10, "turn") == ""
-    assert moving_note(8, 20, 0.0078, "conversation") == ""
+    assert moving_note(8, 16, 0.0078, "conversation") == ""
     assert moving_note(5, 20, 0.0625, "conversation") == (
-        "differences in 5 of 20 conversations; p cannot fall below 0.062, so not reach 0.05"
+        "no interval: only 5 of 20 conversations differ; p cannot fall below 0.062, so not reach 0.05"
     )
+    assert moving_note(5, 10, 0.0625, "conversation").startswith("differences in 5 of 10 conversations; p cannot")
     assert moving_note(0, 0, 1.0, "conversation") == ""
     assert joined("", "a", "", "b") == "a; b" and counted(1, "turn") == "1 turn"

@@ -23,7 +23,7 @@ from robustcs.statistics.families import holm_family
 from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
-from robustcs.statistics.sign_flip import paired_tests, without_few
+from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
 from robustcs.studies.augment.judged import Estimated
@@ -163,7 +163,6 @@ def augment(
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
         sums = units.sums(difference)
         tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
-        tests = tuple(without_few(test, units.kind) for test in tests)
         corrected, t_p = holm_family(tests).p, cluster_t_test(sums, units.sizes)
         for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((

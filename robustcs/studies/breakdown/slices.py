@@ -16,7 +16,7 @@ from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import share_estimates
-from robustcs.statistics.sign_flip import paired_tests, without_few
+from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _losses(masks: tuple[list[str], np.ndarray], loss: np.ndarray, units: Units,
     sums = units.sums(inside * loss)
     own = paired_tests(sums, units.sums(inside), seed, units.kind)
     whole = paired_tests(sums, units.sizes, seed, units.kind)
-    return [(one, without_few(all_, units.kind)) for one, all_ in zip(own, whole, strict=True)]
+    return list(zip(own, whole, strict=True))
 
 
 def _cuts(scores: Formulations, thresholds: Sequence[Threshold]) -> Any:

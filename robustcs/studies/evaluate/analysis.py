@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR
 from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
 from robustcs.statistics.families import Family, holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 #: The level at which pairs are told apart.
 ALPHA = 0.05
+NEEDED = ("units_needed", "units_needed_low", "units_needed_high")
 
 MEASURES = table(
     "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
@@ -53,7 +54,9 @@ PAIRS = table(
     number("detectable_low", "95 %: how roughly that is known, as it rests on the same units"), number("detectable_high"),
     count("units_needed", "units that find a true difference as large as this one with 80 % power at .05; null: none would",
           "needed"),
-    flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
+    count("units_needed_low", "95 %, from the interval of the effect; null where that has none"),
+    count("units_needed_high", "null: no upper limit, as that interval includes 0, or no interval"),
+    EQUIVALENT,
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 TURNS = table("turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), text("metric"), score("value"))
@@ -139,7 +142,7 @@ def evaluate(
     found, tried = found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
     return Evaluation(
         units.stated(evaluated),
-        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean", "units_needed": "Int64"}),
+        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean", **dict.fromkeys(NEEDED, "Int64")}),
         slice_means(scores, bounded, slicings, units, seed), found,
         TURNS.frame(turns), families, baseline, margin, tried,
     )  # fmt: skip
@@ -163,15 +166,15 @@ def _pairs(
     family = holm_family(tests)
     effects = effect_sizes(sums, units.sizes, units.kind)
     found = detectable_differences(sums, units.sizes, units.kind)
-    needed = units_needed(sums, units.sizes)
+    needed = units_needed(effects)
     rows = []
     for (first, second), test, corrected, effect, least, many in zip(
         compared, tests, family.p.tolist(), effects, found, needed, strict=True
     ):
-        equivalent = None if margin is None else within_margin(test, margin) == "inside"
         rows.append((
             first, second, metric, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
-            effect.value, effect.low, effect.high, least.value, least.low, least.high, many, equivalent, test.note,
+            effect.value, effect.low, effect.high, least.value, least.low, least.high, *many,
+            within_margin(test, margin), test.note,
         ))  # fmt: skip
     return rows, family
 

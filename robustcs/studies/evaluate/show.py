@@ -12,6 +12,7 @@ from robustcs.documents.slices import SCORES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval, tested_p
 from robustcs.result import text
+from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted
 
@@ -125,22 +126,39 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
         (spec.field("p"), chance("p", float(rows["p_floor"].min()))),
         (spec.field("p_corrected"), chance("p_corrected", family.floor)),
         (spec.field("effect"), lambda row: number(row.effect, 2)),
-        spec.field("detectable").called("finds", "80 % power"), spec.field("units_needed").called("needs", "80 % power"),
+        spec.field("detectable").called("finds", "80 % power"),
+        (spec.field("units_needed").called("needs", "80 % power"), _needed),
     ]  # fmt: skip
     note = (
         f"First minus {result.baseline or 'second'}. Interval and p are of one comparison;"
         f" {family.describe()}. Effect: the mean difference in standard deviations of"
         f" {result.evaluated.unit}s. In 80 % of trials such a design finds a true difference"
-        f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s."
+        f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s"
+        " (95 % interval; ≥: it has no upper limit)."
     )
     if result.margin is not None:
         columns.append("equivalent")
-        note += f" Within margin: the whole interval lies inside ±{result.margin:g}; “no” does not say that it is larger."
+        note += (
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
+            f" than {100 * EVEN:.0f} % of the spread; “no” does not say that the difference is larger."
+        )
     notes = [f"{row.first} and {row.second}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
         result, "pairs", f"{measure_label(metric)}: which systems differ{of}?", columns, " ".join([note, *notes]), rows=rows,
         slug=f"pairs-{metric}",
     )  # fmt: skip
+
+
+def _needed(row: Any) -> str:
+    """``16 (8–90)``; ``16 (≥ 8)`` without an upper limit; – where nothing is needed or known."""
+    import pandas as pd
+
+    if pd.isna(row.units_needed):
+        return "–"
+    if pd.isna(row.units_needed_low):
+        return f"{row.units_needed:,}"
+    high = "" if pd.isna(row.units_needed_high) else f"{row.units_needed_high:,}"
+    return f"{row.units_needed:,} " + (f"({row.units_needed_low:,}–{high})" if high else f"(≥ {row.units_needed_low:,})")
 
 
 def _figure(result: Evaluation) -> Figure:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.result import Field, difference, flag, number, p_value, text
-from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.result import Field, difference, number, p_value, text
+from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.means import cluster_t_test
@@ -34,7 +34,7 @@ def tests_of(of: str) -> tuple[Field, ...]:
         EXACT,
         number("effect", "standardised mean drop over units"),
         difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
-        flag("equivalent", "does the 95 % interval lie inside ± the margin? null without one", "within margin"),
+        EQUIVALENT,
         text("note", "what must be known beside the numbers"),
     )  # fmt: skip
 
@@ -61,7 +61,7 @@ def drops_of(
                 "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
                 "p": test.p, "t_p": t_p, "ci_low": test.low, "ci_high": test.high, "p_floor": test.floor, "exact": test.exact,
                 "effect": effect.value, "detectable": least.value,
-                "equivalent": None if margin is None else within_margin(test, margin) == "inside", "note": test.note,
+                "equivalent": within_margin(test, margin), "note": test.note,
             },
             test,
         )

@@ -15,6 +15,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, p_value, percent, percent_interval, score, signed
 from robustcs.project.plan import plan_table
 from robustcs.result import Field, count, difference, share, text
+from robustcs.statistics.effect import EVEN
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
@@ -108,8 +109,8 @@ def _drops(result: Robustness, metric: str) -> Table:
     if result.margin is not None:
         columns.append("equivalent")
         note += (
-            f" Within margin: the whole interval lies inside ±{result.margin:g}, so there is no drop larger than that; “no”"
-            " does not say that it is larger."
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
+            f" than {100 * EVEN:.0f} % of the spread, so there is no drop larger than that; “no” does not say more."
         )
     said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(

@@ -14,7 +14,7 @@ from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
 from robustcs.similarity.rouge import rouge
 from robustcs.statistics.choice import best_choice, expected_best
-from robustcs.statistics.draws import draws_needed, sampling_error
+from robustcs.statistics.draws import NORMAL, draws_needed, sampled_mean, sampling_error
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
@@ -28,14 +28,14 @@ WITHIN = 0.01
 #: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}
 
-_MEAN = "95 %, cluster-robust t over whole units"
+_MEAN = "95 %, for other units with these samples: cluster-robust t"
 _NOTE = text("note", "what must be known beside the numbers")
 _CUT = (text("rewriter", header="Rewriter"), text("metric", header="Measure"))
 
 SAMPLES = table(
     "samples", "A rewriter that varies: how alike are its samples, in words and in what they find?",
     text("rewriter", header="Rewriter"), count("texts", "samples with texts: the most of a turn; 0 where one is known"),
-    count("turns", "turns with two texts or more"), count("differing", "of them, those whose texts differ"),
+    count("turns", "turns with two texts or more"), count("differing", "of them, those whose texts are not all the same"),
     share("differ", "differing of turns"), share("differ_low", "95 %: Wilson's interval with whole units"),
     share("differ_high"),
     number("wording", "ROUGE-1 F, stemmed: mean over every two texts of a turn, then over turns", "ROUGE-1 F"),
@@ -47,15 +47,18 @@ SAMPLES = table(
 SCORES = table(
     "sample_scores", "The scores of a rewriter's samples, and what a choice among them would give.",
     *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which stands where one is needed"),
-    score("mean", "over all samples"), number("mean_low", f"for other units: {_MEAN}"), number("mean_high"),
+    score("mean", "over all samples"),
+    number("mean_low", "95 %, for other units and other samples: two-way random effects, Satterthwaite's t"),
+    number("mean_high"),
     score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
     score("worst", "mean of the lowest score of every turn: worst of all samples"),
     score("best", "mean of the highest score of every turn: best of all samples"),
     difference("gain", "best − highest: what one could gain by choosing in every turn", "headroom"),
     number("gain_low", _MEAN), number("gain_high"),
     score("by_chance", "gain expected if the samples were exchanged at random in every turn", "chance"),
-    number("half", "half the 95 % interval of the mean of one sample for other draws on the same turns"),
-    number("half_low", "95 %: how roughly that is known"), number("half_high"),
+    number("half", "half the 95 % interval of the mean of one sample for other samples on the same turns, Student's t"),
+    number("half_low", "95 %: 1.96 standard deviations of the mean of one sample, which are known as roughly as this"),
+    number("half_high"),
     number("within", "what the average of several samples may move by"),
     count("needed", "samples whose average moves by no more than within"), count("needed_low"), count("needed_high"),
     _NOTE,
@@ -201,16 +204,16 @@ def _told(**estimates: Estimate) -> str:
 
 
 def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None, within: float, seed: int) -> tuple[Any, ...]:
-    (mean,) = mean_estimates(units.sums(values.mean(axis=1)), units.sizes, units.kind, bounds)
+    mean = sampled_mean(values, units, bounds)
     of_samples = values.mean(axis=0)
     choice = best_choice(values.T, units, seed)
-    half = sampling_error(values, units)
-    needed = [draws_needed(limit, within) for limit in (half.value, half.low, half.high)]
+    half, spread = sampling_error(values, units)
+    needed = [draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)]
     return (
         values.shape[1], len(values), float(of_samples[0]), mean.value, mean.low, mean.high, float(of_samples.min()),
         float(of_samples.max()), float(values.min(axis=1).mean()), choice.chosen, choice.gain.value, choice.gain.low,
-        choice.gain.high, choice.by_chance, half.value, half.low, half.high, within, *needed,
-        _told(mean=mean, headroom=choice.gain, draw=half),
+        choice.gain.high, choice.by_chance, half, NORMAL * spread.low, NORMAL * spread.high, within, *needed,
+        _told(mean=mean, headroom=choice.gain, draw=spread),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from robustcs.documents.order import figures_first
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
+from robustcs.project.requirements import sampled
 from robustcs.project.workspace import Workspace
 from robustcs.studies.samples.ask import ask
 from robustcs.studies.samples.findings import samples_findings
@@ -27,6 +28,7 @@ def _part(project: Project) -> Project:
     needs(varies, "no-samples", "no rewriter has several samples", "name several runs, or texts with several samples")
     part = only(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
     part = replace(part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"})
+    sampled(Workspace(part))  # a file of texts may hold several samples: only its turns tell
     return replace(part, metrics=measures(project, of_answers=False))
 
 

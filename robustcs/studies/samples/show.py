@@ -66,11 +66,11 @@ def _consistency(result: Samples) -> Table:
     if frame["texts"].any():
         note += (
             " Texts differ: of the turns with two texts or more, those whose texts are not all the same. ROUGE-1 F: of every"
-            " two texts of a turn (1: the same words)."
+            " two texts of a turn (1: the same words, whatever their order, form, case and punctuation)."
         )
     if frame["runs"].any():
         note += " RBO: rank-biased overlap of every two rankings of a turn (p = 0.9; 1: the same ranking)."
-    note += f" 95 %: for other {_kind(result)}s of this kind."
+    note += f" 95 %: for other {_kind(result)}s with these samples."
     said = noted((row.rewriter, row.note) for row in frame.itertuples())
     return result_table(result, "samples", "How alike are the samples of a rewriter?", columns, note + said)
 
@@ -99,9 +99,11 @@ def _scores(result: Samples) -> Table:
         (count("needed", header="samples"), _needed),
     ]
     note = (
-        f"All samples: their mean and its interval for other {_kind(result)}s. ±: how far the mean of one sample moves with the"
-        " draw alone (95 %, on the same turns), and how roughly that is known. Samples: how many an average needs to move"
-        f" by no more than ±{within:g} (--within); more of them do not narrow the interval for other {_kind(result)}s."
+        f"All samples: their mean and its 95 % interval for other {_kind(result)}s and other samples. ±: half the 95 % interval"
+        " of the mean of one sample for other samples on the same turns (Student's t). The 95 % beside it: where 1.96 standard"
+        " deviations of that mean lie, which few samples show only roughly. Samples: how"
+        f" many an average needs to move by no more than ±{within:g} (--within); more of them do not narrow what other"
+        f" {_kind(result)}s add."
     )
     said = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
     caption = "How far does a score depend on the draw?"
@@ -136,7 +138,8 @@ def _choice(result: Samples) -> Table:
         "Worst, best of all: mean of the lowest and of the highest score of every turn. A sample: lowest and highest mean of a"
         " whole sample. Gain: best of all minus the highest mean, for whoever could choose in every turn. The highest of"
         " several scores is a maximum over noise, so chance: the gain if the samples were exchanged at random in every turn,"
-        " and no sample were better than another. --table best_of_n has fewer samples to choose from."
+        f" and no sample were better than another. 95 %: for other {_kind(result)}s with these samples. --table best_of_n has"
+        " fewer samples to choose from."
     )
     return result_table(
         result, "sample_scores", "What would choosing the best sample give?", columns, note,
@@ -170,7 +173,7 @@ def _variance(result: Samples) -> Table:
 
 
 def _moving(result: Samples, rewriter: str) -> Cards:
-    """The turns whose samples differ most: in score, else in ranking, else in words."""
+    """The turns whose samples differ most: in score, else in ranking, else in their texts."""
     import pandas as pd
 
     part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
@@ -178,14 +181,17 @@ def _moving(result: Samples, rewriter: str) -> Cards:
     if scored:
         metric = headline_measure(part["metric"])
         part = part[part["metric"] == metric]
-        part = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
-        what = measure_label(metric)
+        moving = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
+        what, of = f"samples differ in {measure_label(metric)}", "that are scored"
+    elif part["ranking"].notna().any():
+        part = part[part["ranking"].notna()]
+        moving = part[part["ranking"] < 1].sort_values("ranking", kind="stable")
+        what, of = "samples differ in ranking", "that all samples answer"
     else:
-        by = "ranking" if part["ranking"].notna().any() else "wording"
-        part = part[part[by] < 1].sort_values(by, kind="stable")
-        what = "ranking" if by == "ranking" else "wording"
+        moving = part[part["texts"] > 1].sort_values("wording", kind="stable")
+        what, of = "texts differ", "with two texts or more"
     cards = []
-    for row in part.head(SHOWN).itertuples():
+    for row in moving.head(SHOWN).itertuples():
         title = str(row.turn)
         if scored:
             title += f" · {written(row.low, 3)} to {written(row.high, 3)}"
@@ -193,11 +199,9 @@ def _moving(result: Samples, rewriter: str) -> Cards:
         alike = [("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
         told = ", ".join(f"{name} {written(value, 3)}" for name, value in alike if not pd.isna(value))
         cards.append(Card(title, (*fields, *([("Alike", told)] if told else []))))
-    many = (
-        f"{len(part)} of {counted(result.sample_turns[result.sample_turns['rewriter'] == rewriter]['turn'].nunique(), 'turn')}"
-    )
-    shown = f"; the first {SHOWN} are shown" if len(part) > SHOWN else ""
-    return Cards(f"moving-{rewriter}", f"Turns of {rewriter} whose samples differ in {what} ({many}{shown})", tuple(cards))
+    many = f"{len(moving)} of {counted(len(part), 'turn')} {of}"
+    shown = f"; the first {SHOWN} are shown" if len(moving) > SHOWN else ""
+    return Cards(f"moving-{rewriter}", f"Turns of {rewriter} whose {what} ({many}{shown})", tuple(cards))
 
 
 def _figure(result: Samples) -> Figure:
@@ -210,8 +214,8 @@ def _figure(result: Samples) -> Figure:
     turns = counted(most, "turn") if fewest == most else f"{fewest:,} to {counted(most, 'turn')}"
     return Figure(
         "best_of_n",
-        f"Mean over {turns} of the best and of the worst of n samples, with 95 % intervals"
-        f" for other {_kind(result)}s of this kind: what a perfect choice would gain, and what an unlucky one would lose.",
+        f"Mean over {turns} of the best and of the worst of n samples, with 95 % intervals for other {_kind(result)}s with"
+        " these samples: what a perfect choice would gain, and what an unlucky one would lose.",
         f"Worst and best of n samples. {'; '.join(said)}.",
         lambda: draw(result),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from robustcs.documents.document import Cards, Figure, Table
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.units import units_of
 from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples, wording_of
 from robustcs.studies.samples.findings import samples_findings
 from robustcs.studies.samples.show import draw, show
 
 TURNS = [f"{conversation}_{turn}" for conversation in range(1, 9) for turn in range(1, 6)]
+UNITS = units_of(TURNS)
 SCORES = np.random.default_rng(5).choice([0.0, 0.25, 0.5, 1.0], (len(TURNS), 4))
 BEES = "what do bees eat"
 MOVING = ("2_1", "4_1", "6_1", "8_1")
@@ -54,8 +58,10 @@ def test_scores_of_samples() -> None:
     assert (row.worst, row.best) == (SCORES.min(axis=1).mean(), SCORES.max(axis=1).mean())
     assert row.gain == pytest.approx(row.best - row.highest) and row.gain_low < row.gain < row.gain_high
     assert row.gain == pytest.approx(row.by_chance, abs=0.06)
-    assert row.half == pytest.approx(1.96 * math.sqrt(SCORES.var(axis=1, ddof=1).mean() / 40), rel=1e-4)
-    assert row.needed == math.ceil((row.half / 0.05) ** 2) and row.needed_low <= row.needed <= row.needed_high
+    (alone,) = mean_estimates(UNITS.sums(SCORES.mean(axis=1)), UNITS.sizes, bounds=(0.0, 1.0))
+    assert row.mean_low < alone.low < alone.high < row.mean_high
+    assert row.half >= 3.182 * of_samples.std(ddof=1) * (1 - 1e-4) and row.half_low < row.half < row.half_high
+    assert row.needed_high == math.ceil((row.half_high / 0.05) ** 2) and row.needed_low <= row.needed <= row.needed_high
     best = result.best_of_n
     assert list(best["n"]) == [1, 2, 3, 4]
     assert best["best"].iloc[0] == pytest.approx(row["mean"]) == pytest.approx(best["worst"].iloc[0])
@@ -126,6 +132,50 @@ def test_captions_count_the_turns_that_are_scored() -> None:
     result = compare_samples(some[1:], EVALUATED)
     (figure,) = (block for block in show(result) if isinstance(block, Figure))
     assert figure.caption.startswith("Mean over 30 turns of") and result.evaluated.turns == 30
+
+
+def test_whole_samples_that_differ_widen_every_interval_of_the_mean() -> None:
+    apart = compared(np.clip(SCORES + np.array([0.3, 0.1, -0.1, -0.3]), 0, 1)).sample_scores.iloc[0]
+    same = compared().sample_scores.iloc[0]
+    assert apart.mean_high - apart.mean_low > 1.2 * (same.mean_high - same.mean_low) and apart.half > 1.5 * same.half
+
+
+def test_one_definition_of_texts_that_differ() -> None:
+    """Case, punctuation and the order of words make another text, with which ROUGE-1 F stays 1."""
+    texts = {turn: [BEES, f"{BEES.capitalize()}?" if turn in MOVING else BEES] for turn in TURNS[:30]}
+    texts |= {turn: [BEES] for turn in TURNS[30:]}
+    result = compare_samples([Sampled("llm", texts, {}, [], {}, 0)], Evaluated(EvaluationPolicy(), "texts", 40, 0))
+    moving = [turn for turn in MOVING if turn in TURNS[:30]]
+    row = result.samples.iloc[0]
+    assert (row.differing, row.turns, row.wording) == (3, 30, 1.0) and len(moving) == 3
+    (cards,) = (block for block in show(result) if isinstance(block, Cards))
+    assert cards.caption == "Turns of llm whose texts differ (3 of 30 turns with two texts or more)"
+    assert [card.title for card in cards.cards] == moving
+    assert set(result.sample_turns.loc[result.sample_turns["texts"] > 1, "turn"]) == set(moving)
+
+
+def test_turns_that_differ_name_what_they_are_counted_among() -> None:
+    rankings = {turn: 1.0 if place < 30 else 0.5 for place, turn in enumerate(TURNS[:35])}
+    for scores, title in (
+        ({"P_1": np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)}, "samples differ in P@1 (20 of 40 turns that are scored"),
+        ({}, "samples differ in ranking (5 of 35 turns that all samples answer)"),
+    ):
+        some = Sampled("llm", TEXTS, scores, TURNS if scores else [], rankings, 2)
+        cards = [block for block in show(compare_samples([some], EVALUATED)) if isinstance(block, Cards)][0]
+        assert cards.caption.startswith(f"Turns of llm whose {title}")
+
+
+def test_the_finding_is_that_of_the_tables() -> None:
+    frames = compared()
+    scores = frames.sample_scores.assign(
+        mean=0.5, mean_low=0.41, mean_high=0.62, half=0.123, gain=0.25, by_chance=0.2, samples=4
+    )
+    samples = frames.samples.assign(differ=0.25, turns=36, differ_low=0.1, differ_high=0.5)
+    assert finding(replace(frames, sample_scores=scores, samples=samples)) == (
+        "llm varies: its texts differ on 25.0 % of 36 turns, 95 % interval 10–50; its mean NDCG@3 over 4 samples is 0.500 (95 %"
+        " interval 0.41 to 0.62 for other conversations and other samples); on these turns the 95 % interval of the mean of one"
+        " sample is ±0.123; choosing the best of 4 in every turn would gain 0.250 over the best sample (0.200 by chance).",
+    )
 
 
 def test_one_turn_tells_nothing_of_whole_samples() -> None:
