@@ -14,7 +14,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, sparse_note
 from robustcs.statistics.sign_flip import limits, paired_tests
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,8 @@ def completed_intervals(
     """Lower and upper limits, float64[C] each, of C differences Σy / Σn.
 
     ``sums``: y float64[D, C, K], a sum for each of D draws, differences and units. ``sizes``: n float64[K], turns of every
-    unit. NaN where no interval can be given: below six units, as without draws. Seeded; all differences share their subsets.
+    unit. NaN where no interval can be given: below six units, or where too few units differ in half of the draws, as without
+    draws. Seeded; all differences share their subsets.
     """
     drawn, counts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     draws, differences, units = drawn.shape
@@ -42,7 +43,8 @@ def completed_intervals(
     for place, test in zip(np.flatnonzero(~moved), paired_tests(drawn[0, ~moved], counts, seed), strict=True):
         low[place], high[place] = test.low, test.high
     place = math.floor((1 - confidence) * (draws * SUBSETS + 1) / 2 + 1e-9)
-    open_ = np.flatnonzero(moved)
+    moving = np.median((np.abs(drawn) > 1e-12).sum(axis=2), axis=0)
+    open_ = np.flatnonzero(moved & np.array([not sparse_note(int(some), units, "unit") for some in moving], dtype=bool))
     step = max(1, _CELLS // (draws * SUBSETS))
     for start in range(0, len(open_), step):
         some = open_[start : start + step]

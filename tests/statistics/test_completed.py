@@ -51,6 +51,16 @@ def test_it_holds_a_planted_difference() -> None:
     assert 0.9 <= np.mean(inside) <= 0.99
 
 
+def test_too_few_units_that_differ_give_no_interval() -> None:
+    """Nine of 20 units differ in every draw, or ten; and nine in most of the draws."""
+    rng = np.random.default_rng(4)
+    sums = np.zeros((21, 3, 20))
+    sums[:, 0, :9], sums[:, 1, :10], sums[:, 2, :9] = (rng.normal(1, 1, (21, some)) for some in (9, 10, 9))
+    sums[:10, 2, 9:12] = 1.0
+    low, high = completed_intervals(sums, np.ones(20), 0)
+    assert np.isnan(low).tolist() == np.isnan(high).tolist() == [True, False, True]
+
+
 def test_below_six_units_there_is_no_interval() -> None:
     sums = np.random.default_rng(3).normal(size=(20, 1, 5))
     assert np.isnan(completed_intervals(sums, np.ones(5), 0)).all()
