@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,17 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
+from robustcs.documents.document import Table
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
-from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+from robustcs.studies.evaluate.analysis import NEEDED, Evaluation, evaluate
+from robustcs.studies.evaluate.show import show
 
 
-def make(scores: dict[str, list[float]], turns: list[str], **settings: Any) -> Evaluation:
-    frames = {name: pd.DataFrame({"m": values}, index=pd.Index(turns, name="turn")) for name, values in scores.items()}
+def make(scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any) -> Evaluation:
+    frames = {name: pd.DataFrame({metric: values}, index=pd.Index(turns, name="turn")) for name, values in scores.items()}
     evaluated = Evaluated(EvaluationPolicy(), "scores", len(turns), 0)
-    return evaluate(frames, {"m": False}, units_of(turns), evaluated, **settings)
+    return evaluate(frames, {metric: False}, units_of(turns), evaluated, **settings)
 
 
 def drawn(systems: int, conversations: int, length: int, seed: int = 1) -> tuple[dict[str, list[float]], list[str]]:
@@ -111,12 +114,53 @@ def test_equivalence_is_the_interval_inside_the_margin() -> None:
     for margin in (0.02, 0.3, 5.0):
         result = make(scores, turns, margin=margin)
         for row in result.pairs.itertuples():
-            assert row.equivalent == (-margin < row.ci_low and row.ci_high < margin)
-    assert result.pairs["equivalent"].all()
+            if {row.first, row.second} == {"s0", "copy"}:
+                # the two turns of a conversation cancel out: nothing differs, and nothing is claimed
+                assert pd.isna(row.equivalent) and row.note.startswith("no difference in any of 12 conversations")
+                continue
+            sums = np.subtract(scores[str(row.first)], scores[str(row.second)]).reshape(12, 2).sum(axis=1)
+            squares = (sums - sums.mean()) ** 2
+            inside = -margin < row.ci_low and row.ci_high < margin
+            assert row.equivalent == (inside and squares.max() / squares.sum() <= 0.3)
+    assert result.pairs["equivalent"].any()
     assert make(scores, turns).pairs["equivalent"].isna().all()
     for wrong in (0.0, -0.1, float("nan"), float("inf")):
         with pytest.raises(UsageError, match="margin"):
             make(scores, turns, margin=wrong)
+
+
+def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
+    scores, turns = drawn(2, 12, 1)
+    scores = {
+        "s0": scores["s0"],
+        "same": scores["s0"],
+        "few": [value + (place < 4) for place, value in enumerate(scores["s0"])],
+    }
+    found = make(scores, [f"{turn}_1" for turn in range(12)], "ndcg_cut_3", margin=2.0)
+    rows = {(row.first, row.second): row for row in found.pairs.itertuples()}
+    same, few = rows["s0", "same"], rows["s0", "few"]
+    assert pd.isna(same.equivalent) and same.note.startswith("no difference in any of 12 turns")
+    assert pd.isna(few.equivalent) and np.isnan(few.ci_low) and few.p == 0.125
+    assert few.note.startswith("no interval: only 4 of 12 turns differ")
+    assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
+    table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
+    text = " ".join(map(str, table.rows))
+    assert f"'{few.units_needed}'" in text and "s0 and few: no interval: only 4 of 12 turns differ" in table.note
+    assert "no turn carries more than 30 % of the spread" in table.note
+
+
+@pytest.mark.parametrize(
+    ("needed", "text"),
+    [((16, 8, 90), "16 (8–90)"), ((1600, 8, None), "1,600 (≥ 8)"), ((16, None, None), "16"), ((None, None, None), "–")],
+)
+def test_units_needed_are_shown_with_their_interval(needed: tuple[int | None, ...], text: str) -> None:
+    scores, turns = drawn(2, 12, 2)
+    found = make(scores, turns, "ndcg_cut_3")
+    columns = {name: pd.array([value], dtype="Int64") for name, value in zip(NEEDED, needed, strict=True)}
+    found = replace(found, pairs=found.pairs.assign(**columns))
+    table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
+    assert f"'{text}'" in str(table.rows)
+    assert "needs so many conversations (95 % interval; ≥: it has no upper limit)" in table.note
 
 
 def test_few_conversations_make_the_turn_the_unit_and_say_so() -> None:

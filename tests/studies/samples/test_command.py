@@ -13,6 +13,7 @@ from robustcs.cli.main import run
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import write_config
+from robustcs.studies.samples.question import QUESTIONS
 from tests.conftest import Command
 
 PEOPLE = " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))
@@ -32,6 +33,10 @@ def test_the_rewrites_of_llm4cs(shared_data: Path, capfd: pytest.CaptureFixture[
     assert (row["texts"], row["turns"], row["differing"]) == (5, 479, 232)
     assert round(100 * row["differ"]) == 48 and row["differ_low"] < row["differ"] < row["differ_high"]
     assert 0.9 < row["wording"] < 1
+    assert run(["samples", "--rewrites", f"qr={texts}"]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "232 of 479 48.4 %" in out
+    assert "Turns of qr whose texts differ (232 of 479 turns with two texts or more; the first 5 are shown)" in out
 
 
 def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp_path: Path) -> None:
@@ -113,6 +118,18 @@ def test_only_rewriters_have_samples_in_the_project_file(tmp_path: Path) -> None
     assert [one.path for one in part.samples] == [tmp_path / "b.tsv"]
     path.write_text("[formulations.qr]\nrun = []\n")
     assert read_project(path).formulations["qr"].run is None
+
+
+def test_the_report_asks_only_where_there_are_samples(demo: Path, tmp_path: Path) -> None:
+    (question,) = QUESTIONS
+    project = read_project(demo / "robustcs.toml")
+    assert any(part.rewrites for part in project.formulations.values() if part.role == "qr")
+    with pytest.raises(robustcs.errors.UsageError, match="no rewriter has several samples"):
+        question.part(project)
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text(json.dumps({"sample_id": "1_1", "predicted_rewrite": ["a", "b"]}) + "\n")
+    (tmp_path / "robustcs.toml").write_text('[formulations.qr]\nrewrites = "texts.jsonl"\n')
+    assert list(question.part(read_project(tmp_path / "robustcs.toml")).formulations) == ["qr"]
 
 
 def test_init_knows_samples_by_their_names(demo: Path, tmp_path: Path) -> None:
