@@ -9,6 +9,7 @@ import pytest
 
 from bench import coverage
 from bench import coverage_cells as cells
+from bench import coverage_sparse as sparse
 from bench.pages import between
 
 #: Kind of estimate → lowest and highest share of covered trials, over all rows of the kind.
@@ -120,3 +121,30 @@ def test_a_part_alone_replaces_only_its_rows() -> None:
     assert [task[:3] for task in coverage.tasks(100, ["judges"])][:3] == [
         ("judges", "LLMJudge topics", k) for k in (10, 20, 25)
     ]
+
+
+def test_sparse_pairs_have_sound_intervals_or_none(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of CAsT 2020 alone, no power; the whole table stands in docs/statistics.md."""
+    monkeypatch.setattr(sparse, "PLANNED", 0)
+    units, trial = sparse.sparse_trial(shared_data, "CAsT 2020")
+    found = {("CAsT 2020", 20): cells.run_trials([trial], units, 20, 60, seed=1)}
+    counts = merged(found["CAsT 2020", 20])
+    for cell in sparse.NAMES:
+        every, ruled = counts[f"sparse, {cell}, any"], counts.get(f"sparse, {cell}, rule", np.zeros(8))
+        assert every[7] == ruled[7] and ruled[1] == ruled[6] <= every[6]
+        if ruled[1] > 100:
+            assert ruled[0] / ruled[1] >= 0.9
+        assert ruled[3] / max(ruled[5], 1) <= 0.07
+    assert counts["sparse, above 50 %, rule"][1] > 500
+    lines = sparse.sparse_table(found)
+    assert len(lines) == 2 + len(sparse.NAMES) and lines[-1].startswith("| above 50 % | ")
+
+
+def test_samples_are_covered_with_an_effect_of_the_seed(shared_data: Path) -> None:
+    units, (trial,) = coverage.trials_of(shared_data, "samples", "CAsT 2020")
+    found = {("CAsT 2020", 8): cells.run_trials([trial], units, 8, 100, seed=1)}
+    kinds = merged(found["CAsT 2020", 8])
+    assert len(kinds) == len(sparse.SAMPLES) * len(sparse.SEED_EFFECTS) * 3
+    for kind, (covers, intervals, *_) in kinds.items():
+        assert intervals == 200 and covers / intervals >= 0.9, kind
+    assert len(sparse.samples_table(found)) == 2 + 4

@@ -21,6 +21,7 @@ from robustcs.statistics.effect import check_margin, detectable_differences, eff
 from robustcs.statistics.families import Family, holm_family
 from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.slices import FOUND_SLICES, SLICES, found_slices, slice_means
@@ -159,7 +160,8 @@ def _pairs(
 ) -> tuple[list[tuple[Any, ...]], Family]:
     """The rows of the pairs of a measure, and their family; ``by_unit``: sums of scores, float[systems, units]."""
     place = {name: index for index, name in enumerate(names)}
-    sums = np.array([by_unit[place[first]] - by_unit[place[second]] for first, second in compared])
+    # sums that are equal may differ in their last bits
+    sums = np.round([by_unit[place[first]] - by_unit[place[second]] for first, second in compared], DECIMALS)
     if not compared:
         return [], holm_family(())
     tests = paired_tests(sums, units.sizes, seed, units.kind)
