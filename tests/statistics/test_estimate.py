@@ -12,6 +12,7 @@ from robustcs.statistics.estimate import (
 from robustcs.statistics.estimate import (
     alike_note,
     carried_note,
+    carried_share,
     counted,
     floor_note,
     joined,
@@ -65,14 +66,12 @@ def test_units_that_are_alike_are_named() -> None:
 def test_one_unit_carries_the_spread_only_above_half_of_it() -> None:
     # 9 / (9 + 9) is half of it
     half = [3.0, *[1.0] * 9]
-    assert carried_note(half, 10, "topic") == ""
-    assert carried_note([-3.1, *half[1:]], 10, "topic") == (
-        "one topic carries 52 % of the spread: the interval may be too narrow"
-    )
-    assert carried_note([-3.1, *half[1:]], 9, "topic") == "" and carried_note([0.0] * 10, 10, "topic") == ""
-    assert carried_note([], 10, "topic") == ""
+    assert carried_share(half) == 0.5 and carried_note(0.5, 10, "topic") == ""
+    more = carried_share([-3.1, *half[1:]])
+    assert carried_note(more, 10, "topic") == "one topic carries 52 % of the spread: the interval may be too narrow"
+    assert carried_note(more, 9, "topic") == "" and carried_share([0.0] * 10) == carried_share([]) == 0
     # 81 / (81 + 9)
-    assert carried_note([9.0, *[1.0] * 9], 10, "turn").startswith("one turn carries 90 % of the spread")
+    assert carried_note(carried_share([9.0, *[1.0] * 9]), 10, "turn").startswith("one turn carries 90 % of the spread")
 
 
 def test_a_floor_names_the_first_level_that_it_cannot_reach() -> None:
@@ -88,7 +87,7 @@ def test_notes() -> None:
     assert (
         moving_note(0, 20, 1.0, "topic") == "no difference in any of 20 topics: at 95 %, fewer than 13.9 % of topics have one"
     )
-    assert moving_note(7, 20, 0.0156, "topic") == "differences in 7 of 20 topics; p cannot fall below 0.016, so not reach 0.01"
+    assert moving_note(7, 14, 0.0156, "topic") == "differences in 7 of 14 topics; p cannot fall below 0.016, so not reach 0.01"
     assert units_note(1, "topic") == "no interval: 1 topic, 5 are needed"
     assert units_note(9, "turn") == "unstable: 9 turns only" and units_note(10, "turn") == ""
     assert moving_note(8, 16, 0.0078, "conversation") == ""

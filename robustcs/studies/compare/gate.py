@@ -23,7 +23,7 @@ from robustcs.policy import Unit
 from robustcs.statistics.completed import completed_intervals
 from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import max_t
-from robustcs.statistics.sign_flip import DRAWS, LEAST_MOVING, Subsets, paired_tests, without_few
+from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
 from robustcs.studies.compare.conditions import Condition
 from robustcs.wording import counted
@@ -157,12 +157,9 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
     if filled:
         ends = [completed_intervals(own[:, None], size, seed) for own, size in zip(sums, at.sizes, strict=True)]
         low, high = (np.array([end[side][0] for end in ends]) for side in (0, 1))
-        differ = (np.abs(sums) >= ROUNDING).any(axis=1).sum(axis=1)
-        low, high = np.where(differ < LEAST_MOVING, math.nan, (low, high))
-        notes = [f"no interval: fewer than {LEAST_MOVING} {at.units.kind}s differ"] * len(cases)
+        notes = [f"no interval: too few {at.units.kind}s differ"] * len(cases)
     else:
-        found = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
-        tests = [without_few(test, at.units.kind) for test in found]
+        tests = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
         low, high = (np.array([getattr(test, side) for test in tests]) for side in ("low", "high"))
         notes = [test.note for test in tests]
     moving = (shifted != 0).any(axis=1).sum(axis=1)

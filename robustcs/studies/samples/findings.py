@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, percent, percent_interval
+from robustcs.documents.words import measure_label, number, number_interval, percent, percent_interval
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
 
@@ -27,9 +27,13 @@ def _about(result: Samples, row: Any) -> list[str]:
         metric = headline_measure(frame["metric"])
         [one] = frame[frame["metric"] == metric].itertuples()
         label = measure_label(metric)
+        mean = f"The mean {label} of {row.rewriter} over {counted(one.samples, 'sample')} is {number(one.mean, 3)}"
+        if not math.isnan(one.mean_low):
+            limits, unit = number_interval(one.mean_low, one.mean_high), result.evaluated.unit
+            mean += f" (95% CI {limits} for other {unit}s and other samples)"
         if not math.isnan(one.half):
-            mean = f"The mean {label} of {row.rewriter} over all samples is {number(one.mean, 3)}"
-            sentences.append(f"{mean}; that of one sample varies by ±{number(one.half, 3)} with the draw alone.")
+            mean += f"; that of one sample has a 95% CI of ±{number(one.half, 3)} for other samples on these turns"
+        sentences.append(f"{mean}.")
         sentences.append(
             f"Choosing the best of {one.samples} samples in every turn would gain {number(one.gain, 3)} {label} over the best"
             f" sample; {number(one.by_chance, 3)} is expected by chance."
