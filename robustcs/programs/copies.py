@@ -1,11 +1,8 @@
-"""Several copies of a program asked at the same time, and what they leave open asked again."""
+"""How a program is asked: by several copies at the same time, and again for what they leave open."""
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +19,7 @@ class Asking:
     retries
         How often a request without an answer, or with ``error``, is asked again. One whose answer the caller refuses is not.
     timeout
-        Seconds without any line after which a copy is ended.
+        Seconds without a useful answer after which a copy is ended.
     """
 
     command: str
@@ -40,9 +37,7 @@ def ask_copies(
     what: str = "asking",
     track: Track = lambda items, what, total: items,
 ) -> Replies:
-    """As :func:`robustcs.programs.runner.ask_program`, of several copies and with further tries.
-
-    Whatever ends it, such as Ctrl-C, ends all copies with what they started, and what they had answered is kept.
+    """As :func:`robustcs.programs.runner.ask_program`, with further tries.
 
     Raises :class:`UsageError` where the program cannot be started, or ends badly without a single answer.
     """
@@ -51,7 +46,9 @@ def ask_copies(
     failure: UsageError | None = None
     for _ in range(1 + asking.retries):
         try:
-            replies = _round(asking, left, keep, accept, what, track)
+            replies = ask_program(
+                asking.command, left, keep, accept=accept, what=what, timeout=asking.timeout, track=track, copies=asking.copies
+            )
         except UsageError as error:
             if error.slug != "program-failed":
                 raise
@@ -72,65 +69,3 @@ def ask_copies(
 def _open(key: str, replies: Replies) -> bool:
     """Is a request worth another try?"""
     return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
-
-
-def _round(
-    asking: Asking,
-    requests: Sequence[Mapping[str, Any]],
-    keep: Callable[[Mapping[str, dict[str, Any]]], None],
-    accept: Callable[[dict[str, Any]], bool],
-    what: str,
-    track: Track,
-) -> Replies:
-    """Ask every request once."""
-    parts = [part for start in range(asking.copies) if (part := requests[start :: asking.copies])]
-    answered: queue.Queue[None] = queue.Queue()
-    stop, one_at_a_time = threading.Event(), threading.Lock()
-
-    def kept(answers: Mapping[str, dict[str, Any]]) -> None:
-        with one_at_a_time:
-            keep(answers)
-
-    def counted(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-        for item in items:
-            answered.put(None)
-            yield item
-
-    def ask(part: Sequence[Mapping[str, Any]]) -> Replies:
-        return ask_program(asking.command, part, kept, accept=accept, timeout=asking.timeout, track=counted, stop=stop)
-
-    with ThreadPoolExecutor(max(len(parts), 1)) as pool:
-        asked = [pool.submit(ask, part) for part in parts]
-        try:
-            for _ in track(_seen(answered, asked), what, len(requests)):
-                pass
-        finally:
-            stop.set()
-    return _joined(asked)
-
-
-def _seen(answered: queue.Queue[None], asked: Sequence[Future[Replies]]) -> Iterator[None]:
-    """One item for every answer, until all copies have ended."""
-    while True:
-        ended = all(one.done() for one in asked)
-        try:
-            yield answered.get(timeout=0.05)
-        except queue.Empty:
-            if ended:
-                return
-
-
-def _joined(asked: Sequence[Future[Replies]]) -> Replies:
-    """What all copies said. Raises what the first of them raised, where no other answered anything."""
-    errors = [error for one in asked if (error := one.exception())]
-    for error in errors:
-        if not isinstance(error, UsageError) or len(errors) == len(asked):
-            raise error
-    total = Replies(complaint=errors[0].found if errors and isinstance(errors[0], UsageError) else "")
-    for one in asked:
-        if one.exception():
-            continue
-        said = one.result()
-        total.take(said)
-        total.complaint = total.complaint or said.complaint
-    return total

@@ -7,35 +7,39 @@ order, each with the ``id`` that it answers. What else it needs to say goes to s
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import queue
+import selectors
 import shlex
-import signal
 import subprocess
-import tempfile
-import threading
 import time
+import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.files import parse_json, sha256
+from robustcs.inputs.files import half_character, parse_json, sha256
+from robustcs.programs.processes import end, start
 
 #: Shows progress over an iterable: (items, what is being done, how many) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
-#: Seconds without any line after which a program counts as stuck.
+#: Seconds without a useful answer after which a program counts as stuck.
 TIMEOUT = 600.0
-#: Bytes of one answer; lines of no use that are borne beside as many as there are requests.
+#: Bytes of one answer; lines of no use in a row that are borne beside as many as there are requests.
 _LONGEST, _USELESS = 1 << 20, 1000
-#: Seconds after which it is looked whether to stop.
-_LOOKS = 0.2
-#: Answers that are kept at a time: an interruption loses no more than these.
+#: Bytes that are read or written at a time, and those that an ended program may leave in a pipe.
+_CHUNK = 1 << 16
+_LARGEST_PIPE = 1 << 20
+#: Seconds after which it is looked whether a program has ended or is stuck.
+_LOOKS = 0.05
+#: Seconds that a program has to end once it has answered everything, and its output to end once the program has.
+_GRACE = 5.0
+#: Answers that are kept at a time, where nothing ends the asking.
 _BATCH = 16
+_BLANK = "is blank"
 
 
 @dataclass
@@ -50,6 +54,8 @@ class Replies:
         Id → its answer, of those among them that have one.
     repeated, foreign, unreadable
         Lines that answer what was answered, what nobody asked, and lines that are no JSON object with an ``id``.
+    useless
+        What is wrong with lines that are no answer, blank ones included → the first of them.
     complaint
         How the program ended, where it did not end well; empty otherwise.
     """
@@ -60,15 +66,17 @@ class Replies:
     repeated: int = 0
     foreign: int = 0
     unreadable: int = 0
+    useless: dict[str, str] = field(default_factory=dict)
     complaint: str = ""
 
     def take(self, other: Replies) -> None:
-        """Add what was said elsewhere: its answers and its counts of lines; how it ended is the caller's to weigh."""
+        """Add what was said elsewhere: its answers and its useless lines; how it ended is the caller's to weigh."""
         self.answers |= other.answers
         self.refused |= other.refused
         self.repeated += other.repeated
         self.foreign += other.foreign
         self.unreadable += other.unreadable
+        self.useless = other.useless | self.useless
 
 
 def program_identity(command: str) -> str:
@@ -101,183 +109,212 @@ def ask_program(
     what: str = "asking",
     timeout: float = TIMEOUT,
     track: Track = lambda items, what, total: items,
-    stop: threading.Event | None = None,
+    copies: int = 1,
 ) -> Replies:
     """Ask ``command`` every request (each has an ``id`` of its own) and return what it answered.
 
     keep
-        Gets usable answers by id, some at a time, so that they outlast whatever happens next.
+        Gets usable answers by id, some at a time. Whatever ends the asking, such as Ctrl-C, it gets all that were given.
     accept
         Is an answer what was asked for? One that is not counts as failed.
     timeout
-        Seconds without any line after which the program is ended, and what it has not answered counts as failed.
-    stop
-        Set from another thread, it ends the program.
+        Seconds without a useful answer after which the program is ended, and what it has not answered counts as failed.
+        An answer is useful if it is the first to one of the requests, so that no program runs for longer than ``timeout`` times
+        the number of its requests, and a few seconds.
+    copies
+        How many of it work at the same time, each on a part of the requests. All end with everything that they started.
 
     Raises :class:`UsageError` where the program cannot be started, or ends badly without a single answer.
     """
-    words = words_of(command)
-    if not requests:
-        return Replies()
-    open_ = {str(request["id"]) for request in requests}
-    replies, fresh = Replies(), dict[str, dict[str, Any]]()
-    with tempfile.TemporaryFile() as complaints, _started(command, words, complaints) as process:
-        lines = _talk(process, requests)
+    words, token, fresh = words_of(command), uuid.uuid4().hex, dict[str, dict[str, Any]]()
+    asked: list[_Copy] = []
+    with selectors.DefaultSelector() as selector:
         try:
-            for _ in track(_read(process, lines, open_, replies, fresh, accept, timeout, stop), what, len(requests)):
+            for place in range(min(copies, len(requests))):
+                mark = f"{token}.{place}"
+                process = start(command, words, (token, mark))
+                asked.append(_Copy(process, mark, requests[place::copies], accept, fresh, selector))
+            for _ in track(_listen(asked, selector, timeout), what, len(requests)):
                 if len(fresh) >= _BATCH:
                     keep(fresh)
                     fresh.clear()
         finally:
-            keep(fresh)
-        if not open_ - replies.answers.keys() and not replies.complaint:
-            # it has said all that was asked for; how it ends is its own affair
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=5)
-        if stop is not None and stop.is_set():
-            replies.complaint = replies.complaint or "was stopped"
-        replies.complaint = replies.complaint or _ending(process)
-        said = _last_line(complaints)
-    replies.failed = len(open_ - replies.answers.keys())
-    if replies.complaint and said:
-        replies.complaint += f": {said}"
-    if not replies.answers and replies.complaint:
-        raise UsageError("program-failed", f"--with {command} {replies.complaint}", "try it with one line of docs/programs.md")
-    return replies
+            try:
+                end([one.process for one in asked if not one.over], token)
+                for one in asked:
+                    one.finish()
+            finally:
+                keep(fresh)
+    if asked and all(one.replies.complaint and not one.replies.answers for one in asked):
+        found = f"--with {command} {asked[0].replies.complaint}"
+        raise UsageError("program-failed", found, "robustcs try-program tells what is wrong with it")
+    total = Replies()
+    for one in asked:
+        total.take(one.replies)
+        total.complaint = total.complaint or one.replies.complaint
+    total.failed = len({str(request["id"]) for request in requests} - total.answers.keys())
+    return total
 
 
-@contextlib.contextmanager
-def _started(command: str, words: Sequence[str], complaints: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """The running program; whatever happens, neither it nor what it started is left behind."""
-    try:
-        process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True
-        )  # fmt: skip
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("no-such-program", f"--with {command}: cannot be started ({reason})", "check its name") from None
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):
-                stream.close()  # type: ignore[union-attr]
+def _listen(copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float) -> Iterator[None]:
+    """Talk to the copies until all are over; one item for every request that is answered, or refused."""
+    while running := [copy for copy in copies if not copy.over]:
+        ready = selector.select(_LOOKS)
+        yield from (None for key, _ in ready for _ in range(key.data()))
+        for copy in running:
+            if copy.ends(timeout):
+                end([copy.process], copy.token)
+                yield from (None for _ in range(copy.finish()))
 
 
-def _talk(process: subprocess.Popen[bytes], requests: Sequence[Mapping[str, Any]]) -> queue.Queue[bytes | None]:
-    """Write all requests and read all lines, each in a thread of its own, so that neither side waits for the other."""
-    lines: queue.Queue[bytes | None] = queue.Queue(maxsize=1024)
+class _Copy:
+    """A running program: what it is still to be told, and what it said."""
 
-    def write() -> None:
-        assert process.stdin is not None
-        # a program that closes its stdin or ends has said how much it wants to hear
-        with contextlib.suppress(OSError, ValueError):
-            for request in requests:
-                process.stdin.write((json.dumps(request, ensure_ascii=True) + "\n").encode())
-                process.stdin.flush()
-            process.stdin.close()
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        token: str,
+        requests: Sequence[Mapping[str, Any]],
+        accept: Callable[[dict[str, Any]], bool],
+        fresh: dict[str, dict[str, Any]],
+        selector: selectors.BaseSelector,
+    ):
+        assert process.stdin and process.stdout and process.stderr
+        self.process, self.token, self.over, self.replies = process, token, False, Replies()
+        self._in, self._out, self._err = process.stdin, process.stdout, process.stderr
+        self._asked = {str(request["id"]) for request in requests}
+        self._accept, self._fresh, self._selector = accept, fresh, selector
+        self._requests = (f"{json.dumps(request)}\n".encode() for request in requests)
+        self._unsent = self._unread = self._complaints = b""
+        self._lines = deque[bytes]()
+        self._useful = time.monotonic()  # when the last useful answer came
+        self._in_vain = 0  # useless lines since then
+        self._settled: float | None = None  # since when it has answered everything, ended, or closed its stdout
+        selector.register(self._in, selectors.EVENT_WRITE, self._tell)
+        selector.register(self._out, selectors.EVENT_READ, self._hear)
+        selector.register(self._err, selectors.EVENT_READ, self._overhear)
 
-    def read() -> None:
-        assert process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):
-            while line := process.stdout.readline(_LONGEST):
-                lines.put(line)
-        lines.put(None)
-
-    for task in (write, read):
-        threading.Thread(target=task, daemon=True).start()
-    return lines
-
-
-def _read(
-    process: subprocess.Popen[bytes],
-    lines: queue.Queue[bytes | None],
-    asked: set[str],
-    replies: Replies,
-    fresh: dict[str, dict[str, Any]],
-    accept: Callable[[dict[str, Any]], bool],
-    timeout: float,
-    stop: threading.Event | None,
-) -> Iterator[str]:
-    """Sort the lines into ``replies`` and ``fresh``; yields an id for every request that is answered, or refused."""
-    refused = replies.refused
-    while len(replies.answers) + len(refused) < len(asked):
+    def _tell(self) -> int:
+        """Write as much of the requests as the program takes, and close its stdin after the last."""
+        while len(self._unsent) < _CHUNK and (line := next(self._requests, b"")):
+            self._unsent += line
         try:
-            line = _next(lines, timeout, stop)
-        except queue.Empty:
-            replies.complaint = f"said nothing for {timeout:g} seconds"
-            return
-        if line is None:
-            return
-        answer = _parsed(line)
-        if answer is None:
-            replies.unreadable += bool(line.strip())
-        elif (key := str(answer["id"])) not in asked:
-            replies.foreign += 1
-        elif key in replies.answers or key in refused:
-            replies.repeated += 1
-        elif "error" in answer or not accept(answer):
-            refused[key] = answer
-            yield key
-        else:
-            replies.answers[key] = fresh[key] = answer
-            yield key
-        if replies.unreadable + replies.foreign + replies.repeated > _USELESS + len(asked):
-            replies.complaint = "says what nobody asked for, without end"
-            return
-    # what it says after the last answer is counted as far as it is there
-    with contextlib.suppress(queue.Empty):
-        while (line := lines.get(timeout=0.2)) is not None:
-            answer = _parsed(line)
-            if answer is None:
-                replies.unreadable += bool(line.strip())
+            sent = self._in.write(self._unsent) if self._unsent else -1
+        except OSError:
+            sent = -1  # a program that closes its stdin or ends has said how much it wants to hear
+        if sent == -1:
+            self._leave(self._in)
+        self._unsent = self._unsent[sent or 0 :]
+        return 0
+
+    def _hear(self) -> int:
+        """Read what is on stdout; the number of requests that it answers."""
+        chunk = self._read(self._out)
+        # its last line may have no end; and until they are sorted, lines lie where an interruption does not lose them
+        *lines, self._unread = (self._unread + (b"\n" if self._out.closed and self._unread else chunk)).split(b"\n")
+        self._lines.extend(lines)
+        if len(self._unread) > _LONGEST:
+            self._unread = b"\xff"  # in no UTF-8: whatever follows on this line, it stays unreadable
+        return self._sort()
+
+    def _overhear(self) -> int:
+        """Read what is on stderr, whose last line may be told."""
+        self._complaints = (self._complaints + self._read(self._err))[-4096:]
+        return 0
+
+    def _read(self, stream: IO[bytes]) -> bytes:
+        """Return what can be read at once; the stream is closed at its end."""
+        chunk = stream.read(_CHUNK)
+        if chunk == b"":
+            self._leave(stream)
+        return chunk or b""  # None where there is nothing yet
+
+    def _leave(self, stream: IO[bytes]) -> None:
+        if not stream.closed:
+            self._selector.unregister(stream)
+            stream.close()
+
+    def _sort(self) -> int:
+        """Sort the lines into the replies; the number of requests that they answer."""
+        count, replies = 0, self.replies
+        while self._lines:
+            answer = _parsed(self._lines[0])
+            if isinstance(answer, str):
+                replies.unreadable += answer != _BLANK
+                why = answer
+            elif (key := str(answer["id"])) not in self._asked:
+                replies.foreign += 1
+                why = "has an id that no request has"
+            elif key in replies.answers or key in replies.refused:
+                replies.repeated += 1
+                why = "answers a request a second time"
             else:
-                known = str(answer["id"]) in asked
-                replies.repeated, replies.foreign = replies.repeated + known, replies.foreign + (not known)
-            if replies.unreadable + replies.foreign + replies.repeated > _USELESS + len(asked):
-                return
+                if "error" in answer or not self._accept(answer):
+                    replies.refused[key] = answer
+                else:
+                    self._fresh[key] = replies.answers[key] = answer
+                self._useful, self._in_vain, why = time.monotonic(), 0, ""
+                count += 1
+            if why:
+                self._in_vain += 1
+                replies.useless.setdefault(why, printable(self._lines[0]))
+            self._lines.popleft()
+        return count
+
+    def ends(self, timeout: float) -> bool:
+        """Is nothing more to be had from the program? The replies say what went wrong, if anything."""
+        now, code, replies = time.monotonic(), self.process.poll(), self.replies
+        answered = len(replies.answers) + len(replies.refused) == len(self._asked)
+        if self._settled is None and (answered or self._out.closed or code is not None):
+            self._settled = now
+        over = code is not None and (answered or self._out.closed)
+        over = over or (self._settled is not None and now > self._settled + _GRACE)
+        if over and code:
+            replies.complaint = f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+        elif over and code is None and not answered:
+            replies.complaint = "closed its stdout, but did not end"
+        elif over and not answered and not self._out.closed:
+            replies.complaint = "ended, but a process that it started kept its stdout open"
+        elif not answered and self._in_vain > _USELESS + len(self._asked):
+            replies.complaint = "printed lines that answer no request, without end"
+        elif not answered and now > self._useful + timeout:
+            replies.complaint = f"gave no useful answer for {timeout:g} seconds"
+        return over or bool(replies.complaint)
+
+    def finish(self) -> int:
+        """Take what the ended program left in its pipes; the number of requests that it answers."""
+        if self.over:
+            return 0
+        self.over, count = True, self._sort()
+        for stream, take in ((self._out, self._hear), (self._err, self._overhear)):
+            for _ in range(_LARGEST_PIPE // _CHUNK):
+                count += 0 if stream.closed else take()
+        for stream in (self._in, self._out, self._err):
+            self._leave(stream)
+        lines = [line for line in self._complaints.splitlines() if line.strip()]
+        if self.replies.complaint and lines:
+            self.replies.complaint += f": {printable(lines[-1])}"
+        return count
 
 
-def _next(lines: queue.Queue[bytes | None], timeout: float, stop: threading.Event | None) -> bytes | None:
-    """The next line, None at the end or once ``stop`` is set. Raises :class:`queue.Empty` after ``timeout`` seconds."""
-    if stop is None:
-        return lines.get(timeout=timeout)
-    end = time.monotonic() + timeout
-    while not stop.is_set():
-        left = end - time.monotonic()
-        try:
-            return lines.get(timeout=max(0.0, min(left, _LOOKS)))
-        except queue.Empty:
-            if left <= _LOOKS:
-                raise
-    return None
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> dict[str, Any] | str:
+    """Return the answer on a line, or what is wrong with the line."""
+    if not line.strip():
+        return _BLANK
     try:
-        answer = parse_json(line.decode("utf-8"))
+        text = line.decode("utf-8")
+        answer = parse_json(text)
     except ValueError:
-        return None
-    usable = isinstance(answer, dict) and isinstance(answer.get("id"), str | int) and not isinstance(answer["id"], bool)
-    return answer if usable else None
+        return "is not JSON in UTF-8, or longer than 1 MiB"
+    if half_character(text) is not None:
+        return "has half a character (a lone surrogate)"
+    if not isinstance(answer, dict):
+        return "is JSON, but no object"
+    if not isinstance(answer.get("id"), str | int) or isinstance(answer["id"], bool):
+        return "has no id that is text or a whole number"
+    return answer
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
-    """How the program ended, where that was not well."""
-    try:
-        code = process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        return ""
-    if code < 0:
-        return f"was ended by signal {-code}"
-    return f"ended with exit status {code}" if code else ""
-
-
-def _last_line(complaints: IO[bytes]) -> str:
-    """The last line that the program wrote to stderr, without anything that a terminal would act on."""
-    complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - 4096))
-    lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
-    return "".join(letter if letter.isprintable() else " " for letter in lines[-1])[:300].strip() if lines else ""
+def printable(line: bytes) -> str:
+    """Return the beginning of what a program wrote, without anything that a terminal would act on."""
+    return "".join(letter if letter.isprintable() else " " for letter in line[:2000].decode("utf-8", "replace"))[:300].strip()

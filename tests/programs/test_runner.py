@@ -81,7 +81,7 @@ def test_ends_badly_after_some_answers(tmp_path: Path) -> None:
 
 def test_ends_badly_without_any(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"ended with exit status 1: ZeroDivisionError: division by zero; try it with one line"
+        UsageError, match=r"ended with exit status 1: ZeroDivisionError: division by zero; robustcs try-program tells"
     ):
         asked(tmp_path, "1 / 0")
     with pytest.raises(UsageError, match="was ended by signal 9"):
@@ -102,7 +102,7 @@ time.sleep(60)
     start = time.monotonic()
     replies = asked(tmp_path, body, timeout=1)
     assert time.monotonic() - start < 20
-    assert (replies.failed, replies.complaint) == (4, "said nothing for 1 seconds")
+    assert (replies.failed, replies.complaint) == (4, "gave no useful answer for 1 seconds")
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and _lives(replies.answers["r0"]["pid"]):
         time.sleep(0.05)
@@ -117,7 +117,7 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_program_that_talks_without_end(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="says what nobody asked for, without end"):
+    with pytest.raises(UsageError, match="printed lines that answer no request, without end"):
         asked(tmp_path, "while True: print('noise')")
 
 

@@ -1,0 +1,83 @@
+"""Processes of the programs of a user: how they start, and how they end with everything that they started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from robustcs.errors import UsageError
+
+#: The variable of the environment by which a process is found whose parent has ended and which left the session.
+_TOKENS = "ROBUSTCS_PROGRAM"
+#: Seconds for killed processes to be gone.
+_PATIENCE = 2.0
+
+
+def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start the program without a shell, in a session of its own; its pipes do not block.
+
+    Raises :class:`UsageError` where it cannot be started.
+    """
+    marks = ",".join([*filter(None, [os.environ.get(_TOKENS)]), *tokens])
+    try:
+        process = subprocess.Popen(
+            words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            env={**os.environ, _TOKENS: marks},
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError("no-such-program", f"--with {command}: cannot be started ({reason})", "check its name") from None
+    for stream in (process.stdin, process.stdout, process.stderr):
+        os.set_blocking(stream.fileno(), False)  # type: ignore[union-attr]
+    return process
+
+
+def end(processes: Collection[subprocess.Popen[bytes]], token: str) -> None:
+    """Kill the processes and everything that they started, where Linux tells what that is; else their process groups."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        family = _family({one.pid for one in processes if one.returncode is None}, {one.pid for one in processes}, token)
+        for kill, pids in ((os.killpg, {one.pid for one in processes}), (os.kill, family)):
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    kill(pid, signal.SIGKILL)
+        if not family or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    for one in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            one.wait(_PATIENCE)
+
+
+def _family(running: set[int], sessions: set[int], token: str) -> set[int]:
+    """Return the living processes that are ``running``, have a session or the token of theirs, or descend from such."""
+    found, parents = set(running), dict[int, int]()
+    with contextlib.suppress(OSError):  # a system without /proc
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit():
+                continue
+            with contextlib.suppress(OSError, ValueError):  # it has ended, or belongs to somebody else
+                state, parent, _, session = (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:4]
+                if state in b"ZX":
+                    continue
+                pid = int(folder.name)
+                parents[pid] = int(parent)
+                if int(session) in sessions or token in _tokens(folder):
+                    found.add(pid)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found & parents.keys()
+
+
+def _tokens(folder: Path) -> list[str]:
+    """Return the tokens that a process inherited."""
+    for variable in (folder / "environ").read_bytes().split(b"\0"):
+        name, _, value = variable.partition(b"=")
+        if name == _TOKENS.encode():
+            return value.decode("ascii", "replace").split(",")
+    return []
