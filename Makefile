@@ -1,5 +1,6 @@
 # make demo   report on the demo collection, into reports/demo
 # make test   the whole test suite
+# make test-long  the tests that take minutes, which make test leaves out
 # make docs   the docs as a site, into site, its links followed
 # make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
 # make check  lint, types and tests, as .ci/run does
@@ -20,7 +21,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-dep
 INSTALL := $(PIP) --no-build-isolation
 LOCKED := $(INSTALL) --require-hashes
 
-.PHONY: demo test docs fuzz check lint bench audit lock clean
+.PHONY: demo test test-long docs fuzz check lint bench audit lock clean
 
 # one date, so that the committed report changes only when its contents do
 demo: $(VENV)/core
@@ -28,6 +29,9 @@ demo: $(VENV)/core
 
 test: $(VENV)/dev $(VENV)/optional
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-long: $(VENV)/dev $(VENV)/optional
+	$(BIN)/python -m pytest -n auto -m long
 
 docs: $(VENV)/docs
 	$(BIN)/python docs/website.py

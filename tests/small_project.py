@@ -209,6 +209,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "compare": ("robustcs.toml robustcs.toml",),
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
+    "try-program": (),
     "check": ("", f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),
 }  # fmt: skip
 

@@ -10,10 +10,11 @@ import click
 from robustcs.cli.frame import study_command
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 
-#: Commands that are no study: name → what they do, and under which question. Each is a function of its name in a module of
-#: :mod:`robustcs.cli`.
+#: Commands that are no study: name → what they do, and under which question. Each is a function of its name (with _ for -) in a
+#: module of :mod:`robustcs.cli`.
 _OTHERS = {
     "init": ("Write a robustcs.toml from the files in a folder.", START),
+    "try-program": ("Check a program for --with on three requests.", START),
     "report": ("All analyses that the inputs allow, in one folder.", TOGETHER),
     "demo": ("The report on the demo collection.", TOGETHER),
 }
@@ -36,7 +37,8 @@ class Commands(click.Group):
             if study.name == name:
                 return study_command(study)
         if name in _OTHERS:
-            command: click.Command = getattr(import_module(f"robustcs.cli.{name}"), name)
+            module = name.replace("-", "_")
+            command: click.Command = getattr(import_module(f"robustcs.cli.{module}"), module)
             return command
         return None
 

@@ -43,24 +43,18 @@ def ask_copies(
     """
     total = Replies()
     left = list(requests)
-    failure: UsageError | None = None
     for _ in range(1 + asking.retries):
-        try:
-            replies = ask_program(
-                asking.command, left, keep, accept=accept, what=what, timeout=asking.timeout, track=track, copies=asking.copies
-            )
-        except UsageError as error:
-            if error.slug != "program-failed":
-                raise
-            failure = error
-            continue
+        replies = ask_program(
+            asking.command, left, keep, accept=accept, what=what, timeout=asking.timeout, track=track, copies=asking.copies
+        )
         total.take(replies)
         total.complaint = replies.complaint or total.complaint
         left = [one for one in left if _open(str(one["id"]), total)]
         if not left:
             break
-    if failure and not (total.answers or total.refused):
-        raise failure
+    if total.complaint and not (total.answers or total.refused):
+        found, advice = f"--with {asking.command} {total.complaint}", "robustcs try-program tells what is wrong with it"
+        raise UsageError("program-failed", found, advice)
     total.failed = len({str(request["id"]) for request in requests} - total.answers.keys())
     total.refused = {key: answer for key, answer in total.refused.items() if key not in total.answers}
     return total

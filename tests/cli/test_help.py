@@ -73,7 +73,7 @@ def test_the_list_of_commands(in_demo: Command) -> None:
     for study in STUDIES:
         section = out.partition(f"\n{study.theme}\n")[2].partition("\n\n")[0]
         assert f"  {study.name} " in section
-    assert re.findall(r"^  ([a-z]+) +[A-Z]", out.partition(THEMES[0])[2], re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^  ([a-z-]+) +[A-Z]", out.partition(THEMES[0])[2], re.MULTILINE) == list(COMMANDS)
     assert "Exit codes: 0 done, 1 a gate failed" in out
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.programs import runner
 from robustcs.programs.runner import Replies, ask_program, program_identity
 
 HEAD = """
@@ -80,12 +81,9 @@ def test_ends_badly_after_some_answers(tmp_path: Path) -> None:
 
 
 def test_ends_badly_without_any(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"ended with exit status 1: ZeroDivisionError: division by zero; robustcs try-program tells"
-    ):
-        asked(tmp_path, "1 / 0")
-    with pytest.raises(UsageError, match="was ended by signal 9"):
-        asked(tmp_path, "import os; os.kill(os.getpid(), 9)")
+    replies = asked(tmp_path, "1 / 0")
+    assert (replies.failed, replies.complaint) == (5, "ended with exit status 1: ZeroDivisionError: division by zero")
+    assert asked(tmp_path, "import os; os.kill(os.getpid(), 9)").complaint == "was ended by signal 9"
 
 
 def test_a_quiet_end_leaves_all_failed(tmp_path: Path) -> None:
@@ -117,8 +115,57 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_program_that_talks_without_end(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="printed lines that answer no request, without end"):
-        asked(tmp_path, "while True: print('noise')")
+    said = asked(tmp_path, "while True: print('noise')")
+    assert said.complaint == "printed lines that answer no request, without end" and said.failed == 5
+
+
+@pytest.mark.parametrize(
+    "noise",
+    ["print(flush=True)", "say(id='r0')", "say(id='nobody')", "print('…')", "sys.stdout.write('x'); sys.stdout.flush()"],
+)
+def test_only_a_useful_answer_defers_the_end(tmp_path: Path, noise: str) -> None:
+    body = f"say(id='r0')\nfor _ in range(600): {noise}; time.sleep(0.02)"
+    start = time.monotonic()
+    replies = asked(tmp_path, body, timeout=0.5)
+    assert time.monotonic() - start < 8
+    assert (list(replies.answers), replies.failed) == (["r0"], 4)
+    assert replies.complaint == "gave no useful answer for 0.5 seconds"
+
+
+def test_slow_answers_that_are_useful_do(tmp_path: Path) -> None:
+    # longer than the timeout in all
+    replies = asked(tmp_path, "for r in lines: time.sleep(0.6); say(id=r['id'])", timeout=1.5)
+    assert (len(replies.answers), replies.complaint) == (5, "")
+
+
+_CHILD = "import subprocess; child = subprocess.Popen(['sleep', '60'], {}); say(id='r0', pid=child.pid)"
+
+
+@pytest.mark.parametrize("how", ["start_new_session=True", "process_group=0", "start_new_session=True, env={}"])
+@pytest.mark.parametrize("after", ["", "time.sleep(60)"])
+def test_no_child_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, after: str) -> None:
+    if "env" in how and not after:
+        pytest.skip("a child without parent, session and environment cannot be found")
+    monkeypatch.setattr(runner, "_GRACE", 0.3)
+    # without more to do the program ends at once, and the child holds its stdout
+    start = time.monotonic()
+    replies = asked(tmp_path, f"{_CHILD.format(how)}\n{after}", timeout=1)
+    assert time.monotonic() - start < 10
+    kept = "gave no useful answer for 1 seconds" if after else "ended, but a process that it started kept its stdout open"
+    assert (replies.failed, replies.complaint) == (4, kept)
+    assert not _lives(replies.answers["r0"]["pid"])
+
+
+def test_a_line_without_end_or_too_long(tmp_path: Path) -> None:
+    body = """
+sys.stdout.write(json.dumps({'id': 'r0', 'text': 'x' * (1 << 21)}) + '\\n')
+say(id='r1', text='x' * (1 << 19))
+say(id='r3', text='\\ud800')
+sys.stdout.write('{"id": "r2"}'); sys.stdout.flush()
+"""
+    replies = asked(tmp_path, body)
+    assert (sorted(replies.answers), replies.failed, replies.unreadable) == (["r1", "r2"], 3, 2)
+    assert list(replies.useless) == ["is not JSON in UTF-8, or longer than 1 MiB", "has half a character (a lone surrogate)"]
 
 
 def test_answers_outlast_an_interruption(tmp_path: Path) -> None:

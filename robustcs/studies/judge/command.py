@@ -276,7 +276,7 @@ COMMAND = Command(
         click.Option(["--retries"], type=click.IntRange(0, 100), default=2, show_default=True, metavar="N",
                      help="Ask again so often what it did not answer."),
         click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
-                     help="End a program that says nothing for so long."),
+                     help="Stop the program after SECONDS without a useful answer."),
     ),
     run=_run,
 )  # fmt: skip

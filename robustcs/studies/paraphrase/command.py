@@ -99,7 +99,7 @@ COMMAND = Command(
                      help="How a model finds several paraphrases."),
         *device_options("auto", 16),
         click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
-                     help="End a program that says nothing for so long."),
+                     help="Stop the program after SECONDS without a useful answer."),
         click.Option(["--separator"], default=" ||| ", show_default=True, metavar="TEXT",
                      help="Between the turns of a conversation, for models."),
         click.Option(["--prompt"], multiple=True, metavar="STAGE=TEMPLATE",

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from robustcs.programs.copies import Asking, ask_copies
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import TIMEOUT, Track, ask_program, program_identity
+from robustcs.programs.runner import TIMEOUT, Track, program_identity
 from robustcs.retrieval.generation import Decoding, generator
 from robustcs.retrieval.rewriting import SEPARATOR
 from robustcs.studies.paraphrase.stages import Made, Request
@@ -35,21 +36,20 @@ class Program:
         found: dict[str, Any] = self.store.get(maker, contents)
         known = len(found)
         lines = [{"id": key, "turn": asked[key].turn, **contents[key]} for key in asked if key not in found]
-        replies = ask_program(
-            self.command, lines,
-            lambda answers: self.store.put(maker, {key: _texts(answer) for key, answer in answers.items()}, contents),
-            accept=lambda answer: bool(_texts(answer)), what=_doing(requests, len(lines)), timeout=self.timeout,
-            track=self.track,
+        replies = ask_copies(
+            Asking(self.command, timeout=self.timeout), lines,
+            lambda answers: self.store.put(maker, {key: texts_of(answer) for key, answer in answers.items()}, contents),
+            accept=lambda answer: bool(texts_of(answer)), what=_doing(requests, len(lines)), track=self.track,
         )  # fmt: skip
-        found |= {key: _texts(answer) for key, answer in replies.answers.items()}
+        found |= {key: texts_of(answer) for key, answer in replies.answers.items()}
         return Made(
             self.command, {asked[key]: texts for key, texts in found.items()}, known, replies.repeated, replies.foreign,
             replies.unreadable, f"the program {replies.complaint}" if replies.complaint else "",
         )  # fmt: skip
 
 
-def _texts(answer: Mapping[str, Any]) -> list[str]:
-    """The texts of an answer: ``texts``, or the one ``text``; none where these are something else."""
+def texts_of(answer: Mapping[str, Any]) -> list[str]:
+    """Return the texts of an answer: ``texts``, or the one ``text``; none where these are something else."""
     texts = answer.get("texts", [answer.get("text")])
     return list(texts) if isinstance(texts, list) and all(isinstance(one, str) for one in texts) else []
 

@@ -1,0 +1,128 @@
+"""``robustcs try-program``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from robustcs.cli.pages import PagedCommand
+
+if TYPE_CHECKING:
+    from robustcs.programs.runner import Replies
+
+#: Seconds an answer, from which on the program is called slow.
+_SLOW = 10.0
+
+
+@click.command(cls=PagedCommand, name="try-program", short_help="Check a program for --with on three requests.")
+@click.argument("command", metavar="COMMAND")
+@click.option("--for", "protocol", type=click.Choice(["judge", "paraphrase"]), default="judge", show_default=True,
+              help="The command whose requests the program gets.")  # fmt: skip
+@click.option("--timeout", type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
+              help="Stop the program after SECONDS without a useful answer.")  # fmt: skip
+@click.pass_context
+def try_program(context: click.Context, command: str, protocol: str, timeout: int) -> None:
+    """Send three requests to a program of yours and explain what is wrong with its answers.
+
+    \b
+    Examples:
+      robustcs try-program 'python ask_model.py'
+      robustcs try-program 'python my_model.py' --for paraphrase
+
+    COMMAND is what you would write after --with of judge or paraphrase. The requests are about a made-up conversation, and
+    no answer is kept. Exit code 0: the program works. Exit code 3: it does not, and the output says why.
+    """
+    from robustcs.errors import ExitCode, UsageError
+    from robustcs.programs.runner import ask_program
+    from robustcs.wording import counted
+
+    requests, usable, wanted = _judge() if protocol == "judge" else _paraphrase()
+    begin = time.monotonic()
+    try:
+        replies = ask_program(command, requests, accept=usable, timeout=timeout)
+    except UsageError as error:
+        if error.slug != "no-such-program":
+            raise
+        click.echo(f"The program does not work:\n- {error.found.removeprefix('--with ')}; {error.advice}")
+        context.exit(ExitCode.BAD_INPUT)
+    seconds = time.monotonic() - begin
+    answers = counted(len(replies.answers), "usable answer")
+    click.echo(f"{counted(len(requests), 'request')} of {protocol}: {answers} in {seconds:.1f} s")
+    works = len(replies.answers) == len(requests) and not replies.complaint
+    remarks = [*_faults(replies, len(requests), wanted), *_remarks(replies, seconds / len(requests))]
+    click.echo("The program works" + (", but:" if remarks else ".") if works else "The program does not work:")
+    for remark in remarks:
+        click.echo(f"- {remark}")
+    context.exit(ExitCode.DONE if works else ExitCode.BAD_INPUT)
+
+
+def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:
+    """Return what keeps the program from working."""
+    from robustcs.programs.runner import printable
+    from robustcs.wording import counted
+
+    found = [f"it {replies.complaint}"] if replies.complaint else []
+    silent = asked - len(replies.answers) - len(replies.refused)
+    if silent:
+        early = "" if replies.complaint else "it ended early: "
+        found.append(f'{early}{counted(silent, "request")} without an answer; print a line of JSON with its "id", and'
+                     " flush stdout")  # fmt: skip
+    for key, answer in replies.refused.items():
+        text = printable(json.dumps(answer.get("error", answer), ensure_ascii=False).encode())
+        reason = "an error" if "error" in answer else f"no {wanted}"
+        found.append(f"the answer to request {key} has {reason}: {text}")
+    return found
+
+
+def _remarks(replies: Replies, seconds: float) -> list[str]:
+    """Return what is passed over but should not be there, and whether the program is slow."""
+    found = [
+        f"a line on stdout {why}{f': {line}' if line else ''}; print nothing but answers to stdout, the rest to stderr"
+        for why, line in replies.useless.items()
+    ]
+    return [*found, *([f"it is slow: {seconds:.0f} s a request"] if seconds > _SLOW else [])]
+
+
+_Requests = tuple[list[dict[str, Any]], Callable[[dict[str, Any]], bool], str]
+_HISTORY = ["What are interesting facts about bees?"]
+
+
+def _judge() -> _Requests:
+    import numpy as np
+
+    from robustcs.inputs.ids import Ids
+    from robustcs.inputs.qrels import Qrels
+    from robustcs.studies.judge.asking import requests_for
+    from robustcs.studies.judge.judge_file import grade_of
+    from robustcs.studies.judge.session import Scale
+
+    first = np.zeros(1, dtype=np.int32)
+    scale = Scale(Qrels("", ("1_1",), first, Ids.of(["p0"]), first.astype(np.int16)), 4)
+    passages = {
+        "p1": "Honey keeps for years: it holds little water, and bees add an enzyme that makes it acid.",
+        "p2": "Bees dance to tell one another where flowers are.",
+        "p3": "The café opens at nine.",
+    }
+    texts = {"original": {"1_1": _HISTORY[0], "1_2": "Why doesn't it spoil?"}, "human": {"1_2": "Why doesn't honey spoil?"}}
+    requests = requests_for([("1_2", passage) for passage in passages], texts, passages, scale)
+    return (
+        [{"id": str(place), **request} for place, request in enumerate(requests.values())],
+        lambda answer: (grade := grade_of(answer)) is not None and 0 <= grade <= scale.max_grade,
+        f'"grade" that is a whole number of 0 to {scale.max_grade}',
+    )
+
+
+def _paraphrase() -> _Requests:
+    from robustcs.studies.paraphrase.makers import texts_of
+    from robustcs.studies.paraphrase.stages import STAGES, Request
+
+    requests = [Request(stage, "1_2", "Why doesn't honey spoil?", tuple(_HISTORY), 2) for stage in STAGES]
+    return (
+        [{"id": str(place), "turn": one.turn, **one.content, "seed": 0} for place, one in enumerate(requests)],
+        lambda answer: bool(texts_of(answer)),
+        '"text" that is a text, and no "texts" that is a list of them',
+    )
