@@ -39,15 +39,15 @@ def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subproce
 
 def end(processes: Collection[subprocess.Popen[bytes]], token: str) -> None:
     """Kill the processes and everything that they started, where Linux tells what that is; else their process groups."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
+    deadline, unseen = time.monotonic() + _PATIENCE, 0
+    # twice, since a process may have ended while its child was too new to be seen
+    while unseen < 2 and time.monotonic() < deadline:
         family = _family({one.pid for one in processes if one.returncode is None}, {one.pid for one in processes}, token)
         for kill, pids in ((os.killpg, {one.pid for one in processes}), (os.kill, family)):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     kill(pid, signal.SIGKILL)
-        if not family or time.monotonic() > deadline:
-            break
+        unseen = 0 if family else unseen + 1
         time.sleep(0.01)
     for one in processes:
         with contextlib.suppress(subprocess.TimeoutExpired):

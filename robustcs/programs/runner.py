@@ -17,6 +17,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -156,12 +157,13 @@ def ask_program(
 def _listen(copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float) -> Iterator[None]:
     """Talk to the copies until all are over; one item for every request that is answered, or refused."""
     while running := [copy for copy in copies if not copy.over]:
-        ready = selector.select(_LOOKS)
-        yield from (None for key, _ in ready for _ in range(key.data()))
+        count = sum(key.data() for key, _ in selector.select(_LOOKS))
         for copy in running:
             if copy.ends(timeout):
                 end([copy.process], copy.token)
-                yield from (None for _ in range(copy.finish()))
+                count += copy.finish()
+        # last: keeping answers may take long, and what comes meanwhile is read before it is asked whether a program is stuck
+        yield from repeat(None, count)
 
 
 class _Copy:
@@ -252,9 +254,9 @@ class _Copy:
                     self._fresh[key] = replies.answers[key] = answer
                 self._useful, self._in_vain, why = time.monotonic(), 0, ""
                 count += 1
-            if why:
-                self._in_vain += 1
-                replies.useless.setdefault(why, printable(self._lines[0]))
+            self._in_vain += bool(why)
+            if why and why not in replies.useless:
+                replies.useless[why] = printable(self._lines[0])
             self._lines.popleft()
         return count
 

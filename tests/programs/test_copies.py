@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -97,3 +100,36 @@ time.sleep(60)
     assert time.monotonic() - start < 15 and len(kept) == 2
     copies = [path.name[4:] for path in tmp_path.glob("pid-*")]
     assert len(copies) == 2 and not any(Path("/proc", copy).exists() for copy in copies)
+
+
+def test_one_ctrl_c_ends_all_that_the_copies_started(tmp_path: Path) -> None:
+    # a daemon of each copy has left the session and lost its parent
+    body = f"""
+import os, pathlib, subprocess
+r = next(lines); say(id=r['id'])
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        pathlib.Path({str(tmp_path)!r}, f'pid-{{os.getpid()}}').touch()
+        time.sleep(60)
+    os._exit(0)
+time.sleep(60)
+"""
+    kept: dict[str, Any] = {}
+
+    def press() -> None:
+        deadline = time.monotonic() + 20
+        while len(list(tmp_path.glob("pid-*"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        asked(tmp_path, body, 6, 2, keep=kept.update, timeout=50)
+    presser.join()
+    assert time.monotonic() - start < 30 and len(kept) == 2
+    daemons = [Path("/proc", path.name[4:]) for path in tmp_path.glob("pid-*")]
+    assert len(daemons) == 2 and not any(one.exists() and (one / "cmdline").read_bytes() for one in daemons)

@@ -182,6 +182,12 @@ def test_answers_outlast_an_interruption(tmp_path: Path) -> None:
     assert len(kept) >= 20
 
 
+def test_a_slow_keeper_is_not_the_fault_of_the_program(tmp_path: Path) -> None:
+    body = "for r in lines: say(id=r['id']); time.sleep(0.02)"
+    replies = asked(tmp_path, body, 60, timeout=1, keep=lambda answers: time.sleep(1.5) if answers else None)
+    assert (len(replies.answers), replies.complaint) == (60, "")
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [
