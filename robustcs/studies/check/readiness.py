@@ -11,7 +11,6 @@ from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
@@ -201,8 +200,7 @@ class Readiness:
                     found = "no turn has texts of a rewriter and of Human and something about their answers"
                     raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
         else:
-            correct = reachable_thresholds(self.project.thresholds, self.project.metrics)[0]
-            study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), (), correct)
+            study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), ())
 
     def _by_all_judgments(self, run: Answered) -> Answered:
         """As a run of unjudged passages is once the new judgments have joined the qrels."""

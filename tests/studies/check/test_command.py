@@ -148,7 +148,10 @@ def test_a_run_that_answers_no_judged_turn(
         "run": "half", "turns": 1, "missing": 2, "extra": 0, "depth_min": 2, "depth_median": 2.0, "depth_max": 2,
         "judged_3": 0.5, "judged_10": 0.5,
     }  # fmt: skip
-    assert result["notes"] == ["half lacks 2 turns: 1_2, 1_10"]
+    assert result["notes"] == [
+        "half lacks 2 turns: 1_2, 1_10",
+        "The unit is the turn, for there is only 1 conversation: intervals may be too narrow, p too small",
+    ]
     assert [file["problem"] for file in result["tables"]["files"]] == [None, refused, None]
     assert result["policy"]["missing_turns"] == 3
     assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec"]) == 3
