@@ -48,6 +48,7 @@ PARTS: dict[str, dict[str, tuple[int, ...]]] = {
     },
     "sparse": dict.fromkeys(COLLECTIONS, (10, 20, 50)),
     "samples": dict.fromkeys(COLLECTIONS[:2], (8, 20, 50)),
+    "families": {"CAsT 2019": UNITS, "DL 2021": UNITS},
 }  # fmt: skip
 #: Trials of a task for one worker.
 CHUNK = 100
@@ -80,9 +81,9 @@ def trials_of(data: Path, part: str, what: str) -> tuple[int, list[cells.Trial]]
         return some.units.count, [sparse.samples_trial(some)]
     if part == "breakdown":
         return some.units.count, [breakdown_trial(some)]
+    if part == "families":
+        return some.units.count, [cells.families_trial(some)]
     makers = [cells.means_trial, cells.differences_trial, cells.correlations_trial]
-    if len(some.many) > 3:
-        makers.append(cells.families_trial)
     return some.units.count, [maker(some) for maker in makers]
 
 

@@ -25,7 +25,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.agreement import Statistic, alpha_of, alpha_sums, cohen_of, cohen_sums, fleiss_of, fleiss_sums
 from robustcs.statistics.effect import detectable_differences, detectable_noncentrality, effect_sizes, within_margin
 from robustcs.statistics.estimate import Estimate
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import holm_family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import kendall
@@ -117,7 +117,7 @@ def read_collection(data: Path, name: str) -> Collection:
     # original, QR and human; at DL a poor, a middling and a good run
     three = (0, 1, 2) if len(files) < 20 else (int(middle[4]), int(middle[len(files) // 2]), int(middle[-4]))
     pairs = ((three[0], three[2]), (three[1], three[2]), (three[0], three[1]))
-    many = tuple(range(len(files)) if len(files) < 20 else middle[:: len(files) // 8][:8].tolist())
+    many = tuple(range(len(files)) if len(files) < 20 else middle[:: len(files) // 12][:12].tolist())
     return Collection(name, units_of(matrices[0].turns), scores, pairs, many)
 
 
@@ -273,21 +273,29 @@ def correlations_trial(some: Collection) -> Trial:
 
 
 def families_trial(some: Collection) -> Trial:
-    """All pairs of up to nine equal systems: any corrected p below the level is a false one. And their ranking."""
+    """All pairs of nine or twelve systems. Equal ones: any adjusted p up to the level is a false one. Real ones: how many pairs
+    max-T separates, and Holm. And their ranking.
+    """
     many = list(some.many)
     ndcg, other, sizes = some.sums("ndcg_cut_3")[many], some.sums("map")[many], some.units.sizes
     pairs = np.array([(i, j) for i in range(len(many)) for j in range(i + 1, len(many))])
     tables = ndcg[pairs[:, 0]] - ndcg[pairs[:, 1]]
     rest = tables - _ratio(tables, sizes)[:, None] * sizes
     tau = float(kendall(_ratio(ndcg, sizes), _ratio(other, sizes)))
-    label = f"of {len(pairs)} pairs, any false"
+    label = f"max-T of {len(pairs)} pairs"
 
     def trial(drawn: np.ndarray, generator: np.random.Generator, tally: Tally) -> None:
         turns, seed = sizes[drawn], int(generator.integers(2**31))
         signs = generator.choice([-1.0, 1.0], size=len(drawn))
-        for how, sums in (("swapped", tables[:, drawn] * signs), ("equal means", rest[:, drawn])):
+        for how, sums in (("swapped", tables[:, drawn] * signs), ("equal means", rest[:, drawn]), ("", tables[:, drawn])):
             tests = paired_tests(sums, turns, seed, draws=DRAWS)
-            tally.level(f"Holm {label} ({how})", "0", float(holm_family(tests).p.min()))
+            family = max_t_family(tests, sums, seed, draws=DRAWS)
+            if how:
+                tally.level(f"{label}, any false ({how})", "0", float(family.p.min()))
+                continue
+            for kind, one in ((f"{label}, separated", family), (f"Holm of {len(pairs)} pairs, separated", holm_family(tests))):
+                for p in one.p.tolist():
+                    tally.power(kind, "0", p <= 0.05)
         stable = rank_stability(ndcg[:, drawn], other[:, drawn], turns, seed, resamples=500)
         tally.interval("Kendall's tau of rankings, lower limit", "0", stable, tau)
 

@@ -228,7 +228,7 @@ def interval_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
 def test_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
     """Markdown: how often slices of shuffled scores are told from the rest."""
     lines = [
-        "| collection | measure | shuffled | p ≤ .05, % | p ≤ .01, % | any by Holm, % of the trials |",
+        "| collection | measure | shuffled | p ≤ .05, % | p ≤ .01, % | any adjusted p ≤ .05, % of the trials |",
         "|---|---|---|---|---|---|",
     ]
     for name in COLLECTIONS:

@@ -69,13 +69,13 @@ def slices_table(
         (number_field("95 %", group=field.group), interval),
         (number_field("− rest"), lambda row: difference(row.difference)),
         (number_field("95 %", group="− rest").called("95 %"), lambda row: its_limits(row.difference_low, row.difference_high)),
-        (number_field("p Holm"), lambda row: "–" if math.isnan(row.p_corrected) else p_value(row.p_corrected)),
+        (number_field("p adj."), lambda row: "–" if math.isnan(row.p_corrected) else p_value(row.p_corrected)),
     ]  # fmt: skip
     compared = int(rows["comparisons"].max()) if len(rows) else 0
     unit = result.evaluated.unit
     said = (
         f"{note} K: {unit}s of a slice with fewer than {LEAST_UNITS}, which gets no interval. − rest: from the {mean} of the"
-        f" other turns; interval and p of one comparison, by exchanging the scores of whole {unit}s; Holm over"
+        f" other turns; interval and p of one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T over"
         f" {counted(compared, 'comparison')}."
     )
     said += left_out

@@ -4,7 +4,8 @@ A slice and the rest are turns of the same conversations, of other ones, or of b
 of independent groups. Its standard error is a jackknife over whole conversations, which holds for all three; how large a t of
 it chance gives is read from :func:`~robustcs.slicing.rearranged.rearranged` scores, for in slices of few turns it is no
 Student's t. Interval and p are from these same draws (a permutation test of a studentised statistic: Janssen 1997), so they
-never contradict each other. docs/slices.md says how often they hold.
+never contradict each other. The slices of the same scores are one family, adjusted by step-down max-T over these draws.
+docs/slices.md says how often they hold.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import numpy.typing as npt
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.rearranged import BLOCK, rearranged
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
@@ -43,8 +43,8 @@ class Contrast:
     rest
         The mean of the other turns of which the property is known; nan where there are none.
     p_corrected, comparisons
-        By Holm over the slices of the same scores, and how many comparisons these are: two slices that are each other's rest
-        are one.
+        Adjusted by max-T over the slices of the same scores, and how many comparisons these are: two slices that are each
+        other's rest are one.
     """
 
     rest: float
@@ -88,7 +88,7 @@ def against_rest(of: str) -> tuple[Field, ...]:
         difference("difference", f"{of} − rest"),
         number("difference_low", "95 %, from the test that gives p; null below five units on either side: note says so"),
         number("difference_high"), p_value(says="two-sided: scores of whole units exchanged"),
-        p_value("p_corrected", "by Holm over all slices of the same scores", "p Holm"),
+        p_value("p_corrected", "adjusted by max-T over all slices of the same scores", "p adj."),
         count("comparisons", "how many these are: two slices that are each other's rest are one comparison"),
         count("units", "conversations (or single turns) that have such a turn"),
         text("note", "what must be known beside the numbers"),
@@ -158,42 +158,32 @@ def slices_of_rows(
         sums = units.sums(inside * tops)
         own = share_estimates(sums, sizes, units.kind) if shares else mean_estimates(sums, sizes, units.kind, bounds)
         cut = [_within(one, ends[1] - ends[0]) for one in contrasts] if ends else contrasts
-        slices = [
-            Slice(one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate, contrast)
+        comparisons = sum(first and not math.isnan(one.p) for first, one in zip(once, cut, strict=True))
+        found.append([
+            Slice(
+                one.name, one.slices[place], int(mask.sum()), float(bottoms[mask].sum()), estimate,
+                replace(contrast, comparisons=comparisons),
+            )
             for (one, place), mask, estimate, contrast in zip(named, inside, own, cut, strict=True)
-        ]
-        found.append(corrected(slices, once))
+        ])  # fmt: skip
     return found
-
-
-def corrected(found: Sequence[Slice], once: Sequence[bool]) -> list[Slice]:
-    """With Holm's p over those that are ``once``; each other one has the comparison of the one before it."""
-    p = [one.contrast.p for one, first in zip(found, once, strict=True) if first]
-    by_holm = holm(p)[np.cumsum(once) - 1].tolist()
-    comparisons = sum(not math.isnan(one) for one in p)
-    return [
-        replace(one, contrast=replace(one.contrast, p_corrected=value, comparisons=comparisons))
-        for one, value in zip(found, by_holm, strict=True)
-    ]
 
 
 def contrasts_of(
     rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
 ) -> list[list[Contrast]]:
-    """For each of ``rows`` [R, T] the contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T].
-
-    p is not corrected.
-    """
+    """For each of ``rows`` [R, T] the contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]."""
     sides = inside, known & ~inside
     sizes = np.array([units.sums(side * bottoms) for side in sides])  # [2, M, K]
     there = (sizes > 0).sum(axis=2)
     tested = np.flatnonzero((there >= LEAST_UNITS).all(axis=0))
-    spread, limit, p = (np.full((len(rows), len(inside)), math.nan) for _ in range(3))
+    spread, limit, p, adjusted = (np.full((len(rows), len(inside)), math.nan) for _ in range(4))
     if len(tested):
         jackknife = _Jackknife(sizes[:, tested], np.array([side[tested] for side in sides]), units)
         # what turns of more weight have more of is no difference between turns
         rest = np.array([tops - bottoms * (tops.sum() / bottoms.sum()) for tops in rows])
-        spread[:, tested], limit[:, tested], p[:, tested] = jackknife.test(rest, seed, draws)
+        for out, made in zip((spread, limit, p, adjusted), jackknife.test(rest, seed, draws), strict=True):
+            out[:, tested] = made
     found = []
     for row, tops in enumerate(rows):
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -203,7 +193,8 @@ def contrasts_of(
         for place, value in enumerate((means[0] - means[1]).tolist()):
             note = _note(there[:, place], float(spread[row, place]), float(limit[row, place]), units.kind)
             low, high = value - float(half[place]), value + float(half[place])
-            contrasts.append(Contrast(float(means[1, place]), value, low, high, float(p[row, place]), math.nan, 0, note))
+            own = float(p[row, place]), float(adjusted[row, place])
+            contrasts.append(Contrast(float(means[1, place]), value, low, high, *own, 0, note))
         found.append(contrasts)
     return found
 
@@ -267,14 +258,13 @@ class _Jackknife:
                 out[:, :, codes] = (own @ side).transpose(1, 2, 0)
         return sums
 
-    def test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
-        """Of each of ``rows`` [R, T] the standard error, the t from which .05 is reached, and p of every slice: [R, M] each."""
+    def test(self, rows: Floats, seed: int, most: int) -> list[Floats]:
+        """Return the standard error, the t that reaches .05, p and adjusted p of the slices of ``rows`` [R, T]: [R, M] each."""
         step = max(1, _CELLS // (BLOCK * rows.shape[1]))
         parts = [self._test(rows[start : start + step], seed, most) for start in range(0, len(rows), step)]
-        error, limit, p = (np.concatenate(some) for some in zip(*parts, strict=True))
-        return error, limit, p
+        return [np.concatenate(some) for some in zip(*parts, strict=True)]
 
-    def _test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, Floats, Floats]:
+    def _test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, ...]:
         slices, units = self.part.shape
         draws = int(np.clip(_WORK // (slices * units), min(_FEWEST_DRAWS, most), most))
         together = max(1, _CELLS // 8 // (BLOCK * slices * units))
@@ -289,15 +279,37 @@ class _Jackknife:
                 t = np.where(np.isnan(errors), without, np.abs(differences) / errors)
                 drawn[first : first + together, done : done + block.shape[1]] = t.reshape(*some.shape[:2], slices)
             done += block.shape[1]
-        drawn.sort(axis=1)
-        limit = drawn[:, draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)]
-        errors, p = np.empty((2, len(rows), slices))
+        place = draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)
+        limit = np.partition(drawn, place, axis=1)[:, place]
+        errors, p, adjusted = np.full((3, len(rows), slices), np.nan)
         for row, values in enumerate(rows):
-            observed, error = (one[0] for one in self.difference(values[None]))
-            reached = np.abs(observed) / error
-            as_far = [draws - int(np.searchsorted(some, t - 1e-9)) for some, t in zip(drawn[row].T, reached, strict=True)]
-            errors[row], p[row] = error, np.where(np.isnan(error), np.nan, (1 + np.array(as_far)) / (draws + 1))
-        return errors, np.where(np.isfinite(limit), limit, np.nan), p
+            observed, errors[row] = (one[0] for one in self.difference(values[None]))
+            known = np.flatnonzero(~np.isnan(errors[row]))
+            reached = np.abs(observed[known]) / errors[row, known]
+            p[row, known] = _shares(drawn[row][:, known], reached)
+            adjusted[row, known] = _stepped(drawn[row][:, known], reached)
+        return errors, np.where(np.isfinite(limit), limit, np.nan), p, adjusted
+
+
+def _shares(drawn: Floats, reached: Floats) -> Floats:
+    """Return the p of ``reached`` [M]: the share of ``drawn`` [B, M] that is as large, the observed one included."""
+    return np.asarray((1 + (drawn >= reached - 1e-9).sum(axis=0)) / (len(drawn) + 1))
+
+
+def _stepped(drawn: Floats, reached: Floats) -> Floats:
+    """Return the step-down max-T p of ``reached`` [M].
+
+    Each t is divided by what chance exceeds in 1 % of ``drawn`` [B, M]: slices of few turns have such long tails that they
+    would otherwise make all the maxima. The observed t is one of the draws there, too.
+    """
+    rare = np.quantile(np.vstack([drawn, reached]), 0.99, axis=0, method="higher")
+    rare[~(np.isfinite(rare) & (rare > 0))] = 1.0
+    # the smallest first, so that a running maximum is that of all slices not yet rejected
+    order = np.argsort(reached / rare, kind="stable")
+    shares = _shares(np.maximum.accumulate((drawn / rare)[:, order], axis=1), (reached / rare)[order])
+    found = np.empty_like(reached)
+    found[order] = np.maximum.accumulate(shares[::-1])[::-1]
+    return found
 
 
 def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) -> str:

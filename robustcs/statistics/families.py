@@ -52,9 +52,9 @@ class Family:
     note: str
     method: Method = "max-T"
 
-    def describe(self) -> str:
-        """``max-T over 66 comparisons``: for the note below a table."""
-        return f"{self.method} over {counted(len(self.p), 'comparison')}"
+    def describe(self, noun: str = "comparison") -> str:
+        """Return ``max-T over 66 comparisons``, for the note below a table; ``noun``: what is compared, such as ``pair``."""
+        return f"{self.method} over {counted(len(self.p), noun)}"
 
 
 def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = DRAWS) -> Floats:

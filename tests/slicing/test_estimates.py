@@ -14,7 +14,6 @@ from robustcs.slicing import estimates
 from robustcs.slicing.estimates import slices_of, slices_of_rows
 from robustcs.slicing.rearranged import rearranged
 from robustcs.slicing.table import slicing
-from robustcs.statistics.correction import holm
 from robustcs.statistics.units import units_of
 
 TURNS = [f"{topic}_{depth}" for topic in range(12) for depth in range(1, 6)]
@@ -71,12 +70,34 @@ def test_the_standard_error_is_that_of_leaving_conversations_out() -> None:
     assert 1.7 < widths[0] / 2 / errors[0] < 2.8
 
 
-def test_holm_counts_slices_that_are_each_others_rest_once() -> None:
-    found = slices_of(SCORES, [KIND, DEPTH], UNITS, 0)
-    p = [one.contrast.p for one in found]
-    assert p[0] == p[1] and {one.contrast.comparisons for one in found} == {6}
-    expected = holm(p[1:])
-    assert [one.contrast.p_corrected for one in found] == pytest.approx([expected[0], *expected])
+def test_slices_that_are_each_others_rest_are_one_comparison() -> None:
+    lower = SCORES - 0.5 * (KIND.codes == 1)
+    found = slices_of(lower, [KIND, DEPTH], UNITS, 0)
+    p, adjusted = zip(*((one.contrast.p, one.contrast.p_corrected) for one in found), strict=True)
+    assert p[0] == p[1] and adjusted[0] == adjusted[1] and {one.contrast.comparisons for one in found} == {6}
+    assert all(one <= other for one, other in zip(p, adjusted, strict=True)) and adjusted[0] <= 0.05 < max(adjusted)
+    # a slicing that says the same again costs nothing; one slice alone keeps its p
+    again = slices_of(lower, [KIND, replace(KIND, name="again")], UNITS, 0)
+    assert {one.contrast.p_corrected for one in again} == {again[0].contrast.p} == {p[0]}
+
+
+def test_adjusted_p_is_step_down_max_t_over_the_same_draws() -> None:
+    """Written from the definition: of every draw the largest statistic of the slices that are not further out."""
+    random = np.random.default_rng(8)
+    drawn, reached = np.abs(random.standard_t(3, (99, 4))), np.array([0.3, 4.0, 2.0, 2.5])
+    drawn[:, 1] *= 10
+    reached[1] *= 10
+    scale = np.sort(np.vstack([drawn, reached]), axis=0)[math.ceil(0.99 * 99)]
+    order = np.argsort(-reached / scale)
+    expected, least = np.empty(4), 0.0
+    for step, place in enumerate(order):
+        largest = (drawn / scale)[:, order[step:]].max(axis=1)
+        least = expected[place] = max(least, (1 + (largest >= reached[place] / scale[place]).sum()) / 100)
+    assert estimates._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
+    # a slice whose scores vary ten times as much is treated like the others
+    drawn[:, 1] /= 10
+    reached[1] /= 10
+    assert estimates._stepped(drawn, reached).tolist() == pytest.approx(expected.tolist())
 
 
 def test_no_interval_below_five_conversations() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.similarity.coverage import Words, held, precision, reader
-from robustcs.statistics.families import Family, holm_family
+from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
@@ -48,8 +48,9 @@ PAIRS = table(
     "pairs", "The mean difference of two systems over the same turns.",
     text("first", header="First"), text("second", header="Second"), text("metric"),
     difference("difference", "first minus second", "diff."), number("ci_low", "of this comparison alone"), number("ci_high"),
-    p_value(says="sign-flip test of whole units, two-sided"), p_value("p_corrected", "by Holm over all pairs of the measure",
-    "p Holm"), number("p_floor", "the smallest p that this design could have shown"),
+    p_value(says="sign-flip test of whole units, two-sided"),
+    p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
+    number("p_floor", "the smallest p that this design could have shown"),
     flag("exact", "were all sign patterns tried? else a p at its floor is a bound"), text("note"),
 )  # fmt: skip
 CAUSE_TABLE = table(
@@ -109,7 +110,7 @@ class Coverage(Result):
     """Answers of systems against snippets, nuggets or both.
 
     families
-        Measure → the correction of its pairs.
+        Measure → the family of its pairs.
     covered
         The share of an item's words (or of its support) from which it counts as covered.
     """
@@ -302,8 +303,9 @@ def _compared(
         for place in sorted(range(len(systems)), key=lambda place: -estimates[place].value):
             one = estimates[place]
             means.append((systems[place], name, one.value, one.low, one.high, int(defined.sum()), one.note))
-        tests = paired_tests(np.array([sums[a] - sums[b] for a, b in compared]), own.sizes, seed, own.kind) if compared else ()
-        families[name] = holm_family(tests)
+        differences = np.array([sums[a] - sums[b] for a, b in compared])
+        tests = paired_tests(differences, own.sizes, seed, own.kind) if compared else ()
+        families[name] = max_t_family(tests, differences, seed)
         for (a, b), test, corrected in zip(compared, tests, families[name].p.tolist(), strict=True):
             pairs.append((
                 systems[a], systems[b], name, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,

@@ -108,7 +108,7 @@ def _pairs(result: Coverage, gold: Gold) -> Table:
         (spec.field("p_corrected"), lambda row: tested_p(row.p_corrected, family.floor, row.exact)),
     ]  # fmt: skip
     shown = rows.head(SHOWN)
-    note = f"First minus second; {family.describe()}, {len(shown)} of them here."
+    note = f"First minus second; p adj.: {family.describe('pair')}, {len(shown)} of them here."
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
     head = _HEADS[MEASURES[gold][0]]
     what = f"{head} of {gold}" if gold == "snippets" else "vital nuggets" if _has_vital(result) else "nuggets"

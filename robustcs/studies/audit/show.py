@@ -15,6 +15,7 @@ from robustcs.result import Field, count, text
 from robustcs.studies.audit.analysis import FOUND, Audit
 from robustcs.studies.audit.findings import verdict
 from robustcs.studies.audit.labels import ALL
+from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
@@ -154,12 +155,15 @@ def _systems(result: Audit) -> Table:
 def _conclusions(result: Audit) -> Table:
     columns: list[Shown] = [
         "judge", (text("Measure"), lambda row: measure_label(row.metric)), "pairs", "human_apart", "judge_apart",
-        (count("told apart", group="turn round"), lambda row: str(row.reversed)),
-        (count("by neither", group="turn round"), lambda row: str(row.swapped)),
-        (count("people", group="by one alone"), lambda row: str(row.lost)),
-        (count("judge", group="by one alone"), lambda row: str(row.gained)),
+        (count("significant", group="opposite order"), lambda row: str(row.reversed)),
+        (count("neither", group="opposite order"), lambda row: str(row.swapped)),
+        (count("people", group="under one alone"), lambda row: str(row.lost)),
+        (count("judge", group="under one alone"), lambda row: str(row.gained)),
     ]  # fmt: skip
-    note = "Told apart: p ≤ 0.05 by a sign-flip test of whole units, corrected by Holm over all pairs of systems."
+    note = (
+        f"Significant: adjusted p ≤ {ALPHA:g} by a sign-flip test of whole {result.evaluated.unit}s, max-T over all pairs of"
+        " systems of a measure, for people and for each judge. Opposite order: significant under at least one, or neither."
+    )
     note += " ".join(["", *dict.fromkeys(f"{found[0].upper()}{found[1:]}." for found in result.conclusions["note"] if found)])
     return result_table(result, "conclusions", "Which conclusions survive?", columns, note)
 
@@ -174,8 +178,8 @@ def _reversals(result: Audit) -> Table:
         (_head("judge"), lambda row: signed(row.judge_difference, 3)), "change",
     ]  # fmt: skip
     note = (
-        "First minus second. Reversed: the other way round, told apart by at least one; swapped: by neither; lost: told apart"
-        " by people alone; gained: by the judge alone."
+        "First minus second. Reversed: opposite order, significant under at least one; swapped: under neither; lost:"
+        " significant under people alone; gained: under the judge alone."
     )
     if len(rows) > _SHOWN:
         note += f" The first {_SHOWN} of {len(rows)}; JSON and CSV have all."

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.result import count, difference, number, p_value, score, table, text
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 Floats = npt.NDArray[np.float64]
-#: The level at which pairs are told apart.
+#: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
 #: How rankings are compared, as :data:`robustcs.statistics.ranks.METHODS` has it.
 METHODS = ("kendall", "tau_ap", "rbo")
@@ -43,13 +43,13 @@ MEANS = table(
 CONCLUSIONS = table(
     "conclusions", "What becomes of the pairs of systems.",
     text("judge", header="Judge"), text("metric", header="Measure"), count("pairs", "of systems"),
-    count("human_apart", "told apart by people (p ≤ .05 by Holm)", "people", "told apart by"),
-    count("judge_apart", "told apart by the judge", "judge", "told apart by"),
-    count("reversed", "told apart by one of them, and the other way round under the other", "", "turn round"),
-    count("swapped", "the other way round, but told apart by neither", "", "turn round"),
-    count("lost", "told apart by people alone", "", "told apart by one"),
-    count("gained", "told apart by the judge alone", "", "told apart by one"),
-    text("note", "why pairs cannot be told apart; empty where they can"),
+    count("human_apart", "that differ significantly under people (adjusted p ≤ .05)", "people", "significant under"),
+    count("judge_apart", "that differ significantly under the judge", "judge", "significant under"),
+    count("reversed", "in opposite order, and significant under at least one of them", "", "opposite order"),
+    count("swapped", "in opposite order, and significant under neither", "", "opposite order"),
+    count("lost", "significant under people alone", "", "under one alone"),
+    count("gained", "significant under the judge alone", "", "under one alone"),
+    text("note", "why no pair can differ significantly; empty where pairs can"),
 )  # fmt: skip
 REVERSALS = table(
     "reversals", "Pairs of systems of which the judge says something else than people.",
@@ -57,11 +57,11 @@ REVERSALS = table(
     text("second", header="Second"),
     difference("human_difference", "first minus second under people", "people"),
     difference("judge_difference", "under the judge", "judge"),
-    text("change", "reversed (told apart by at least one), swapped (by neither), lost (by people alone), gained (by the judge"
-         " alone)"),
+    text("change", "reversed (opposite order, significant under at least one), swapped (under neither), lost (significant under"
+         " people alone), gained (under the judge alone)"),
     p_value("human_p", "sign-flip test of whole units, two-sided", "people", "p"),
-    p_value("human_p_corrected", "by Holm over all pairs of the measure", "people", "p Holm"),
-    p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p Holm"),
+    p_value("human_p_corrected", "adjusted by max-T over all pairs of the measure", "people", "p adj."),
+    p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p adj."),
     number("human_low", "95 % interval of human_difference"), number("human_high"), number("judge_low"), number("judge_high"),
 )  # fmt: skip
 
@@ -108,8 +108,9 @@ def reversal_rows(
     first, second = np.array(list(combinations(range(len(names)), 2))).T
     tests, families = [], []
     for side in (human, model):
-        tests.append(paired_tests(side.sums[first] - side.sums[second], side.units.sizes, seed, side.units.kind))
-        families.append(holm_family(tests[-1]))
+        differences = side.sums[first] - side.sums[second]
+        tests.append(paired_tests(differences, side.units.sizes, seed, side.units.kind))
+        families.append(max_t_family(tests[-1], differences, seed))
     rows = []
     told = [family.p <= ALPHA for family in families]
     for place, (own, other) in enumerate(zip(*tests, strict=True)):

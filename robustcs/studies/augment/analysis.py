@@ -19,7 +19,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
@@ -45,7 +45,8 @@ _MEASURES = table(
     difference("difference", "after − before", "change"),
     difference("ci_low", "of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
     difference("ci_high"), p_value("p", "sign-flip test of whole units, two-sided"),
-    p_value("p_corrected", "Holm, over the runs of a measure", "p Holm"), p_value("p_t", "cluster-robust t test, two-sided"),
+    p_value("p_corrected", "adjusted by max-T over the runs of a measure", "p adj."),
+    p_value("p_t", "cluster-robust t test, two-sided"),
     count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
     count("turns_down", "turns that lose"), P_FLOOR,
     EXACT,
@@ -163,7 +164,7 @@ def augment(
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
         sums = units.sums(difference)
         tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
-        corrected, t_p = holm_family(tests).p, cluster_t_test(sums, units.sizes)
+        corrected, t_p = max_t_family(tests, sums, seed).p, cluster_t_test(sums, units.sizes)
         for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((
                 name, measure.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,

@@ -56,7 +56,8 @@ PAIRS = table(
     difference("judge_only", "by the judge alone", "judge alone"), difference("corrected", "", "corrected"),
     number("ci_low", "for these conversations, of this comparison alone"), number("ci_high"),
     p_value(says="two-sided, from the same t as the interval"),
-    p_value("p_corrected", "by Holm over all pairs of judge and measure", "p Holm"), number("weight", "of the judge"),
+    p_value("p_corrected", "by Holm over all pairs of judge and measure, for p is of no sign flips", "p adj."),
+    number("weight", "of the judge"),
 )  # fmt: skip
 SAMPLE = table(
     "sample", "Were the judged conversations a random sample? Mean scores under the judge, over all systems.",

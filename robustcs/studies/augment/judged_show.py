@@ -85,10 +85,10 @@ def _pairs(result: Augmentation, judge: str, metric: str, pairs: pd.DataFrame) -
         "first", "second", (_head("corrected"), lambda row: signed(row.corrected, 3)),
         (_head("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)),
         (_head("people alone"), lambda row: signed(row.human_only, 3)),
-        (_head("p"), lambda row: p_value(row.p)), (_head("p Holm"), lambda row: p_value(row.p_corrected)),
+        (_head("p"), lambda row: p_value(row.p)), (_head("p adj."), lambda row: p_value(row.p_corrected)),
     ]  # fmt: skip
     nearest = pairs.sort_values("p", kind="stable")
-    note = f"First minus second. Interval and p are of one comparison; Holm over {counted(len(pairs), 'pair')}."
+    note = f"First minus second. Interval and p are of one comparison; p adj.: Holm over {counted(len(pairs), 'pair')}."
     if len(pairs) > _SHOWN:
         note += f" The {_SHOWN} of the smallest p; JSON and CSV have all."
     return result_table(

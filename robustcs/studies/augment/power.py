@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from robustcs.evaluation.measure import Measure
 from robustcs.result import count, number, share, table, text
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
@@ -22,18 +22,18 @@ from robustcs.statistics.units import Units
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The level at which pairs are told apart.
+#: Pairs whose p is at most this differ significantly.
 ALPHA = 0.05
 
 POWER = table(
-    "power", f"How many pairs of runs are told apart at {ALPHA:g}, before and after. No rows for fewer than two runs.",
+    "power", f"How many pairs of runs differ significantly at {ALPHA:g}, before and after. No rows for fewer than two runs.",
     text("metric"), count("pairs", "of runs"),
     count("before", "sign-flip test of whole units, each pair on its own"), count("after"),
     share("share_before", "of the pairs"), share("share_after"),
-    count("holm_before", "by Holm over all pairs of the measure"), count("holm_after"),
-    share("holm_share_before", "of the pairs"), share("holm_share_after"),
-    number("holm_floor", "the smallest p by Holm that this design could have shown"),
-    count("reversed", "pairs told apart by Holm before and after, in opposite order"),
+    count("adjusted_before", "p adjusted by max-T over all pairs of the measure"), count("adjusted_after"),
+    share("adjusted_share_before", "of the pairs"), share("adjusted_share_after"),
+    number("adjusted_floor", "the smallest adjusted p that this design could have shown"),
+    count("reversed", "pairs with an adjusted p at most that before and after, in opposite order"),
 )  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -46,9 +46,10 @@ def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measu
     for column, measure in enumerate(measures if len(first) else ()):
         found = []
         for scores in (before[:, column], after[:, column]):
-            tests = paired_tests(units.sums(np.round(scores[first] - scores[second], DECIMALS)), units.sizes, seed, units.kind)
+            sums = units.sums(np.round(scores[first] - scores[second], DECIMALS))
+            tests = paired_tests(sums, units.sizes, seed, units.kind)
             raw = np.array([test.p for test in tests]) <= ALPHA
-            family = holm_family(tests)
+            family = max_t_family(tests, sums, seed)
             found.append((raw, family.p <= ALPHA, np.sign([test.value for test in tests]), family.floor))
         (raw, corrected, sign, floor), (raw_after, corrected_after, sign_after, floor_after) = found
         pairs = len(first)

@@ -90,8 +90,8 @@ def _scores(result: Augmentation, metric: str, part: pd.DataFrame) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "measures", f"{measure_label(metric)} before and after", columns,
-        f"p: signs of whole {result.evaluated.unit}s flipped, Holm over {counted(len(part), 'run')}; 95 %: the inversion of the"
-        f" test of one run, for other {result.evaluated.unit}s judged in this way. Place: among these runs."
+        f"p adj.: signs of whole {result.evaluated.unit}s flipped, max-T over {counted(len(part), 'run')}; 95 %: the inversion"
+        f" of the test of one run, for other {result.evaluated.unit}s judged in this way. Place: among these runs."
         + "".join(f" {row.run}: {row.note}." for row in part.itertuples() if row.note),
         rows=part, slug=f"measures-{metric}",
     )  # fmt: skip
@@ -116,15 +116,16 @@ def _power(result: Augmentation) -> Table:
         (text("measure"), lambda row: measure_label(row.metric)), "pairs",
         (share("before", group="each on its own"), lambda row: percent(row.share_before)),
         (share("after", group="each on its own"), lambda row: percent(row.share_after)),
-        (share("before", group="by Holm"), lambda row: percent(row.holm_share_before)),
-        (share("after", group="by Holm"), lambda row: percent(row.holm_share_after)), "reversed",
+        (share("before", group="adjusted"), lambda row: percent(row.adjusted_share_before)),
+        (share("after", group="adjusted"), lambda row: percent(row.adjusted_share_after)), "reversed",
     ]  # fmt: skip
-    floor = result.tables["power"]["holm_floor"].max()
-    blind = f" With so few units no p by Holm can be below {floor:.2g}." if floor > ALPHA else ""
+    floor = result.tables["power"]["adjusted_floor"].max()
+    blind = f" With so few units no p can be below {floor:.2g}." if floor > ALPHA else ""
     return result_table(
-        result, "power", "Which share of the pairs of runs do the judgments tell apart?", columns,
-        f"At {ALPHA:g}, by the sign-flip test of whole units; Holm over all pairs of a measure. Reversed: told apart by Holm"
-        " before and after, in opposite order. What is not told apart is not equal." + blind,
+        result, "power", "Which share of the pairs of runs differ significantly?", columns,
+        f"p ≤ {ALPHA:g} by the sign-flip test of whole units; adjusted: by max-T over all pairs of a measure. Reversed:"
+        " significant (adjusted) before and after, in opposite order. Pairs that do not differ significantly are not equal."
+        + blind,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ PREFERENCE = table(
     count("losses", "of the first system"), count("ties"), share("share", "wins of wins and losses; null with ties only"),
     number("ci_low", "95 %, from the test that gives p; null for fewer than five units"), number("ci_high"),
     p_value("p", "of the share against one half, two-sided, ties left out"),
-    p_value("p_corrected", "Holm, over the criteria of the two systems", "Holm"), count("judgments"),
+    p_value("p_corrected", "Holm, over the criteria of the two systems", "p adj."), count("judgments"),
     count("units", "independent pairs of conversations, or judgments, that decide"),
     P_FLOOR,
     text("method", "exact binomial test; Wilson with the effective sample size of the pairs where one was judged repeatedly"),

@@ -172,7 +172,7 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str]) -> list[Table]:
                 (difference("95 %"), lambda line: signed_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
             ],
             f"p: signs of whole topics flipped, {frame['topics'].iloc[0]} of them, two-sided; the interval is its inversion, of"
-            f" one comparison. Holm: corrected for {pairs} of runs.{notes_of(rows)}",
+            f" one comparison. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
             rows=rows, by="metric", slug=f"comparisons-{_TASKS[task]}",
         )
     ]  # fmt: skip
@@ -223,7 +223,7 @@ def _preference(result: Clariq) -> Table:
             (share("95 %"), lambda line: percent_interval(line.ci_low, line.ci_high)), "p", "p_corrected",
         ],
         "Share: wins of the first run, ties left out; p: against one half; 95 %: its inversion, in per cent. Method:"
-        f" {'; '.join(dict.fromkeys(frame['method']))}. Holm: corrected for the criteria of the two runs.{notes_of(rows)}",
+        f" {'; '.join(dict.fromkeys(frame['method']))}. p adj.: Holm over the criteria of the two runs.{notes_of(rows)}",
         rows=rows, by="runs",
     )  # fmt: skip
 

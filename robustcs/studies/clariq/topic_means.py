@@ -14,7 +14,7 @@ from robustcs.result import Field, count, difference, number, p_value, table, te
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.estimate import Estimate
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.sign_flip import paired_tests
 
@@ -29,7 +29,7 @@ COMPARISONS = table(
     difference("difference", "first − second"),
     difference("ci_low", "of this comparison alone, from the test that gives p; null where none can be given"),
     difference("ci_high"), p_value("p", "sign-flip test of whole topics, two-sided"),
-    p_value("p_corrected", "Holm, over the pairs of runs of a task and measure", "Holm"), count("topics"),
+    p_value("p_corrected", "adjusted by max-T over the pairs of runs of a task and measure", "p adj."), count("topics"),
     P_FLOOR,
     EXACT,
     number("effect", "standardised mean difference over topics"),
@@ -62,13 +62,13 @@ class TopicMeans:
     def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> tuple[list[tuple[Any, ...]], str]:
         """A row of :data:`COMPARISONS` per pair of systems, and what their family cannot show.
 
-        The test gives all units of a topic one sign. Holm's correction is over ``pairs``.
+        The test gives all units of a topic one sign. The family is ``pairs``.
         """
         if not pairs:
             return [], ""
         sums = self._by_topic(np.array([self.values[first] - self.values[second] for first, second in pairs]))
         tests = paired_tests(sums, self._sizes, seed, NOUN)
-        family = holm_family(tests)
+        family = max_t_family(tests, sums, seed)
         effects, least = effect_sizes(sums, self._sizes, NOUN), detectable_differences(sums, self._sizes, NOUN)
         rows = [
             (self.task, self.metric, self.names[first], self.names[second], test.value, test.low, test.high, test.p, corrected,

@@ -18,7 +18,7 @@ from robustcs.result import Evaluated, Result, count, difference, number, p_valu
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR
 from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
-from robustcs.statistics.families import Family, holm_family
+from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.letters import compact_letters, told_apart
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.ranks import DECIMALS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, str]
-#: The level at which pairs are told apart.
+#: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
 NEEDED = ("units_needed", "units_needed_low", "units_needed_high")
 
@@ -38,7 +38,7 @@ MEASURES = table(
     "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
     text("run", header="Run"), text("metric"), score("value", header="mean"),
     number("ci_low", "null where no interval can be given: note says why"), number("ci_high"), count("turns"),
-    text("letters", "two systems that share a letter are not told apart; empty where not all pairs are compared", "group"),
+    text("letters", "systems that share a letter do not differ significantly; empty where not all pairs are compared", "group"),
     text("note", "what must be known beside the interval"),
 )  # fmt: skip
 PAIRS = table(
@@ -47,7 +47,7 @@ PAIRS = table(
     text("first", header="First"), text("second", header="Second"), text("metric"),
     difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
     number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
-    p_value("p_corrected", "by Holm over all comparisons of the measure", "p Holm"),
+    p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
     P_FLOOR,
     EXACT,
     *EFFECT,
@@ -68,7 +68,7 @@ class Evaluation(Result):
     """Systems over the same turns, and their pairs.
 
     families
-        Measure → the correction of its pairs.
+        Measure → the family of its pairs.
     margin
         Differences up to this count as none; None where nothing is said about equivalence.
     tried
@@ -163,9 +163,9 @@ def _pairs(
     # sums that are equal may differ in their last bits
     sums = np.round([by_unit[place[first]] - by_unit[place[second]] for first, second in compared], DECIMALS)
     if not compared:
-        return [], holm_family(())
+        return [], max_t_family((), sums, seed)
     tests = paired_tests(sums, units.sizes, seed, units.kind)
-    family = holm_family(tests)
+    family = max_t_family(tests, sums, seed)
     effects = effect_sizes(sums, units.sizes, units.kind)
     found = detectable_differences(sums, units.sizes, units.kind)
     needed = units_needed(effects)

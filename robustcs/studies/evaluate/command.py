@@ -27,8 +27,8 @@ COMMAND = Command(
     """Which systems can be told apart? Means with intervals, and every pair compared.
 
     The sampling unit is the conversation, for turns of a conversation depend on each other. Pairs are tested by flipping the
-    signs of whole conversations, corrected by Holm; beside every difference stand its effect size and the smallest difference
-    that the design could have found.
+    signs of whole conversations; p-values are adjusted for the number of pairs (step-down max-T). Beside every difference stand
+    its effect size and the smallest difference that the design could have found.
 
     \b
     Examples:

@@ -1,42 +1,56 @@
-"""Which systems can be told apart, as verdicts and in plain sentences."""
+"""Which systems differ significantly, as verdicts."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, verb
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Systems that are named; the table has all.
 _NAMED = 3
 
 
 def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
-    """The best system and who cannot be told from it, and how many pairs can be told apart."""
+    """Return the best system with those that do not differ significantly from it, and how many pairs of systems do."""
     metric = headline_measure(result.measures["metric"])
     rows = result.measures[result.measures["metric"] == metric]
     best, *others = rows.itertuples()
     label = measure_label(metric)
     pairs = result.pairs[result.pairs["metric"] == metric]
-    near = [row.run for row in others if set(row.letters.split()) & set(best.letters.split())]
-    if near:
-        beside = f"; {counted(len(near), 'system')} cannot be told from it ({some_of(near, _NAMED)})"
-    else:
-        beside = "; all others are told apart from it" if len(pairs) else ""
     first = Verdict(
         number(best.value, 3), number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"is the highest mean {label}, that of {best.run}{beside}", f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
+        f"is the highest mean {label}, that of {best.run}{_beside(pairs, best.run, [row.run for row in others])}",
+        f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):
         return (first,)
-    told = int((pairs["p_corrected"] <= ALPHA).sum())
-    closest = pairs[pairs["p_corrected"] <= ALPHA]["difference"].abs().min() if told else None
-    said = f"of the pairs of systems are told apart by {label}"
-    if closest is not None:
-        said += f"; the smallest difference among them is {number(float(closest), 3)}"
-    apart = Verdict(
-        f"{100 * told / len(pairs):.0f} %", "", said, f"{told} of {len(pairs)} pairs; p ≤ {ALPHA:g},"
-        f" {result.families[metric].describe()}", 0.1 * (1 - told / len(pairs)), subject="differences",
+    family = result.families[metric]
+    apart = pairs[pairs["p_corrected"] <= ALPHA]
+    said = f"{verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in {label}"
+    said += f" (adjusted p ≤ {ALPHA:g}, {family.method})"
+    if len(apart):
+        said += f"; the smallest of these differences is {number(float(apart['difference'].abs().min()), 3)}"
+    return first, Verdict(
+        f"{len(apart)} of {len(pairs)}", "", said, f"{best.turns} turns, {family.describe('pair')}",
+        0.1 * (1 - len(apart) / len(pairs)), subject="differences",
     )  # fmt: skip
-    return first, apart
+
+
+def _beside(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
+    """What the adjusted tests say of the best system; empty where it was not compared with all others."""
+    own = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
+    if not others or len(own) < len(others):
+        return ""
+    lower = own[own["p_corrected"] <= ALPHA]
+    near = [name for name in others if name not in {*lower["first"], *lower["second"]}]
+    if not near:
+        return "; all others score significantly lower"
+    score = verb(len(near), "does not score", "do not score")
+    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of(near, _NAMED)})"

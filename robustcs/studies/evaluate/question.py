@@ -16,7 +16,7 @@ from robustcs.studies.study import Answer, Question
 _READING = (
     "How to read it: a dot is the mean of a system over all turns, the line its 95 % interval for other conversations of this"
     " kind. Intervals that overlap do not make two systems equal: every pair was tested on the same turns. Systems"
-    " that share a letter are not told apart, which says that more turns are needed, not that they are the same."
+    " that share a letter do not differ significantly, which says that more turns are needed, not that they are the same."
 )
 
 

@@ -14,7 +14,7 @@ from robustcs.documents.words import measure_label, number, number_interval, sig
 from robustcs.result import text
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.wording import counted
+from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -84,11 +84,13 @@ def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _apart(result: Evaluation, metric: str) -> str:
-    """``31 of 66 pairs are told apart (p ≤ 0.05 by Holm over 66 comparisons)``."""
+    """Return ``19 of 66 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)``."""
     pairs, family = _part(result.pairs, metric), result.families[metric]
     told = int((pairs["p_corrected"] <= ALPHA).sum())
-    verb = "is" if told == 1 else "are"
-    return f"{told} of {counted(len(pairs), 'pair')} {verb} told apart (p ≤ {ALPHA:g} by {family.describe()})"
+    return (
+        f"{told} of {counted(len(pairs), 'pair')} of systems {verb(told, 'differs', 'differ')} significantly (adjusted p ≤"
+        f" {ALPHA:g}, {family.describe('pair')})"
+    )
 
 
 def _means(result: Evaluation, metric: str) -> Table:
@@ -101,7 +103,7 @@ def _means(result: Evaluation, metric: str) -> Table:
         note += f" {_apart(result, metric)}."
         if result.baseline is None:
             columns.append("letters")
-            note += " Systems that share a letter are not told apart, which does not make them equal."
+            note += " Systems that share a letter do not differ significantly, which does not make them equal."
             hint = "--table pairs has every pair." if len(family.p) > SHOWN else ""
     said = [f"{family.note[0].upper()}{family.note[1:]}."] if family.note else []
     said += [f"{row.run}: {row.note}." for row in rows.itertuples() if row.note]
@@ -131,7 +133,7 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
     ]  # fmt: skip
     note = (
         f"First minus {result.baseline or 'second'}. Interval and p are of one comparison;"
-        f" {family.describe()}. Effect: the mean difference in standard deviations of"
+        f" p adj.: {family.describe('pair')}. Effect: the mean difference in standard deviations of"
         f" {result.evaluated.unit}s. In 80 % of trials such a design finds a true difference"
         f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s"
         " (95 % interval; ≥: it has no upper limit)."

@@ -17,10 +17,9 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.slicing.table import Slicing, turn_slicings
-from robustcs.statistics.correction import holm
 from robustcs.statistics.effect import check_margin
 from robustcs.statistics.estimate import Tested
-from robustcs.statistics.families import holm_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.risk import risk
 from robustcs.statistics.units import units_of
 from robustcs.studies.robustness.drops import drops_of, tests_of
@@ -143,7 +142,7 @@ def robustness(
         name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations")
     }
     frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
-    tests: dict[tuple[str, str], list[Tested]] = {}
+    tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}
     notes: list[str] = []
     for name, group in groups.items():
         baseline = scores[group.baseline]
@@ -153,14 +152,14 @@ def robustness(
             key = {"group": name, "metric": metric}
             # the drop of the sets' mean is the mean of their drops
             *drops, mean = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
-            for set_, values, (drop, test) in zip(group.sets, sets.T, drops, strict=True):
+            for set_, values, (drop, test, sums) in zip(group.sets, sets.T, drops, strict=True):
                 of_set = {"group": name, "set": set_, "metric": metric}
                 tables["measures"].append(of_set | drop | {"baseline_run": group.baseline})
                 tables["risk"].append(of_set | _risk(values - base, alpha) | {"p": test.p})
-                tests.setdefault(("measures", metric), []).append(test)
+                tests.setdefault(("measures", metric), []).append((test, sums))
             tables["groups"].append(key | {_OF_MEANS.get(column, column): value for column, value in mean[0].items()})
             tables["groups"][-1]["sets"] = len(group.sets)
-            tests.setdefault(("groups", metric), []).append(mean[1])
+            tests.setdefault(("groups", metric), []).append(mean[1:])
             tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
             tables["spread"].append(key | spread(sets))
             kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
@@ -174,14 +173,9 @@ def robustness(
     built |= {name: _keys_first(pd.concat(parts, ignore_index=True)) for name, parts in frames.items()}
     built["turns"]["text"] = [(texts or {}).get(turn) for turn in built["turns"]["turn"]]
     for (name, metric), some in tests.items():
-        family = holm_family(some)
-        rows = built[name]["metric"] == metric
-        built[name].loc[rows, "p_corrected"] = family.p
-        built[name].loc[rows, "t_p_corrected"] = holm(built[name].loc[rows, "t_p"])
+        family = max_t_family([test for test, _ in some], [sums for _, sums in some], seed)
+        built[name].loc[built[name]["metric"] == metric, "p_corrected"] = family.p
         notes += [f"{_SETS_OF[name]}: {family.note}"] if family.note else []
-    for column in ("p", "t_p"):
-        by_group = built["variations"].groupby(["group", "metric"], sort=False)[column]
-        built["variations"][f"{column}_corrected"] = by_group.transform(lambda p: holm(p.to_numpy()))
     for name in (*_SETS_OF, "variations"):
         built[name] = built[name].astype({"equivalent": "boolean"})
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 
 def tests_of(of: str) -> tuple[Field, ...]:
-    """What is said of a drop: p values of two tests, and an interval."""
+    """Return the columns of a drop: its p-values, its interval and what the design could show; ``of``: what the family is."""
     return (
-        p_value("p", "sign-flip test of whole units, two-sided", group="sign flips"),
-        p_value("p_corrected", f"Holm, over all {of} of a measure", "Holm", "sign flips"),
-        p_value("t_p", "cluster-robust t test, two-sided", "p", "t test"),
-        p_value("t_p_corrected", "", "Holm", "t test"),
+        p_value("p", "sign-flip test of whole units, two-sided"),
+        p_value("p_corrected", f"adjusted by max-T over all {of} of a measure", "p adj."),
+        p_value("t_p", "cluster-robust t test, two-sided, not adjusted", "p (t)"),
         difference("ci_low", "of the drop: 95 %, from the test that gives p; null where none can be given"),
         difference("ci_high"),
         P_FLOOR,
@@ -41,16 +40,16 @@ def tests_of(of: str) -> tuple[Field, ...]:
 
 def drops_of(
     values: Floats, base: Floats, units: Units, margin: float | None, seed: int
-) -> list[tuple[dict[str, object], Tested]]:
-    """Every row of ``values`` (systems × turns) beside ``base``, and its test.
+) -> list[tuple[dict[str, object], Tested, Floats]]:
+    """Return every row of ``values`` (systems × turns) beside ``base``, its test and the sums over units behind it.
 
-    Value, baseline and drop (baseline − value) with what :func:`tests_of` says, but for the corrections.
+    Value, baseline and drop (baseline − value) with what :func:`tests_of` says, but for the adjusted p.
     """
     # equal scores may differ in their last bits; a test must not read them as a drop
     sums = units.sums(np.round(base - values, DECIMALS))
     tests = paired_tests(sums, units.sizes, seed, units.kind)
     more = zip(
-        values.mean(axis=1).tolist(), tests, cluster_t_test(sums, units.sizes).tolist(),
+        values.mean(axis=1).tolist(), tests, sums, cluster_t_test(sums, units.sizes).tolist(),
         effect_sizes(sums, units.sizes, units.kind), detectable_differences(sums, units.sizes, units.kind), strict=True,
     )  # fmt: skip
     baseline = float(base.mean())
@@ -64,6 +63,7 @@ def drops_of(
                 "equivalent": within_margin(test, margin), "note": test.note,
             },
             test,
+            own,
         )
-        for value, test, t_p, effect, least in more
+        for value, test, own, t_p, effect, least in more
     ]  # fmt: skip

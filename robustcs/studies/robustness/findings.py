@@ -16,7 +16,7 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-#: p from which a drop is told without a reservation.
+#: Adjusted p up to which a drop is significant.
 _LEVEL = 0.05
 
 
@@ -49,29 +49,38 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
     if len(expected):
         said += f"; once unjudged passages are judged {plain(expected['expected'].iloc[0])} is expected"
-    if row["p_corrected"] > _LEVEL:
-        said += "; that may be chance"
+    if not row["p_corrected"] <= _LEVEL:
+        said += f"; the {'loss' if row['mean_drop'] >= 0 else 'gain'} is not significant"
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
-    basis = f"{counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged as not relevant"
+    basis = (
+        f"{_adjusted(row, len(rows))}; {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged as not"
+        " relevant"
+    )
     drop = abs(float(row["mean_drop"]))
     return (Verdict(plain(drop), number_interval(*ends).strip("–"), said, basis, drop),)
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:
     unit, drop, percent = result.evaluated.unit, row["mean_drop"], row["mean_drop_percent"]
-    moves = f"{'drops' if drop >= 0 else 'rises'} by {plain(abs(drop))} on average"
+    way = "drop" if drop >= 0 else "rise"
     interval = (
         "" if math.isnan(row["ci_low"]) else f"95 % interval of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
     )
     share = "" if math.isnan(percent) else f", which is {plain(abs(percent), 0)} % of the baseline"
     said = (
-        f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {label} {moves} ({interval}p"
-        f" {p_equals(row['p_corrected'])} by Holm over {counted(groups, 'group')}){share}, with"
-        " unjudged passages as not relevant"
+        f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {label} {way}s by {plain(abs(drop))} on average"
+        f" ({interval}{_adjusted(row, groups)}){share}, with unjudged passages as not relevant"
     )
     if row["equivalent"] is True:
         said += f"; there is no drop larger than {result.margin:g}"
     if row["p_corrected"] <= _LEVEL:
         return f"{said}."
-    least = "" if math.isnan(row["detectable"]) else f" would find a drop of {plain(row['detectable'])} in 80 % of trials and"
-    return f"{said}; {counted(result.evaluated.units, unit)}{least} cannot tell this from chance."
+    found = counted(result.evaluated.units, unit)
+    least = "" if math.isnan(row["detectable"]) else f": {found} detect a drop of {plain(row['detectable'])} in 80 % of trials"
+    return f"{said}. The {way} is not significant{least}."
+
+
+def _adjusted(row: Mapping[str, Any], groups: int) -> str:
+    """Return ``adjusted p = 0.012, max-T over 2 groups``, or ``p = 0.012`` where there is one group."""
+    p = f"p {p_equals(row['p_corrected'])}"
+    return f"adjusted {p}, max-T over {counted(groups, 'group')}" if groups > 1 else p

@@ -100,11 +100,11 @@ def _drops(result: Robustness, metric: str) -> Table:
     means = result.groups[result.groups["metric"] == metric]
     named = means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
     rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
-    columns: list[Shown] = ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p", "t_p_corrected"]
+    columns: list[Shown] = ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p"]
     note = (
         f"Two-sided, paired over {counted(result.evaluated.units, result.evaluated.unit)}. p: signs of whole"
-        f" {result.evaluated.unit}s flipped; the interval is its inversion, of one comparison. Holm: corrected for"
-        f" {len(measures)} sets; means for {counted(len(means), 'group')}."
+        f" {result.evaluated.unit}s flipped; the interval is its inversion, of one comparison. p adj.: max-T over"
+        f" {counted(len(measures), 'set')}; means: over {counted(len(means), 'group')}. p (t): t test of one comparison."
     )
     if result.margin is not None:
         columns.append("equivalent")
@@ -176,14 +176,14 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
         "group", "slice", "turns", "baseline", "value", _DROP,
         (difference("95 %"), _few_or_interval),
         (difference("− rest"), lambda row: signed(row.difference, 3)),
-        (difference("p Holm"), lambda row: "–" if isnan(row.p_corrected) else p_value(row.p_corrected)),
+        (difference("p adj."), lambda row: "–" if isnan(row.p_corrected) else p_value(row.p_corrected)),
     ]  # fmt: skip
     compared = int(result.slices[result.slices["metric"] == metric]["comparisons"].max())
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns,
         f"Mean over the sets of a group; 95 %: cluster-robust t over the {result.evaluated.unit}s of the slice, none below"
         f" five (K), unstable below ten. − rest: the drop less that of the other turns; p by exchanging the drops of whole"
-        f" {result.evaluated.unit}s, Holm over the {counted(compared, 'comparison')} of a group.{note}",
+        f" {result.evaluated.unit}s; p adj.: max-T over the {counted(compared, 'comparison')} of a group.{note}",
         rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
     )  # fmt: skip
 
@@ -200,7 +200,8 @@ def _variations(result: Robustness, metric: str, group: str) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "variations", f"{group}: which variation costs how much {measure_label(metric)}?", columns,
-        "Turns that have such a variation, each as the mean of the sets that ask it so; Holm: over the categories of a group.",
+        "Turns that have such a variation, each as the mean of the sets that ask it so. p adj.: max-T over the categories of a"
+        " group.",
         rows=rows[(rows["metric"] == metric) & (rows["group"] == group)], slug=f"variations-{group}",
     )  # fmt: skip
 

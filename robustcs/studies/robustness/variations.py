@@ -10,6 +10,8 @@ import numpy as np
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.result import count, difference, number, score
 from robustcs.similarity.near_duplicates import text_key
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.units import Units
 from robustcs.studies.robustness.drops import drops_of
 
@@ -60,16 +62,22 @@ def variation_drops(
     margin: float | None,
     seed: int,
 ) -> list[dict[str, object]]:
-    """A row for each category, in order of appearance.
+    """Return a row for each category, in order of appearance; the categories are one family.
 
     ``scores`` are turns × sets; ``categories`` has turn → category for each set, ``units`` those of the turns.
     """
     labels = np.array([[of_set.get(turn, "") for of_set in categories] for turn in turns], dtype=object)
     rows: list[dict[str, object]] = []
+    tests: list[Tested] = []
+    sums = []
     for category in dict.fromkeys(label for label in labels.T.ravel() if label):
         chosen = labels == category
         inside = chosen.any(axis=1)
         own = (scores * chosen).sum(axis=1)[inside] / chosen.sum(axis=1)[inside]
-        ((drop, _),) = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
+        ((drop, test, of_part),) = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
         rows.append({"category": category, "turns": int(inside.sum()), "texts": int(chosen.sum()), **drop})
-    return rows
+        tests.append(test)
+        sums.append(np.zeros(units.count))  # the same columns for all categories, 0 in units without such a turn
+        sums[-1][np.unique(units.codes[inside])] = of_part
+    adjusted = max_t_family(tests, sums, seed).p.tolist() if rows else []
+    return [row | {"p_corrected": p} for row, p in zip(rows, adjusted, strict=True)]

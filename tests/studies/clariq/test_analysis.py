@@ -140,7 +140,7 @@ def test_fewer_than_five_topics_have_no_interval() -> None:
     assert all(math.isnan(one.low) and one.note == "no interval: 4 topics, 5 are needed" for one in block.means())
     (row,), note = block.compare([(0, 1)], 1)
     assert math.isnan(row[5])
-    assert note == "corrected for 1 comparison no p can reach 0.05: the smallest possible is 0.12; 2 more units could"
+    assert note == "no p-value can reach 0.05: the smallest possible is 0.12"
 
 
 def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:

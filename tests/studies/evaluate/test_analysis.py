@@ -12,7 +12,6 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
 
 from robustcs.documents.document import Table
 from robustcs.errors import UsageError
@@ -21,6 +20,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import NEEDED, Evaluation, evaluate
 from robustcs.studies.evaluate.show import show
+from tests.statistics.test_families import brute_force
 
 
 def make(scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any) -> Evaluation:
@@ -58,15 +58,18 @@ def test_single_turns_give_student_s_interval() -> None:
     assert result.evaluated.unit == "turn"
 
 
-def test_p_is_that_of_all_sign_patterns_and_corrected_as_statsmodels_does() -> None:
+def test_p_is_that_of_all_sign_patterns_and_adjusted_by_their_largest_statistic() -> None:
     scores, turns = drawn(4, 7, 3)
     result = make(scores, turns)
+    sums = []
     for row in result.pairs.itertuples():
         difference = (np.array(scores[str(row.first)]) - np.array(scores[str(row.second)])).reshape(7, 3).sum(axis=1)
+        sums.append(difference)
         totals = [abs(float(np.dot(signs, difference))) for signs in product((-1, 1), repeat=7)]
         assert row.p == pytest.approx(np.mean(np.array(totals) >= abs(difference.sum()) - 1e-9))
         assert row.difference == pytest.approx(difference.sum() / 21)
-    assert result.pairs["p_corrected"].tolist() == pytest.approx(multipletests(result.pairs["p"], method="holm")[1])
+    assert result.pairs["p_corrected"].tolist() == pytest.approx(brute_force(np.array(sums), False))
+    assert result.families["m"].describe("pair") == "max-T over 6 pairs"
 
 
 @settings(max_examples=30, deadline=None)
@@ -89,7 +92,7 @@ def test_a_design_has_the_units_that_it_needs_exactly_where_it_can_detect_the_di
     assert pd.isna(same.units_needed) and np.isnan(same.detectable)
 
 
-def test_systems_share_a_letter_exactly_where_they_are_not_told_apart() -> None:
+def test_systems_share_a_letter_exactly_where_they_do_not_differ_significantly() -> None:
     scores, turns = drawn(5, 14, 3)
     result = make(scores, turns)
     letters = {row.run: set(str(row.letters).split()) for row in result.measures.itertuples()}

@@ -1,0 +1,90 @@
+"""Sentences about systems, on hand-made tables: a swapped sign, a raw p, another measure or another denominator fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.statistics.families import Family
+from robustcs.statistics.units import units_of
+from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.show import show
+
+#: (first, second) → difference, p, adjusted p.
+Tests = Mapping[tuple[str, str], tuple[float, float, float]]
+TESTS: Tests = {
+    ("low", "top"): (-0.30, 0.001, 0.010), ("low", "mid"): (-0.25, 0.002, 0.050), ("low", "near"): (-0.20, 0.010, 0.051),
+    ("top", "mid"): (0.05, 0.001, 0.030), ("top", "near"): (0.10, 0.040, 0.200), ("mid", "near"): (0.05, 0.500, 0.900),
+}  # fmt: skip
+MEANS = {"low": 0.2, "top": 0.5, "mid": 0.45, "near": 0.4}
+
+
+def told(tests: Tests = TESTS, note: str = "", other: float = 0.001, baseline: str | None = None) -> Evaluation:
+    """Four systems by NDCG@3 with these tests; by MAP every pair has the p ``other`` and the difference is 0.009."""
+    turns = [f"{place}_1" for place in range(8)]
+    frames = {
+        name: pd.DataFrame({"ndcg_cut_3": [mean] * 8, "map": [1 - mean] * 8}, index=turns) for name, mean in MEANS.items()
+    }
+    bounded = {"ndcg_cut_3": True, "map": True}
+    result = evaluate(frames, bounded, units_of(turns), Evaluated(EvaluationPolicy(), "scores", 8, 0), baseline)
+    pairs = result.pairs.copy()
+    for place, row in pairs.iterrows():
+        values = tests[row["first"], row["second"]] if row["metric"] == "ndcg_cut_3" else (0.009, other, other)
+        pairs.loc[place, ["difference", "p", "p_corrected"]] = values
+    count = len(pairs) // 2
+    families = dict.fromkeys(bounded, Family(np.zeros(count), 0.001, True, note))
+    # a sentence takes the rows of its measure wherever they stand
+    return replace(result, pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
+
+
+def sentences(result: Evaluation) -> Sequence[str]:
+    return [f"{one.number} {one.text} [{one.basis}]" for one in verdicts(result)]
+
+
+def test_verdicts_use_the_adjusted_p_of_the_headline_measure() -> None:
+    best, apart = sentences(told())
+    assert best == (
+        "0.500 is the highest mean NDCG@3, that of top; 1 system does not score significantly lower (near) [8 turns, 4 systems]"
+    )
+    assert apart == (
+        "3 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05, max-T); the smallest of these"
+        " differences is 0.050 [8 turns, max-T over 6 pairs]"
+    )
+    # what is certain in another measure changes nothing
+    assert sentences(told(other=1.0)) == [best, apart]
+
+
+def test_none_and_all() -> None:
+    best, apart = sentences(told({pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}))
+    assert best.endswith("that of top; 3 systems do not score significantly lower (mid, near, low) [8 turns, 4 systems]")
+    assert apart.startswith("0 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05, max-T) [")
+    best, apart = sentences(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
+    assert "that of top; all others score significantly lower [" in best
+    assert apart.startswith("6 of 6 pairs of systems differ significantly")
+
+
+def test_a_family_that_cannot_reach_the_level_says_so_on_the_card() -> None:
+    none = {pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}
+    _, apart = sentences(told(none, note="no p-value can reach 0.05: the smallest possible is 0.062"))
+    assert "(adjusted p ≤ 0.05, max-T); no p-value can reach 0.05: the smallest possible is 0.062 [" in apart
+
+
+def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_differ() -> None:
+    tests = {(name, "low"): (0.1, 0.001, 0.001) for name in MEANS if name != "low"}
+    best, apart = sentences(told(tests, baseline="low"))
+    assert best == "0.500 is the highest mean NDCG@3, that of top [8 turns, 4 systems]"
+    assert apart.startswith("3 of 3 pairs of systems differ significantly")
+
+
+def test_the_table_of_means_counts_the_same_pairs() -> None:
+    notes = {block.slug: block.note for block in show(told()) if getattr(block, "of", "") == "measures"}
+    assert (
+        "3 of 6 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 6 pairs)." in notes["measures-ndcg_cut_3"]
+    )
+    assert "6 of 6 pairs of systems differ significantly" in notes["measures-map"]

@@ -1,0 +1,89 @@
+"""Sentences about drops, on hand-made tables: a swapped sign, a raw p, another group or another denominator fails."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from robustcs.evaluation.groups import Group
+from robustcs.studies.robustness.analysis import Robustness
+from robustcs.studies.robustness.findings import robustness_findings, verdicts
+from tests.studies.robustness.test_analysis import made
+
+NO_DROPS = pd.DataFrame(columns=["group", "metric", "expected"])
+ROWS = {
+    "careful": {"mean_drop": 0.12, "mean_drop_percent": 24.4, "p": 0.001, "p_corrected": 0.004, "ci_low": 0.05, "ci_high": 0.2,
+                "detectable": 0.09, "sets": 3, "equivalent": False},
+    "raw": {"mean_drop": -0.03, "mean_drop_percent": -8.6, "p": 0.04, "p_corrected": 0.08, "ci_low": -0.059, "ci_high": -0.001,
+            "detectable": 0.07, "sets": 2, "equivalent": True},
+}  # fmt: skip
+
+
+def told(**changed: dict[str, Any]) -> Robustness:
+    """Two groups of 10 conversations with these rows; those of another measure are larger and certain."""
+    scores = dict(zip(("base", "a", "b"), np.random.default_rng(0).random((3, 30)), strict=True))
+    result = made(scores, {"careful": Group("base", ("a",)), "raw": Group("base", ("b",))}, margin=0.06)
+    groups = result.groups.copy()
+    for place, row in groups.iterrows():
+        for column, value in (ROWS[row["group"]] | changed.get(row["group"], {})).items():
+            groups.loc[place, column] = value
+    other = groups.assign(metric="map", mean_drop=0.9, p=1e-4, p_corrected=1e-4)
+    return replace(result, groups=pd.concat([groups, other], ignore_index=True))
+
+
+def test_findings_have_the_adjusted_p_of_their_own_group() -> None:
+    careful, raw = robustness_findings(told(), NO_DROPS)
+    assert careful == (
+        "In other words (careful, 3 test sets), NDCG@3 drops by 0.120 on average (95 % interval of the drop 0.050 to 0.200,"
+        " adjusted p = 0.004, max-T over 2 groups), which is 24 % of the baseline, with unjudged passages as not relevant."
+    )
+    assert raw == (
+        "In other words (raw, 2 test sets), NDCG@3 rises by 0.030 on average (95 % interval of the drop −0.059 to −0.001,"
+        " adjusted p = 0.080, max-T over 2 groups), which is 9 % of the baseline, with unjudged passages as not relevant; there"
+        " is no drop larger than 0.06. The rise is not significant: 10 conversations detect a drop of 0.070 in 80 % of trials."
+    )
+
+
+@pytest.mark.parametrize(("adjusted", "doubt"), [(0.05, False), (0.051, True)])
+def test_the_level_is_that_of_the_adjusted_p(adjusted: float, doubt: bool) -> None:
+    result = told(careful={"p": 0.01, "p_corrected": adjusted})
+    assert ("The drop is not significant" in robustness_findings(result, NO_DROPS)[0]) == doubt
+    (verdict,) = verdicts(result, NO_DROPS)
+    assert ("; the loss is not significant" in verdict.text) == doubt
+
+
+def test_without_an_interval_or_a_baseline_nothing_is_made_up() -> None:
+    nothing = {
+        "ci_low": math.nan,
+        "ci_high": math.nan,
+        "mean_drop_percent": math.nan,
+        "detectable": math.nan,
+        "p_corrected": 0.3,
+    }
+    careful, _ = robustness_findings(told(careful=nothing), NO_DROPS)
+    assert careful == (
+        "In other words (careful, 3 test sets), NDCG@3 drops by 0.120 on average (adjusted p = 0.300, max-T over 2 groups),"
+        " with unjudged passages as not relevant. The drop is not significant."
+    )
+
+
+def test_the_verdict_is_about_the_group_that_loses_most() -> None:
+    (verdict,) = verdicts(told(), NO_DROPS)
+    assert (verdict.number, verdict.interval) == ("0.120", "0.050 to 0.200")
+    assert verdict.text == "of NDCG@3 is what careful loses in other words, 24 % of the baseline"
+    assert verdict.basis == "adjusted p = 0.004, max-T over 2 groups; 3 test sets, 30 turns, unjudged as not relevant"
+    (verdict,) = verdicts(told(careful={"mean_drop": -0.2, "ci_low": -0.3, "ci_high": -0.1}), NO_DROPS)
+    assert (verdict.number, verdict.interval) == ("0.030", "0.001 to 0.059")
+    assert verdict.text == "of NDCG@3 is what raw gains in other words, 9 % of the baseline; the gain is not significant"
+
+
+def test_one_group_is_no_family() -> None:
+    result = told()
+    alone = replace(result, groups=result.groups[result.groups["group"] == "careful"])
+    (careful,) = robustness_findings(alone, NO_DROPS)
+    assert "0.050 to 0.200, p = 0.004)" in careful
