@@ -174,7 +174,7 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     bounds = f"however improbable: {least:.3f} to ".replace("-", "−")
     assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(bounds)
     [tested] = [text for text in said if text.startswith("In other words (manual")]
-    assert tested.index("by Holm") < tested.index(expected)
+    assert tested.index("max-T over 2 groups") < tested.index(expected)
     apart = sum(row["expected_low"] > 0 or row["expected_high"] < 0 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
     [orders] = [text for text in said if text.startswith(f"By NDCG@3 {apart} of 66 pairs")]

@@ -82,7 +82,7 @@ _SUBSET = (text("subset", "all, judged, or correct: Human ✓"), count("turns", 
 _TESTED = (
     number("ci_low", "95 %, jackknife over whole units on Fisher's z; null where none can be given: note says why"),
     number("ci_high"), p_value("p", "of no correlation, two-sided, from the same jackknife"),
-    p_value("p_corrected", "by Holm over all x and y of a rewriter, a subset and a method", "p Holm"),
+    p_value("p_corrected", "by Holm over all x and y of a rewriter, a subset and a method", "p adj."),
     count("comparisons", "how many that are"), count("units", "conversations (or single turns) that have such turns"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip

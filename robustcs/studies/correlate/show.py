@@ -233,7 +233,7 @@ def _by_method(result: Correlate, correlations: pd.DataFrame, partial: pd.DataFr
         "value", (number("95 %"), _interval), "p", "p_corrected",
     ]  # fmt: skip
     note = (
-        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: of no correlation, from the same; Holm over the"
+        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: of no correlation, from the same; p adj.: Holm over the"
         f" {counted(rows['comparisons'].iloc[0], 'correlation')} of each method."
     )
     said = noted((f"{similarity_label(row.x)} ({METHOD_NAMES[row.method]})", row.note) for row in rows.itertuples())
