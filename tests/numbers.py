@@ -89,7 +89,7 @@ def _add(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
             for value in values:
                 known.update(f"{abs(value):.{digits}f}" for digits in range(5))
                 shares.update(f"{100 * abs(value):.{digits}f}" for digits in range(2))
-            if name.startswith(("p_", "holm")) or name == "p":
+            if name.startswith("p_") or name == "p":
                 counts.add(sum(value <= 0.05 for value in values))
             elif all(isinstance(value, int) for value in values):
                 counts.add(sum(values))
