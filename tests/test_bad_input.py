@@ -243,7 +243,7 @@ CASES = [
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
-         " choice, turns, rewriters, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices"),
+         " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),
@@ -358,7 +358,7 @@ def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.Cap
     write(folder, {})
     assert run(shlex.split(command)) == 0
     notes = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Note")]
-    assert all(note.startswith("Note: the unit is the turn, for there is only 1 conversation") for note in notes)
+    assert all(note.lower().startswith("note: the unit is the turn, for there is only 1 conversation") for note in notes)
 
 
 NOTED = [

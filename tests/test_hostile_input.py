@@ -196,7 +196,7 @@ def test_two_rewriters_whose_runs_differ_in_depth(call: Call) -> None:
     result = json.loads(Path("out.json").read_text())
     assert "the run of a is 1 deep: overlap of the top 1" in result["notes"]
     found = {(row["rewriter"], row["y"]) for row in result["tables"]["correlations"]}
-    assert {y for _, y in found} == {"overlap_1", "P_1>0"}
+    assert {y for _, y in found} == {"overlap_1", "ndcg_cut_3>=0.5"}
     assert len(found) == 4
 
 

@@ -57,11 +57,15 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
             advice = "unpack it, and name the file that is in it; save a spreadsheet as CSV"
             raise input_error(path, None, "a zip archive", advice, "zip-archive")
         stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)
-        with _damage_told(path):
-            inside = packed_as(stream.peek(6))
-        if inside is not None:
-            found = f"compressed twice ({inside} in {kind})"
-            raise input_error(path, None, found, "unpack it once, and name what comes out", "compressed-twice")
+        try:
+            with _damage_told(path):
+                inside = packed_as(stream.peek(6))
+            if inside is not None:
+                found = f"compressed twice ({inside} in {kind})"
+                raise input_error(path, None, found, "unpack it once, and name what comes out", "compressed-twice")
+        except BaseException:
+            stream.close()
+            raise
         return stream
     except (FileNotFoundError, NotADirectoryError):
         raise input_error(path, None, "no such file", "check the path", "no-such-file") from None

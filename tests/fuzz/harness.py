@@ -29,7 +29,7 @@ HANGS_AFTER = 60
 WHOLE_FILE = {
     "empty", "damaged-file", "old-line-ends", "no-turns", "not-utf8", "not-json", "unknown-format", "pickle", "no-table",
     "no-labels",
-    "other-kind",
+    "other-kind", "compressed-twice", "zip-archive", "too-large",
 }  # fmt: skip
 #: A line of a message is read by people.
 LONGEST_LINE = 1500

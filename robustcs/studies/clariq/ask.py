@@ -104,7 +104,7 @@ class ClariqInputs:
 
     def _refuse_halves(self) -> None:
         files = self.files
-        if files == ClariqFiles(qrels=files.qrels):
+        if replace(files, qrels=None, conversations=None) == ClariqFiles():
             raise UsageError(
                 "no-inputs", "no files of clarifying questions are given",
                 "give --topics for the statistics of the data, and --run, --evaluations, --performance, --need or --preferences"
