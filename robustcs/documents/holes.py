@@ -11,7 +11,9 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, plain
 from robustcs.documents.words import number as number_of
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
+from robustcs.evaluation.hole_tipping import LARGEST, Kind, kind_of
 from robustcs.result import count, difference, number, share, text
+from robustcs.statistics.estimate import LEVELS
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
 
 #: How to read :func:`expected_columns`.
 EXPECTED_NOTE = (
-    f"Expected: had the top {FILLED_DEPTH} of all runs here been judged, by grades that the hole model draws; 95 %: for other"
+    f"Expected: with the unjudged passages in the top {FILLED_DEPTH} of all runs here filled in by the model; 95 %: for other"
     " conversations, sampling and unjudged passages together. Holes: share of the measured difference that is expected to be"
-    " due to unjudged passages, on these turns."
+    " due to unjudged passages, on these turns; – where the difference is too small to be divided. Holds for: factors on the"
+    " odds of relevance of unjudged passages at which the same side is expected ahead."
 )
-#: A share of a drop is not told where its interval is wider: the drop is too small to be divided.
-_READABLE = 2.0
 
 
 def rates_table(result: Result, rates: pd.DataFrame, depth: int) -> Table:
@@ -91,54 +92,122 @@ def later_grades_table(result: Result, rates: pd.DataFrame, grades: pd.DataFrame
     )  # fmt: skip
 
 
-def expected_columns() -> list[Shown]:
-    """What a difference probably is, for tables: the columns ``EXPECTED`` as people read them."""
-    return [
+def expected_columns(tipping: pd.DataFrame) -> list[Shown]:
+    """What a difference probably is, for tables: columns of ``EXPECTED`` as people read them, and how far the model may err."""
+    columns: list[Shown] = [
         "expected", (number("95 %"), lambda row: number_interval(row.expected_low, row.expected_high)),
-        (share("holes"), lambda row: f"{_whole(row.hole_share)} %" if _readable(row) else "–"),
+        (share("holes"), lambda row: whole_percent(row.hole_share)),
     ]  # fmt: skip
+    return [*columns, (text("holds for"), lambda row: _held(tipping, row))] if len(tipping) else columns
 
 
-def drops_table(result: Result, drops: pd.DataFrame) -> Table:
-    """The table ``drops``: what drops probably are, and how much of them is holes."""
+def _held(tipping: pd.DataFrame, row: Any) -> str:
+    """``× 0.4 to 3``: the factors between which the order of a row of pairs or drops is the same."""
+    first, second = (row.baseline, row.group) if hasattr(row, "baseline") else (row.first, row.second)
+    found = tipping_row(tipping, first, second, row.metric, "order")
+    if found is None:
+        return "–"
+    below, above = found["factor_below"], found["factor_above"]
+    return f"{f'1/{LARGEST:.0f}' if math.isnan(below) else f'{below:.2g}'} to {LARGEST if math.isnan(above) else above:.2g}"
+
+
+def drops_table(result: Result, drops: pd.DataFrame, tipping: pd.DataFrame | None = None) -> Table:
+    """The table ``drops``: what drops probably are, and how much of them is due to unjudged passages."""
     columns: list[Shown] = [
         (text("Measure"), lambda row: measure_label(row.metric)), "group", "baseline",
-        (difference("drop"), lambda row: number_of(row.drop, 4)), *expected_columns(),
-        (share("95 %"), lambda row: _ends(row.hole_share_low, row.hole_share_high) if _readable(row) else "–"),
+        (difference("drop"), lambda row: number_of(row.drop, 4)), *expected_columns(drops[:0] if tipping is None else tipping),
+        (share("95 %"), lambda row: _ends(row.hole_share_low, row.hole_share_high)),
     ]  # fmt: skip
-    note = f"{EXPECTED_NOTE} The last 95 %: of that share."
-    return result_table(result, "drops", "How much of the drops is holes?", columns, note, rows=drops, by="metric")
+    note = f"{EXPECTED_NOTE} The last 95 %: of the share of holes."
+    return result_table(
+        result, "drops", "How much of the drops is due to unjudged passages?", columns, note, rows=drops, by="metric"
+    )
 
 
-def _readable(row: Any) -> bool:
-    return bool(row.hole_share_high - row.hole_share_low <= _READABLE)
+def tipping_table(result: Result, tipping: pd.DataFrame) -> Table:
+    """The table ``tipping``: how far the model may err before a conclusion is another one."""
+    factors: list[Shown] = [
+        (number("below", group="changes at odds ×"), lambda row: _factor(row.factor_below)),
+        (number("above", group="changes at odds ×"), lambda row: _factor(row.factor_above)),
+    ]
+    return result_table(
+        result, "tipping", "How far may the model be off before a conclusion changes?",
+        ["first", "second", (text("Measure"), lambda row: measure_label(row.metric)), "conclusion", "scope", *factors],
+        "The odds that an unjudged passage reaches the next grade, times a factor, for all unjudged passages or for those that"
+        f" only one of the two found. –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
+        rows=tipping, by="metric",
+    )  # fmt: skip
+
+
+def _factor(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2g}"
+
+
+def tipping_row(
+    tipping: pd.DataFrame, first: str, second: str, metric: str, kind: Kind, scope: str = "all"
+) -> Mapping[str, Any] | None:
+    """Return the row of two sides in either order; None where there is none."""
+    rows = tipping[(tipping["metric"] == metric) & (tipping["scope"] == scope)]
+    rows = rows[
+        ((rows["first"] == first) & (rows["second"] == second)) | ((rows["first"] == second) & (rows["second"] == first))
+    ]
+    rows = rows[[kind_of(conclusion) == kind for conclusion in rows["conclusion"]]]
+    return None if not len(rows) else rows.iloc[0].to_dict()  # type: ignore[no-any-return]
+
+
+def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str, significant: bool) -> str:
+    """Return what would have to be true for the conclusion to change, as a sentence; empty where nobody looked.
+
+    ``significant``: the difference is; else only which side is expected ahead is in question.
+    """
+    kind: Kind = "differ" if significant else "order"
+    found = [tipping_row(tipping, first, second, metric, kind, scope) for scope in ("all", "unique")]
+    if found[0] is None:
+        return ""
+    ends = [None if row is None else _unless(row) for row in found]
+    holds = "The difference stays significant" if significant else "The sign of the expected difference holds"
+    if not ends[0]:
+        said = f"{holds} for all factors from 1/{LARGEST:.0f} to {LARGEST:.0f} on the odds of relevance of unjudged passages"
+        return f"{said}." if not ends[1] else f"{said}, but not if {ends[1]} as high for those that only one of the two found."
+    alone = f" (for those that only one of the two found: {ends[1]})" if ends[1] else ""
+    return f"{holds} unless the odds of relevance of unjudged passages are {ends[0]} as high as predicted{alone}."
+
+
+def _unless(row: Mapping[str, Any]) -> str:
+    """``less than 0.4 times or more than 3 times``; empty where no factor changes the conclusion."""
+    below, above = row["factor_below"], row["factor_above"]
+    parts = [] if math.isnan(below) else [f"less than {below:.2g} times"]
+    return " or ".join(parts + ([] if math.isnan(above) else [f"more than {above:.2g} times"]))
 
 
 def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
-    """What a measured ``drop`` probably is, and how much of it is holes; ``expected``: the columns ``EXPECTED`` as a row."""
-    text = (
-        f"Had the top {FILLED_DEPTH} of all runs here been judged, a drop of {plain(expected['expected'])} is expected on other"
-        " conversations"
-    )
+    """What a measured ``drop`` probably is, and which share is due to unjudged passages; ``expected``: a row of ``drops``."""
+    said = f"With the unjudged passages in the top {FILLED_DEPTH} filled in by the model, the expected drop is"
     if math.isnan(expected["expected_low"]):
-        text += ", for which too few conversations are here to give an interval"
+        said += f" {plain(expected['expected'])}; there are too few conversations for an interval."
     else:
-        low, high = plain(expected["expected_low"]), plain(expected["expected_high"])
-        text += f" (95 % interval {low} to {high}, sampling and unjudged passages together)"
+        said += (
+            f" {plain(expected['expected'])} (95% CI {plain(expected['expected_low'])} to {plain(expected['expected_high'])})."
+        )
+    if drop <= 0:
+        return said
     share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
-    if drop <= 0 or not high - low <= _READABLE:
-        return f"{text}."
-    if high == low:
-        return f"{text}; no grade was drawn that changes it."
-    return (
-        f"{text}; on these turns {_whole(share)} % of the measured drop is due to unjudged passages (95 % interval"
-        f" {_ends(low, high)} %)."
-    )
+    if math.isnan(share):
+        return f"{said} The measured drop is too small to tell which share of it is due to unjudged passages."
+    if high == low == 0:
+        return f"{said} No drawn grade changes it."
+    return f"{said} Unjudged passages account for {whole_percent(share)} of the measured drop (95% CI {_ends(low, high)})."
+
+
+def is_significant(expected: Mapping[str, Any]) -> bool:
+    """Whether an expected difference is other than 0 on other conversations, adjusted over its family."""
+    return bool(expected["expected_p"] <= LEVELS[0])
 
 
 def _ends(low: float, high: float) -> str:
-    return f"{_whole(low)} to {_whole(high)}"
+    return "–" if math.isnan(low) else f"{whole_percent(low)} to {whole_percent(high)}"
 
 
-def _whole(share: float) -> str:
-    return plain(round(100 * share) + 0.0, 0)
+def whole_percent(share: float) -> str:
+    """A share as a whole percentage: ``13%``; ``–`` where it is undefined."""
+    return "–" if math.isnan(share) else f"{plain(round(100 * share) + 0.0, 0)}%"

@@ -95,6 +95,19 @@ def check_hole_model(
     return HoleCheck(level, slope, coverage, hidings, _trial_warning(level, slope, coverage, hidings))
 
 
+def model_warnings(
+    model: HoleModel,
+    check: HoleCheck | None,
+    pool: RunPool,
+    grades: Grades,
+    measures: Sequence[Measure],
+    sources: RunSources = UNKNOWN_SOURCES,
+) -> tuple[str, ...]:
+    """Return everything that must stand beside the model's numbers: how its trial went, then what no judgment can tell."""
+    tried = (check.warning,) if check and check.warning else ()
+    return (*tried, *hole_warnings(model, pool, grades, measures, sources))
+
+
 def hole_warnings(
     model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], sources: RunSources = UNKNOWN_SOURCES
 ) -> tuple[str, ...]:

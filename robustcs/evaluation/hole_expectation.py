@@ -4,27 +4,29 @@ The hole model draws grades for the unjudged passages in the top :data:`FILLED_D
 draw gives every run a score in every turn, and so every difference. Their mean is what is expected; its interval for other
 conversations takes in both what is not known of the holes and what the sample of conversations leaves open
 (:mod:`robustcs.statistics.completed`). Beside it stands what the holes alone leave open on these turns, and the share of the
-measured difference that is expected to be holes: 1 − expected / measured, by draws.
+measured difference that is expected to be holes: 1 − expected / measured, by draws. Differences that are read together have p
+adjusted over all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.groups import UNKNOWN_SOURCES, Group, RunSources
-from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
 from robustcs.evaluation.hole_features import Floats
-from robustcs.evaluation.hole_model import fit_hole_model
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import count, difference, share, table, text
-from robustcs.statistics.completed import completed_intervals
+from robustcs.result import count, difference, p_value, share, table, text
+from robustcs.statistics.completed import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 
@@ -45,10 +47,12 @@ EXPECTED = (
     difference("expected_high"),
     difference("holes_low", "95 % of the draws: holes alone, on these turns"),
     difference("holes_high"),
-    share("hole_share", "of the measured difference that is expected to be holes, on these turns: below 0 where filling them"
-          " makes it larger; null where there is no difference"),
+    share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null where"
+          " its 95 % leaves 0 to 1, so that the difference is too small to be divided"),
     share("hole_share_low", "95 % of the draws"),
     share("hole_share_high"),
+    p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"
+            " and all groups of the measure; null below six units"),
 )  # fmt: skip
 
 
@@ -60,13 +64,46 @@ DROPS = table(
 )  # fmt: skip
 
 
-def _weights(group: Group, names: Sequence[str]) -> Floats:
-    """float64[R]: the weights of the runs ``names`` in baseline − mean of the group's sets, a drop."""
-    weights = np.zeros(len(names))
-    weights[names.index(group.baseline)] = 1.0
-    for name in group.sets:
-        weights[names.index(name)] -= 1 / len(group.sets)
-    return weights
+@dataclass(frozen=True)
+class Contrast:
+    """A difference between two sides of a pool's runs: the mean of ``first`` − the mean of ``second``, numbers of runs."""
+
+    names: tuple[str, str]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+    def weights(self, runs: int) -> Floats:
+        """float64[R]; a run on both sides counts on both."""
+        found = np.zeros(runs)
+        np.add.at(found, list(self.first), 1 / len(self.first))
+        np.add.at(found, list(self.second), -1 / len(self.second))
+        return found
+
+
+def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) -> tuple[Contrast, ...]:
+    """Return every pair of the runs ``names``, where ``pairs`` are wanted, then the drop of each group of ``compared``.
+
+    Their p-values make one family for each measure.
+    """
+    every = [Contrast((names[a], names[b]), (a,), (b,)) for a, b in combinations(range(len(names)), 2)] if pairs else []
+    place = {name: number for number, name in enumerate(names)}
+    drops = [
+        Contrast((group.baseline, name), (place[group.baseline],), tuple(place[one] for one in group.sets))
+        for name, group in compared.items()
+    ]
+    return (*every, *drops)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How the runs of a pool were scored: ``counted`` (bool[T]) are the turns that means go over."""
+
+    pool: RunPool
+    grades: Grades
+    measures: tuple[Measure, ...]
+    policy: EvaluationPolicy
+    counted: npt.NDArray[np.bool_]
+    model: HoleModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +120,8 @@ class FilledHoles:
         How the model did on hidden judgments; None without holes, or where it was not tried.
     warnings
         What must stand beside the numbers.
+    scoring
+        What made the sums; None without holes.
     """
 
     sums: Floats
@@ -92,22 +131,30 @@ class FilledHoles:
     holes: int
     check: HoleCheck | None
     warnings: tuple[str, ...]
+    scoring: Scoring | None = None
+
+    def drawn(self, weights: Floats, measure: int) -> Floats:
+        """float64[D, C, K]: the differences Σ_r weight_r · score_r of every draw, added up over units; ``weights``: [C, R]."""
+        return np.asarray(np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS))
 
     def differences(self, contrasts: npt.ArrayLike, measure: int) -> Floats:
-        """float64[C, 8], columns as :data:`EXPECTED`, of differences Σ_r weight_r · score_r.
+        """float64[C, 9], columns as :data:`EXPECTED`, of differences Σ_r weight_r · score_r.
 
-        ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; ``measure`` numbers the measure.
+        ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; they are one family. ``measure`` numbers the
+        measure.
         """
         weights = np.asarray(contrasts, dtype=np.float64)
-        drawn = np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS)
+        drawn = self.drawn(weights, measure)
         total = self.units.sizes.sum()
         means = np.round(drawn.sum(axis=-1) / total, DECIMALS)
         measured = np.round((weights @ self.now[:, measure]).sum(axis=-1) / total, DECIMALS)
         low, high = completed_intervals(drawn, self.units.sizes, self.seed)
         holes = np.full_like(means, np.nan)
         np.divide(measured - means, measured, out=holes, where=measured != 0)
-        columns = [means.mean(axis=0), low, high, *draws_interval(means), holes.mean(axis=0), *draws_interval(holes)]
-        return np.column_stack(columns)
+        shares = np.column_stack([holes.mean(axis=0), *draws_interval(holes)])
+        shares[~((shares[:, 1] >= 0) & (shares[:, 2] <= 1))] = np.nan
+        adjusted = completed_family(drawn, self.seed)
+        return np.column_stack([means.mean(axis=0), low, high, *draws_interval(means), shares, adjusted])
 
 
 def fill_holes(
@@ -135,22 +182,31 @@ def fill_holes(
     batches = model.draws(grades, DRAWS, pool.batch(measures))
     sums = np.concatenate([units.sums(pool.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
-    warnings = ([tried.warning] if tried and tried.warning else []) + list(
-        hole_warnings(model, pool, grades, measures, sources)
-    )
-    return FilledHoles(sums, now, units, seed, len(model.pairs), tried, tuple(warnings))
+    warnings = model_warnings(model, tried, pool, grades, measures, sources)
+    scoring = Scoring(pool, grades, tuple(measures), policy, counted, model)
+    return FilledHoles(sums, now, units, seed, len(model.pairs), tried, warnings, scoring)
 
 
 def expected_drops(
-    names: Sequence[str], measures: Sequence[Measure], compared: Mapping[str, Group], filled: FilledHoles | None
-) -> pd.DataFrame:
-    """:data:`DROPS` of the groups ``compared``, whose runs are among ``names``, as ``filled`` has them."""
-    rows = []
-    if filled is not None and compared:
-        weights = np.array([_weights(group, names) for group in compared.values()])
+    names: Sequence[str],
+    measures: Sequence[Measure],
+    compared: Mapping[str, Group],
+    filled: FilledHoles | None,
+    pairs: bool = True,
+) -> tuple[dict[str, Floats], pd.DataFrame]:
+    """Return what the differences of all ``pairs`` of the runs ``names`` probably are, and :data:`DROPS` of ``compared``.
+
+    The pairs by measure: float64[P, 9], columns as :data:`EXPECTED`; both are one family. Empty without ``filled``.
+    """
+    asked = contrasts(names, compared, pairs)
+    rows, found = [], dict[str, Floats]()
+    if filled is not None and asked:
+        weights = np.array([one.weights(len(names)) for one in asked])
+        drops = len(asked) - len(compared)
         for number, measure in enumerate(measures):
             measured = (weights @ filled.now[:, number]).sum(axis=-1) / filled.units.sizes.sum()
-            found = filled.differences(weights, number)
-            for (name, group), drop, expected in zip(compared.items(), measured, found, strict=True):
+            values = filled.differences(weights, number)
+            found[measure.name] = values[:drops]
+            for (name, group), drop, expected in zip(compared.items(), measured[drops:], values[drops:], strict=True):
                 rows.append((name, measure.name, group.baseline, len(group.sets), drop, *expected))
-    return DROPS.frame(rows)
+    return found, DROPS.frame(rows)

@@ -94,10 +94,16 @@ class HoleModel:
             for first in range(0, len(numbers), step):
                 some = numbers[first : first + step]
                 generators = [np.random.default_rng([self.seed, number]) for number in some]
-                chances = self._chances(generators)
+                chances = _reached(self._logits(generators))
                 rolled = np.stack([generator.random(len(self.holes)) for generator in generators])
                 sets[first : first + len(some), self.pairs] = self.levels[(rolled < chances).sum(axis=0)]
             yield sets
+
+    def kept(self, count: int) -> KeptDraws:
+        """The first ``count`` draws, kept so that their odds can be multiplied."""
+        generators = [np.random.default_rng([self.seed, number]) for number in range(count)]
+        logits = self._logits(generators)
+        return KeptDraws(self.levels, logits, np.stack([generator.random(len(self.holes)) for generator in generators]))
 
     def probabilities(self) -> Floats:
         """float64[H, L]: how probable every level is for every hole, averaged over parameter draws."""
@@ -105,19 +111,18 @@ class HoleModel:
         step = max(1, _CELLS // max(len(self.holes), 1))
         for first in range(0, _AVERAGED, step):
             some = range(first, min(first + step, _AVERAGED))
-            total += self._chances([np.random.default_rng([self.seed, number]) for number in some]).sum(axis=1)
+            total += _reached(self._logits([np.random.default_rng([self.seed, number]) for number in some])).sum(axis=1)
         reached = np.vstack([np.ones(len(self.holes)), total / _AVERAGED, np.zeros(len(self.holes))])
         return np.asarray((reached[:-1] - reached[1:]).T)
 
-    def _chances(self, generators: Sequence[np.random.Generator]) -> Floats:
-        """float64[L − 1, draws, H]: the chance of every hole to reach each level from the second one on."""
+    def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
+        """float64[L − 1, draws, H]: the logit of every hole's chance of going on, in every stage."""
         holes, draws = self.holes, len(generators)
         turns, row = np.unique(holes.turns, return_inverse=True)
         beyond = np.maximum(0, holes.log_best - self.limit)
         widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
-        chances = np.empty((len(self.stages), draws, len(holes)))
-        reached = np.ones((draws, len(holes)))
+        found = np.empty((len(self.stages), draws, len(holes)))
         for number, stage in enumerate(self.stages):
             known = carried(holes, self.stages[:number])
             noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
@@ -133,9 +138,33 @@ class HoleModel:
             for column in range(turn.shape[2]):
                 logits += turn[:, row, column] * known.varying[:, column]
             logits += np.array([generator.normal(0, _BEYOND) for generator in generators])[:, None] * beyond
-            reached = reached * expit(self.recalibration.apply(corrections, logits, holes.height))
-            chances[number] = reached
-        return chances
+            found[number] = self.recalibration.apply(corrections, logits, holes.height)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class KeptDraws:
+    """Draws of a model whose odds can be multiplied: every factor meets the same random numbers, so grades only rise with it.
+
+    levels
+        int16[L]: the grades.
+    logits, rolled
+        float64[L − 1, D, H] and float64[D, H]: of every stage, and the number that its chance is held against.
+    """
+
+    levels: npt.NDArray[np.int16]
+    logits: Floats
+    rolled: Floats
+
+    def grades(self, factor: float, holes: npt.NDArray[np.generic] | slice = slice(None)) -> Grades:
+        """int16[D, H]: grades with the odds of going on in every stage times ``factor``; of some ``holes`` alone."""
+        chances = _reached(self.logits[:, :, holes] + np.log(factor))
+        return np.asarray(self.levels[(self.rolled[:, holes] < chances).sum(axis=0)])
+
+
+def _reached(logits: Floats) -> Floats:
+    """The chances of reaching each level from the second one on, of the ``logits`` of the stages (first axis)."""
+    return np.asarray(np.cumprod(expit(logits), axis=0))
 
 
 def fit_hole_model(
@@ -150,7 +179,8 @@ def fit_hole_model(
     ``groups`` (one number per run) tells which runs come from one team, ranker or rewriter; None guesses
     (:func:`~robustcs.evaluation.hole_features.run_groups`). None where there is no hole.
 
-    Raises :class:`UsageError` where the judged passages have fewer than two grades.
+    Raises :class:`UsageError` where the judged passages have fewer than two grades, or none of them is 0: where only relevant
+    passages are listed, nothing tells what one that is not looks like.
     """
     best = pool.best_ranks().min(axis=0, initial=NEVER)
     last = NEVER - 1 if depth is None else depth
@@ -168,6 +198,11 @@ def fit_hole_model(
             f"the judged passages of the runs' top {learned} " + ("all have one grade" if len(levels) else "are none")
             if learned < NEVER - 1 else "the judged passages of the runs have fewer than two grades",
             "unjudged passages cannot be predicted; judge some, or give the rates yourself",
+        )  # fmt: skip
+    if levels[0] > 0:
+        raise UsageError(
+            "one-grade", "no judged passage of the runs has grade 0: the qrels list relevant passages only",
+            "unjudged passages cannot be predicted; judge some that are not relevant, or give the rates yourself",
         )  # fmt: skip
     stages = fit_stages(judged, values, levels, len(pool.turns))
     unjudged = pair_features(pool, holes, grades, groups)

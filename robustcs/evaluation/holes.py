@@ -140,6 +140,12 @@ def _part(rows: npt.NDArray[np.int64], begin: int, end: int) -> slice:
     return slice(*np.searchsorted(rows, [begin, end]).tolist())
 
 
+def only_relevant(qrels: Qrels, level: int) -> bool:
+    """Whether no judged passage is below the relevance ``level``, or all have one grade: a judged share is a precision then."""
+    lowest, highest = int(qrels.grades.min()), int(qrels.grades.max())
+    return lowest >= min(level, highest)
+
+
 def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     """A number for each of every run's ``unjudged`` passages: the same in all runs (on the same turns) for the same passage of
     the same turn, another one for all others; a later turn has higher numbers.

@@ -13,6 +13,7 @@ from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fi
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
+from robustcs.project.model import Project
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
@@ -20,6 +21,10 @@ from robustcs.statistics.units import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: Runs up to which drops are read together with all pairs, as the command that shows the pairs does.
+_MOST_PAIRED = 50
 
 
 def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
@@ -44,13 +49,29 @@ def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure]
     return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources)
 
 
+def selection_warnings(project: Project) -> tuple[str, ...]:
+    """What must stand beside the model's numbers where judged passages are no pool."""
+    if project.qrels_selection == "pool":
+        return ()
+    return (
+        f"Passages were selected for judging in another way than by pooling ([qrels] selection: {project.qrels_selection}). The"
+        " model takes unjudged passages to be like judged ones at the same ranks, so read expected values with their tipping"
+        " points only.",
+    )
+
+
 def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:
-    """The table ``drops`` of the project's groups; empty where the judgments cannot teach the hole model."""
+    """The table ``drops`` of the project's groups; empty where the judgments cannot teach the hole model.
+
+    Empty also where judged passages are no pool: ``robustcs unjudged`` has what is expected then, beside its tipping points.
+    """
     measures = [parse_measure(metric) for metric in metrics]
+    filled = None
     try:
-        filled = filled_holes(workspace, measures, turns)
+        if workspace.project.qrels_selection == "pool":
+            filled = filled_holes(workspace, measures, turns)
     except UsageError as error:
         if error.slug != "one-grade":
             raise
-        filled = None
-    return expected_drops(list(workspace.project.systems), measures, comparable_groups(workspace.project), filled)
+    names = list(workspace.project.systems)
+    return expected_drops(names, measures, comparable_groups(workspace.project), filled, len(names) <= _MOST_PAIRED)[1]

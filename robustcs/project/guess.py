@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from robustcs.errors import InputError
+from robustcs.evaluation.holes import only_relevant
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
@@ -50,8 +51,8 @@ class Part:
 class Guess:
     """The parts of a project file.
 
-    qrels, says
-        The judgments, and what they are.
+    qrels, says, positives
+        The judgments, what they are, and whether they list relevant passages only.
     level
         The relevance level, and the collection that it is taken from.
     tables
@@ -61,6 +62,7 @@ class Guess:
     folder: Folder
     qrels: str | None = None
     says: str = ""
+    positives: bool = False
     new_judgments: list[str] = field(default_factory=list)
     judges: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
@@ -82,6 +84,7 @@ def guess(path: Path) -> Guess:
         qrels = judged.qrels
         made.level = customary_level(qrels.turns, qrels.documents[:100].to_pylist(), int(qrels.grades.max()))
         made.says = judged.says
+        made.positives = only_relevant(qrels, made.level[0])
     _Systems(made, None if judged is None else judged.qrels).place()
     _one_file(made, "paraphrases", "paraphrases")
     _one_file(made, "collection", "collection")

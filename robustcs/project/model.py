@@ -18,6 +18,9 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
 
 Role = Literal["original", "qr", "human"]
+#: How passages were selected for judging: by rank in pooled runs; by a model's filter; by clicks; or only relevant ones are
+#: listed.
+Selection = Literal["pool", "filtered", "clicks", "positives"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
 #: What a formulation can have.
 FORMULATION_FILES = ("run", "scores", "answers", "rewrites", "samples")
@@ -230,6 +233,9 @@ class Project:
         Team, ranker, rewriter or other source → its runs, by name.
     retrieval
         What answers questions that no run answers.
+    qrels_selection
+        How passages were selected for judging. With anything but ``pool``, what the hole model expects stands only beside its
+        tipping point, and in no headline.
     new_judgments
         Files of judgments that could join the qrels, one after the other.
     judges
@@ -246,6 +252,7 @@ class Project:
 
     name: str = "robustcs"
     qrels: Path | str | None = None
+    qrels_selection: Selection = "pool"
     new_judgments: tuple[Path | str, ...] = ()
     judges: Mapping[str, Path] = field(default_factory=dict)
     gold: Path | None = None

@@ -38,5 +38,5 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     """The part with all runs, the judgments old and new, and ``keys``. Raises :class:`UsageError` without qrels or runs."""
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     needs(project.systems, "no-runs", "no runs", "name them in robustcs.toml or with --run NAME=FILE")
-    part = only(project, ("qrels", "runs", "policy", "new_judgments", *keys), ("run",))
+    part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
     return replace(part, metrics=measures(project, of_answers=False))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.groups import Group
@@ -30,6 +30,7 @@ from robustcs.project.model import (
     Formulation,
     Project,
     Role,
+    Selection,
     parse_role,
     parse_text_source,
 )
@@ -135,8 +136,8 @@ class _Reader:
                 self._ask(path, f"{path[-1]} = {text} is a pipe or a device")
 
     def project(self, values: dict[str, Any]) -> Project:
-        data = _Table(values)
-        self._known(data, _keys(Project))
+        data, selection = self._qrels(_Table(values))
+        self._known(data, tuple(key for key in _keys(Project) if key != "qrels_selection"))
         formulations = {}
         tables = self._table(data, "formulations")
         for key in tables.values:
@@ -150,6 +151,7 @@ class _Reader:
         studies = {name: self._study(name, self._table(data, name)) for name in STUDY_TABLES if name in data.values}
         return Project(
             name=self._text(data, "name") or self.folder.resolve().name,
+            qrels_selection=selection,
             formulations=formulations,
             groups=self._groups(self._table(data, "groups")),
             run_groups={name: self._list(sources, name) for name in sources.values},
@@ -161,6 +163,19 @@ class _Reader:
             **self._files(data),
             **studies,
         )
+
+    def _qrels(self, data: _Table) -> tuple[_Table, Selection]:
+        """The top table with ``qrels`` as a file again, and the selection, where ``[qrels]`` is a table of both."""
+        if not isinstance(data.values.get("qrels"), dict):
+            return data, "pool"
+        table, known = self._table(data, "qrels"), get_args(Selection)
+        self._known(table, ("file", "selection"))
+        file, selection = self._text(table, "file"), table.values.get("selection", "pool")
+        if selection not in known:
+            advice = f"write one of {', '.join(known)}: how passages were selected for judging"
+            self._problem(table, "selection", f"selection is {selection!r}", advice)
+        rest = {key: value for key, value in data.values.items() if key != "qrels"}
+        return _Table(rest if file is None else {**rest, "qrels": file}), selection
 
     def _files(self, table: _Table, of: str = "") -> dict[str, Any]:
         """What the table says of its sources; a key that it does not have is left out."""

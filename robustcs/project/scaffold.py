@@ -28,8 +28,11 @@ def write_config(made: Guess, name: str) -> str:
     if left:
         lines.append(f"# {counted(left, 'file')} left aside: robustcs init --explain says which, and why.")
     lines += ["", f"name = {_quoted(name)}"]
-    if made.qrels:
+    if made.qrels and not made.positives:
         lines.append(f"qrels = {_quoted(made.qrels)}  # {made.says}")
+        lines.append(
+            "# If the judged passages are not a pool of runs' top ranks, write [qrels] with file and selection instead."
+        )
     if made.new_judgments:
         new = made.new_judgments
         lines.append(f"new_judgments = {_quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
@@ -37,6 +40,9 @@ def write_config(made: Guess, name: str) -> str:
     scored = bool(made.qrels or any(part.scores for part in made.formulations.values()))
     if scored:
         lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # when an answer is correct']
+    if made.qrels and made.positives:
+        lines += ["", "# The qrels list relevant passages only; other selections are pool, filtered and clicks.", "[qrels]"]
+        lines += [f"file = {_quoted(made.qrels)}  # {made.says}", 'selection = "positives"']
     if made.qrels:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     for key in sorted(made.formulations, key=_order):

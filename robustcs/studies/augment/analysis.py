@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.augmentation import Merge
+from robustcs.evaluation.hole_tipping import TIPPING
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
@@ -115,7 +116,7 @@ class Augmentation(Result):
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of every part that there is."""
-        specs = (*_CHANGE, WHAT_IF, FLIPS, RATES, LEFT_OUT, GROUPS_OUT, *JUDGED)
+        specs = (*_CHANGE, WHAT_IF, FLIPS, TIPPING, RATES, LEFT_OUT, GROUPS_OUT, *JUDGED)
         return tuple(spec for spec in specs if spec.name in self.tables)
 
     @property
@@ -125,7 +126,8 @@ class Augmentation(Result):
         if self.change:
             tables |= {spec.name: getattr(self.change, spec.name) for spec in _CHANGE}
         if self.what_if:
-            tables |= {"what_if": self.what_if.scores, "flips": self.what_if.pairs, "rates": self.what_if.rates}
+            drawn = self.what_if
+            tables |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping, "rates": drawn.rates}
         if self.leave_one_out is not None:
             tables["leave_one_out"] = self.leave_one_out
         if self.leave_group_out is not None:

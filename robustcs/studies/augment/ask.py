@@ -22,6 +22,7 @@ from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.urls import IRDS_PREFIX
+from robustcs.project.filled import selection_warnings
 from robustcs.project.judged import JudgedPool, judged_pool
 from robustcs.project.requirements import new_judgments
 from robustcs.project.run_groups import group_numbers, run_groups, run_sources
@@ -132,7 +133,8 @@ def ask(
     if what_if:
         sources = run_sources(project, pool.names)
         drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given, sources)
-        evaluated = replace(evaluated, notes=(*evaluated.notes, *drawn.warnings))
+        told = () if given else selection_warnings(project)
+        evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *drawn.warnings))
     left, groups_left = None, None
     if leave_one_out:
         left = leave_out(pool, after, pool_depth, measures, policy, counted)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
-from robustcs.documents.holes import sources_table
+from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.documents.words import number as decimal
@@ -196,7 +196,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
         )
         if metric in pairs:
             blocks.append(_flips(result, metric, pairs[metric]))
-    return blocks
+    return [*blocks, *([tipping_table(result, drawn.tipping)] if len(drawn.tipping) else [])]
 
 
 def _flips(result: Augmentation, metric: str, pairs: pd.DataFrame) -> Block:

@@ -17,8 +17,10 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
-from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
+from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, Scoring
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
+from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
@@ -27,6 +29,7 @@ from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, score, share, table, text
 from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.units import Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +118,8 @@ class GivenRates:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What the draws give: the tables :data:`WHAT_IF`, :data:`FLIPS` and :data:`RATES`.
+    """What the draws give: the tables :data:`WHAT_IF`, :data:`FLIPS`, :data:`RATES` and, of the pairs that any draw reverses,
+    :data:`~robustcs.evaluation.hole_tipping.TIPPING`.
 
     holes
         Unjudged passages that got grades.
@@ -130,6 +134,7 @@ class WhatIf:
     scores: pd.DataFrame
     pairs: pd.DataFrame
     rates: pd.DataFrame
+    tipping: pd.DataFrame
     draws: int
     depth: int
     holes: int
@@ -173,21 +178,22 @@ def what_if(
         return np.concatenate([scores[..., counted].mean(axis=-1) for scores in scored])
 
     now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
-    source, check, warnings = source_for(depth), None, []
+    source, check, warnings = source_for(depth), None, list[str]()
     if isinstance(source, HoleModel):
         check = check_hole_model(source, pool, grades, measures, policy, counted)
-        warnings += [check.warning] if check.warning else []
-        warnings += hole_warnings(source, pool, grades, measures, sources)
+        warnings += model_warnings(source, check, pool, grades, measures, sources)
     if source and draws < ENOUGH_DRAWS:
         warnings.append(f"{draws} draws are too few for 95 %: their lowest and highest are given instead")
     means = means_of(source, draws) if source else np.broadcast_to(now, (draws, *now.shape))
     deeper = max(_DEEPER * depth, _USUAL)
     if ((best > depth) & (best <= deeper) & (grades[:-1] == UNJUDGED)).any() and (further := source_for(deeper)):
         warnings += _left(means, means_of(further, _DEEPER_DRAWS).mean(axis=0), measures, depth, deeper)
+    pairs = _flips(pool, measures, now, means)
     return WhatIf(
         scores=_scores(pool, measures, now, means),
-        pairs=_flips(pool, measures, now, means),
+        pairs=pairs,
         rates=_rates(source, best, grades, depth),
+        tipping=_tipping(source, pool, grades, measures, policy, counted, seed, now, means, pairs),
         draws=draws,
         depth=depth,
         holes=len(source.pairs) if source else 0,
@@ -236,6 +242,29 @@ def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Float
                           "difference": observed, "mean": drawn.mean(), "low": low, "high": high,
                           "flips": flips})  # fmt: skip
     return FLIPS.frame(pairs)
+
+
+def _tipping(
+    source: HoleModel | GivenRates | None,
+    pool: RunPool,
+    grades: Grades,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: npt.NDArray[np.bool_],
+    seed: int,
+    now: Floats,
+    means: Floats,
+    pairs: pd.DataFrame,
+) -> pd.DataFrame:
+    """How far the hole model may be off before the order of a pair that any draw reverses is another one; these turns alone."""
+    turns = int(counted.sum())
+    units = Units("turn", np.zeros(turns, dtype=np.int64), ("all",))
+    scoring = Scoring(pool, grades, tuple(measures), policy, counted, source) if isinstance(source, HoleModel) else None
+    filled = FilledHoles(means[:DRAWS, ..., None] * turns, now[..., None] * turns, units, seed, 0, None, (), scoring)
+    place = {name: number for number, name in enumerate(pool.names)}
+    moved = pairs[pairs["flips"] > 0][["first", "second"]].drop_duplicates().itertuples(index=False)
+    asked = [Contrast((first, second), (place[first],), (place[second],)) for first, second in moved]
+    return tipping(filled, asked, asked, ("order", "sure"))
 
 
 def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:

@@ -77,7 +77,10 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Worklist(Result):
-    """Holes in the order in which they are judged; what their influence is, the module says."""
+    """Holes in the order in which they are judged; what their influence is, the module says.
+
+    ``warnings``: what must stand beside an order that the hole model makes; they are among the notes.
+    """
 
     study = "judge"
     declared = _TABLES
@@ -87,6 +90,7 @@ class Worklist(Result):
     comparisons: pd.DataFrame
     orders: pd.DataFrame
     outlook: pd.DataFrame
+    warnings: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> list[Pair]:
@@ -110,12 +114,14 @@ def judging_worklist(
     turns: Turns,
     notes: Sequence[str] = (),
     expected: Mapping[Pair, float] | None = None,
+    warnings: Sequence[str] = (),
 ) -> Worklist:
     """Rank the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
 
     ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
     Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
-    ``expected``: the expected influence of each of them, by which they are then ordered.
+    ``expected``: the expected influence of each of them, by which they are then ordered; ``warnings``: those of the model that
+    expects it.
     """
     matrices = [system.top for system in systems.values()]
     counted = turns.counted
@@ -123,13 +129,14 @@ def judging_worklist(
     names = list(systems)
     compared = [(names.index(a), names.index(b)) for a, b in comparisons]
     influence = _influence(matrices, rows, ranks, compared, measures, policy, max_grade) / int(counted.sum())
-    told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes]
+    told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes, *warnings]
     return Worklist(
         Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
         *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence, expected),
         _compared(comparisons or [("", name) for name in names], measures),
         ORDERS.frame([]),
         OUTLOOK.frame([]),
+        tuple(warnings),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_influence import expected_influence, hole_effects
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_order import Contest
@@ -21,6 +22,7 @@ from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunP
 from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.qrels import Qrels
+from robustcs.project.filled import selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.run_groups import run_sources
@@ -80,6 +82,13 @@ class Holes:
                 grades[self.pairs[pair]] = grade
         return grades
 
+    def warnings(self, model: HoleModel) -> tuple[str, ...]:
+        """What must stand beside an order of work, and a state of orders, that ``model`` makes."""
+        known = self.pool, self.grades, self.measures
+        check = check_hole_model(model, *known, self.project.policy, self.turns.counted)
+        sources = run_sources(self.project, self.pool.names)
+        return (*selection_warnings(self.project), *model_warnings(model, check, *known, sources))
+
     def model(self, grades: Grades) -> HoleModel | None:
         """The hole model that ``grades`` teach, None without a hole. Raises :class:`UsageError` where they cannot."""
         learned = run_sources(self.project, self.pool.names).learned
@@ -131,7 +140,7 @@ def _read(turns: Sequence[str], qrels: Qrels, depth: int | None, ranking: Rankin
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
     """The holes in the order of work, and what judging them probably decides, with the grades ``judged`` so far."""
     project, judged = holes.project, judged or {}
-    expected, notes = None, list(holes.notes)
+    expected, warnings, notes = None, tuple[str, ...](), list(holes.notes)
     model = effects = None
     contest = holes.contest
     try:
@@ -145,9 +154,10 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
         influence = expected_influence(model, effects, contest.compared)
         by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
         expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
+        warnings = holes.warnings(model)
     worklist = judging_worklist(
         holes.systems, holes.comparisons, holes.measures, project.policy, holes.top, holes.max_grade, holes.turns, notes,
-        expected,
+        expected, warnings,
     )  # fmt: skip
     worklist = with_grades(worklist, judged)
     outlook = Outlook(holes, judged, None if judged else (model, effects))

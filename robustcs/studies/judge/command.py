@@ -13,7 +13,7 @@ from robustcs.studies.study import MOST, SYSTEMS, Call, Command
 if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
-    from robustcs.studies.judge.analysis import Pair
+    from robustcs.studies.judge.analysis import Pair, Worklist
     from robustcs.studies.judge.ask import Holes
     from robustcs.studies.judge.session import Scale
 
@@ -94,6 +94,7 @@ def _export(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: S
     worklist, _ = worklist_of(holes, judged)
     left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
     write_sheet(target, left, texts, passages)
+    _warn(call, worklist)
     call.tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
     without = len(left) - int(left["document"].isin(list(passages)).sum())
     if without:
@@ -102,6 +103,12 @@ def _export(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: S
     without = len(set(left["turn"]) - set(texts))
     if without:
         call.tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
+
+
+def _warn(call: Call, worklist: Worklist) -> None:
+    """The hole model's warnings: the order of work, and what is certain, depend on it."""
+    for warning in worklist.warnings:
+        call.tell(warning)
 
 
 def _import(call: Call, holes: Holes, project: Project, path: Path, scale: Scale, source: Path) -> None:
@@ -137,7 +144,7 @@ def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scal
         without = len(holes.pairs) - len(pairs)
         notes = [f"{without} of {len(holes.pairs)} passages have no text in {shown(project.collection)} and are left out here;"
                  " --export has them too"] if without else []  # fmt: skip
-        Sitting(Session(pairs, file), passages, texts, scale, notes, outlook, all_).run()
+        Sitting(Session(pairs, file), passages, texts, scale, [*notes, *worklist.warnings], outlook, all_).run()
 
 
 def _ask(
@@ -168,6 +175,7 @@ def _ask(
     wanted = list(scale.judged) if also_judged else []
     texts, passages = readable(workspace, [*holes.pairs, *wanted])
     worklist, outlook = worklist_of(holes, people)
+    _warn(call, worklist)
     first = drawn_judged(scale, passages, also_judged, project.seed)
     queue = [pair for pair in by_influence(worklist) if pair not in people]
     requests = requests_for([*first, *queue], texts, passages, scale)

@@ -48,7 +48,7 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
         said += f", {plain(abs(row['mean_drop_percent']), 0)} % of the baseline"
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
     if len(expected):
-        said += f"; once unjudged passages are judged {plain(expected['expected'].iloc[0])} is expected"
+        said += f"; {plain(expected['expected'].iloc[0])} is expected with unjudged passages filled in by the model"
     if not row["p_corrected"] <= _LEVEL:
         said += f"; the {'loss' if row['mean_drop'] >= 0 else 'gain'} is not significant"
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
 from robustcs.evaluation.groups import Group
-from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, expected_drops
+from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, contrasts, expected_drops
+from robustcs.evaluation.hole_features import Floats
+from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
@@ -53,6 +55,12 @@ class Settings:
         Group → the runs whose mean is compared with a baseline.
     pairs
         Whether the runs are compared with each other; their pairs grow with the square of the runs.
+    tipped
+        Whether tipping points are sought for all pairs, and not for ``compared`` alone.
+    selection
+        How passages were selected for judging: see :attr:`robustcs.project.model.Project.qrels_selection`.
+    positives
+        The qrels list relevant passages only, so that a judged share is a precision.
     """
 
     depth: int
@@ -61,6 +69,9 @@ class Settings:
     groups: Mapping[str, Sequence[str]]
     compared: Mapping[str, Group] = field(default_factory=dict)
     pairs: bool = True
+    tipped: bool = False
+    selection: str = "pool"
+    positives: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,7 @@ class Unjudged(Result):
             *EXPECTED,
         ),
         DROPS,
+        TIPPING,
         holes.UNIQUE,
         holes.UNIQUE_RUNS,
         holes.LATER_GRADES,
@@ -126,6 +138,7 @@ class Unjudged(Result):
     bounds: pd.DataFrame
     pairs: pd.DataFrame
     drops: pd.DataFrame
+    tipping: pd.DataFrame
     unique: pd.DataFrame
     unique_runs: pd.DataFrame
     grades: pd.DataFrame
@@ -176,13 +189,20 @@ def unjudged(
     columns = ["run", "metric", "low", "score", "high", "condensed", "unjudged", "turns", "scope", "max_grade", "exact"]
     frame = pd.DataFrame(bounds)[columns].astype({"unjudged": "Int64", "turns": "Int64"})
     unique, unique_runs = holes.unique_holes(runs, settings.groups)
+    names = [run.name for run in runs]
+    expected, drops = expected_drops(names, measures, settings.compared, filled, settings.pairs)
+    family = contrasts(names, settings.compared, settings.pairs)
+    tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared) :]
+    if settings.selection != "pool" and not settings.tipped:
+        expected = {}
     return Unjudged(
         evaluated=evaluated,
         settings=settings,
         rates=holes.rates(runs, settings.depth, later),
         bounds=frame,
-        pairs=_expected(pairs, runs, measures, filled),
-        drops=expected_drops([run.name for run in runs], measures, settings.compared, filled),
+        pairs=_expected(pairs, expected),
+        drops=drops,
+        tipping=tipping(filled, tipped, family),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),
@@ -294,21 +314,13 @@ def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], means: Scores
     return pd.concat(frames, ignore_index=True)
 
 
-def _expected(
-    pairs: pd.DataFrame, runs: Sequence[JudgedRun], measures: Sequence[Measure], filled: FilledHoles | None
-) -> pd.DataFrame:
-    """The pairs with what their differences probably are."""
+def _expected(pairs: pd.DataFrame, expected: Mapping[str, Floats]) -> pd.DataFrame:
+    """The pairs with what their differences probably are, by measure."""
     columns = [field.name for field in EXPECTED]
     values = np.full((len(pairs), len(columns)), np.nan)
-    if filled is not None:
-        place = {run.name: number for number, run in enumerate(runs)}
-        for number, measure in enumerate(measures):
-            rows = np.flatnonzero(pairs["metric"] == measure.name)
-            if len(rows):
-                weights = np.zeros((len(rows), len(runs)))
-                for sign, side in ((1, "first"), (-1, "second")):
-                    weights[np.arange(len(rows)), pairs[side].iloc[rows].map(place)] = sign
-                values[rows] = filled.differences(weights, number)
+    for name, found in expected.items():
+        rows = np.flatnonzero(pairs["metric"] == name)
+        values[rows] = found[: len(rows)]
     return pairs.assign(**dict(zip(columns, values.T, strict=True)))
 
 

@@ -11,12 +11,12 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.groups import Group
-from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.filled import fill
+from robustcs.project.filled import fill, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.scoring import DEFAULT_MEASURES
@@ -29,6 +29,13 @@ from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pair
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
+#: Pairs of runs up to which tipping points are sought without being asked for, about a second each.
+TIPPED_PAIRS = 21
+#: What a reader must know where nothing that is judged is not relevant.
+ONLY_RELEVANT = (
+    "The qrels list relevant passages only: the judged share of a top k is its precision, not a measure of how complete the"
+    " judgments are."
+)
 
 
 def ask(
@@ -40,6 +47,7 @@ def ask(
     documents: bool = False,
     expected: bool = False,
     pairs: bool | None = None,
+    tipping: bool | None = None,
     slices: Any = None,
 ) -> Unjudged:
     """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
@@ -48,6 +56,8 @@ def ask(
     ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
     grades the unjudged passages got; table ``sources`` tells their files and the judges apart. ``expected``: draw grades for
     what is unjudged, and say what every difference probably is. ``pairs``: compare every two runs (default: up to 50 runs).
+    ``tipping``: say for every pair how far the model may be off before a conclusion changes (default: with ``expected``, up to
+    21 pairs); drops from Human or a baseline have that always.
     ``slices``: what judged shares are split by, one or several of ``first``, ``depth``, ``conversation``, ``pronoun``,
     ``ellipsis``, ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of
     properties of turns.
@@ -58,6 +68,7 @@ def ask(
     if scope not in get_args(Scope):
         raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
     project, depth = workspace.project, top
+    expected = expected or bool(tipping)
     limit = project.policy.depth
     if depth and limit and depth > limit:
         raise UsageError(
@@ -92,13 +103,19 @@ def ask(
     if expected:
         filled = fill(workspace, builder, measures, counted[0].matrix.turns)
         compared = _compared(project)
+        filled = replace(filled, warnings=(*selection_warnings(project), *filled.warnings))
         told = (*evaluated.notes, *filled.warnings)
         evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)
-    if pairs is None and len(counted) > MOST_COMPARED:
+    if pairs is None and not tipping and len(counted) > MOST_COMPARED:
         left = f"pairs of {len(counted)} runs left out, since they are more than {MOST_COMPARED}: --table pairs has them"
         evaluated = replace(evaluated, notes=(*evaluated.notes, left))
-    pairs = len(counted) <= MOST_COMPARED if pairs is None else pairs
-    settings = Settings(depth, scope, highest, groups, compared, pairs)
+    pairs = bool(tipping) or len(counted) <= MOST_COMPARED if pairs is None else pairs
+    tipped = pairs and expected and (len(counted) * (len(counted) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
+    positives = only_relevant(qrels, project.policy.relevance_level)
+    if positives:
+        evaluated = replace(evaluated, notes=(*evaluated.notes, ONLY_RELEVANT))
+    selection = project.qrels_selection
+    settings = Settings(depth, scope, highest, groups, compared, pairs, tipped, selection, positives)
     turns = list(counted[0].matrix.turns)
     cut, told = slicings(workspace, turns, slices)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))

@@ -19,12 +19,13 @@ COMMAND = Command(
     Examples:
       robustcs unjudged
       robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
-      robustcs unjudged --expected --table pairs
+      robustcs unjudged --expected --table drops
+      robustcs unjudged --table tipping
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
     uses=(*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "jobs", "dask", *UNIT, *SEED),
-    on_request=("pairs",),
+    on_request=("pairs", "tipping"),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
                      help="Depth of the judged shares (default 3)."),
@@ -34,8 +35,8 @@ COMMAND = Command(
         click.Option(["--max-grade"], type=click.IntRange(0, 1000), metavar="N",
                      help="Highest grade that an unjudged passage could get (default: the highest in the qrels)."),
         click.Option(["--expected"], is_flag=True,
-                     help="Draw grades for the holes in every top 10, as the hole model predicts them: what every difference"
-                     " probably is, with one interval for sampling and holes."),
+                     help="Fill in the unjudged passages of every top 10 by the hole model: expected differences, with one"
+                     " interval for sampling and unjudged passages, and how far the model may be off."),
         click.Option(["--documents"], is_flag=True,
                      help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first"
                      " passage of a document counts (CAsT 2021)."),

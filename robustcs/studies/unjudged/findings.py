@@ -1,4 +1,4 @@
-"""What nobody judged, in plain sentences with their numbers: what is expected first, what is proven second."""
+"""What unjudged passages mean for scores and drops, in plain sentences: what is expected first, what is proven second."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.holes import expected_drop
-from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, percent, plain
+from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence, whole_percent
+from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
 from robustcs.studies.unjudged.analysis import Unjudged
@@ -22,17 +22,17 @@ _NAMED = 5
 
 
 def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[str, ...]:
-    """How much of each drop is holes (Human to QR and Original, baseline to sets), and which orders hold or are proven.
+    """How much of each drop is due to unjudged passages (Human to QR and Original, baseline to sets), and which orders hold.
 
     ``roles``: run → original, qr or human; further runs are not in it.
     """
     shares = result.rates.set_index("run")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
     if not len(bounded):
-        return (
-            f"Nobody judged {percent(shares.min())} ({shares.idxmin()}) to {percent(shares.max())} ({shares.idxmax()}) of the"
-            f" top {result.settings.depth} passages.",
-        )
+        return () if result.settings.positives else (
+            f"{whole_percent(shares.min())} ({shares.idxmin()}) to {whole_percent(shares.max())} ({shares.idxmax()}) of the top"
+            f" {result.settings.depth} passages are unjudged.",
+        )  # fmt: skip
     metric = headline_measure(bounded["metric"])
     bounds = bounded[bounded["metric"] == metric].set_index("run")
     human = next((name for name, role in roles.items() if role == "human"), None)
@@ -45,37 +45,39 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
         if {baseline, *runs} <= set(bounds.index):
             expected = means.loc[group] if group in means.index else None
             scores = bounds.loc[baseline, "score"], bounds.loc[runs, "score"].mean()
-            sentences.append(_drop(str(baseline), name, scores, shares, runs, result, pairs, expected))
-    doubts = (" ".join(["What is expected may be off.", *result.warnings]),) if result.warnings else ()
+            sentences.append(_drop(str(baseline), name, scores, shares, runs, result, pairs, expected, group))
+    doubts = (" ".join(["Expected values may be off.", *result.warnings]),) if result.warnings else ()
     return (*sentences, *_orders(pairs, metric, result), *doubts)
 
 
 def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[Verdict, ...]:
-    """What the best rewriter and the worst group lose once holes are judged; where there is none, the holes.
+    """What the best rewriter and the worst group lose with unjudged passages filled in; else the largest unjudged share.
 
-    ``roles`` and ``groups`` as for :func:`unjudged_findings`.
+    What the model expects is left out where judged passages were selected in another way than by pooling, and everything where
+    only relevant ones are listed: a judged share is a precision there. ``roles`` and ``groups``: see
+    :func:`unjudged_findings`.
     """
+    if result.settings.positives or result.settings.selection == "positives":
+        return ()
     metrics = list(dict.fromkeys(result.bounds[result.bounds["low"].notna()]["metric"]))
     drops = result.drops[result.drops["metric"] == headline_measure(metrics)] if metrics else result.drops
+    if result.settings.selection != "pool":
+        drops = drops[:0]
     rewriters = drops.loc[[roles.get(str(name)) == "qr" for name in drops["group"]]]
     others = drops.loc[[str(name) in groups for name in drops["group"]]]
     chosen = [rewriters.sort_values("drop", kind="stable").head(1), others.sort_values("drop", kind="stable").tail(1)]
     said = [_expected(row, result) for part in chosen for row in part.itertuples()]
-    return tuple(said) or (_holes(result),)
+    return tuple(said) or (_unjudged(result),)
 
 
 def _expected(row: Any, result: Unjudged) -> Verdict:
     """A drop as it is expected, beside the measured one."""
-    label = measure_label(row.metric)
-    verb = "loses" if row.expected >= 0 else "gains"
-    holes = (
-        f", of which {100 * row.hole_share:.0f} % is due to unjudged passages"
-        if row.drop > 0 and 0 <= row.hole_share <= 1 and row.hole_share_high - row.hole_share_low <= 1 else ""
-    )  # fmt: skip
+    size, label = plain(abs(row.expected)), measure_label(row.metric)
+    moves = f"loses {size} {label} to" if row.expected >= 0 else f"gains {size} {label} over"
     return Verdict(
-        plain(abs(row.expected)), _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
-        f"of {label} is what {_called(row.group)} {verb} against {_called(row.baseline)} once unjudged passages are judged;"
-        f" measured: {plain(row.drop)}{holes}",
+        size, _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
+        f"{_called(row.group)} {moves} {_called(row.baseline)} with unjudged passages filled in by the model"
+        f" (measured drop: {plain(row.drop)})",
         f"mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 
@@ -88,25 +90,22 @@ def _ends_of(low: float, high: float, ahead: bool) -> str:
     return number_interval(*((low, high) if ahead else (-high, -low))).strip("–")
 
 
-def _holes(result: Unjudged) -> Verdict:
-    """The run of which least is judged, and what that leaves open."""
+def _unjudged(result: Unjudged) -> Verdict:
+    """The run with most unjudged passages, and how many orders that leaves open."""
     rates = result.rates.set_index("run")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
-    if rates.loc[worst, "share"] == rates.loc[best, "share"]:
-        best = worst
-    open_ = result.pairs[~result.pairs["separable"].astype(bool)]
-    bounded = list(dict.fromkeys(result.pairs["metric"]))
-    said = f"of the top {result.settings.depth} passages of {worst if best != worst else 'every run'} were judged by nobody"
-    if best != worst:
-        said += f", of {best} {percent(rates.loc[best, 'share'])}"
-    if bounded:
-        metric = headline_measure(bounded)
-        part = open_[open_["metric"] == metric]
-        total = int((result.pairs["metric"] == metric).sum())
-        said += f"; {len(part)} of {counted(total, 'order')} of two runs by {measure_label(metric)} are not proven"
-    row = rates.loc[worst]
+    row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
+    same = rates.loc[worst, "share"] == rates.loc[best, "share"]
+    said = f"{size} of the top {result.settings.depth} passages of {'every run' if same else worst} are unjudged"
+    if not same:
+        said += f" ({best}: {whole_percent(rates.loc[best, 'share'])})"
+    if len(result.pairs):
+        metric = headline_measure(result.pairs["metric"])
+        part = result.pairs[result.pairs["metric"] == metric]
+        open_ = int((~part["separable"].astype(bool)).sum())
+        said += f"; the judgments leave {open_} of {counted(len(part), 'order')} by {measure_label(metric)} unproven"
     basis = f"{int(row['unjudged']):,} of {int(row['retrieved']):,} passages"
-    return Verdict(percent(row["share"]), "", said, basis, float(row["share"]))
+    return Verdict(size, "", said, basis, float(row["share"]))
 
 
 def _scope(result: Unjudged, label: str) -> str:
@@ -117,19 +116,25 @@ def _scope(result: Unjudged, label: str) -> str:
 
 def _drop(
     baseline: str, name: str, scores: tuple[float, float], shares: pd.Series, runs: list[str], result: Unjudged,
-    pairs: pd.DataFrame, expected: pd.Series | None,
+    pairs: pd.DataFrame, expected: pd.Series | None, group: str,
 ) -> str:  # fmt: skip
     """One drop: as measured, what is expected of it, and what no grade could change."""
     drop = scores[0] - scores[1]
     least, most = _ends(pairs, baseline, runs)
     label, mean = measure_label(str(pairs["metric"].iloc[0])), " (mean)" if len(runs) > 1 else ""
+    unjudged = (
+        "" if result.settings.positives
+        else f" ({whole_percent(shares[runs].mean())} of the top {result.settings.depth} passages of {name} are unjudged,"
+        f" {whole_percent(shares[baseline])} of {baseline})"
+    )  # fmt: skip
     text = (
-        f"From {baseline} to {name}, {label} goes from {scores[0]:.3f} to {scores[1]:.3f}{mean}, a drop of {plain(drop)} with"
-        f" unjudged passages as not relevant ({percent(shares[runs].mean())} of the top {result.settings.depth} of {name},"
-        f" {percent(shares[baseline])} of {baseline})."
+        f"From {baseline} to {name}, {label} goes from {scores[0]:.3f} to {scores[1]:.3f}{mean}, a measured drop of"
+        f" {plain(drop)} with unjudged passages counted as not relevant{unjudged}."
     )
     if expected is not None:
-        text += f" {expected_drop(drop, expected)}"
+        metric = str(pairs["metric"].iloc[0])
+        tips = tipping_sentence(result.tipping, baseline, group, metric, is_significant(expected))
+        text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if most - least <= ROUNDING:
         still = " Judging others still can, through ideal rankings." if result.settings.scope != "pool" else ""
         return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it.{still}"
@@ -155,17 +160,18 @@ def _ends(pairs: pd.DataFrame, baseline: str, runs: list[str]) -> tuple[float, f
 
 
 def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
-    """For how many pairs of runs a difference is expected, and whose order the judgments prove."""
+    """How many pairs of runs differ with unjudged passages filled in, and whose order the judgments prove."""
     if not len(pairs):
         return ()
-    label, total = measure_label(metric), counted(len(pairs), "pair") + " of runs"
+    label, total = measure_label(metric), counted(len(pairs), "pair") + " of systems"
     sentences = []
-    told = pairs[pairs["expected_low"].notna()]
+    told = pairs[pairs["expected_p"].notna()]
     if len(told):
-        apart = int(((told["expected_low"] > 0) | (told["expected_high"] < 0)).sum())
+        apart = sum(map(is_significant, told.to_dict("records")))
+        differ = "differs" if apart == 1 else "differ"
         sentences.append(
-            f"By {label} {apart} of {total} are expected to differ on other conversations as well: their 95 % intervals for"
-            " sampling and unjudged passages together leave 0 out, each pair on its own."
+            f"With unjudged passages filled in by the model, {apart or 'none'} of {total} {differ} significantly by {label}"
+            " (max-T over the draws, adjusted over all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):
@@ -174,7 +180,7 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
     would = "would" if open_["exact"].all() else "might"
     sentences.append(
-        f"Proof is a stricter demand: of {len(open_)} of {total} the judgments do not prove the order by {label} on these turns"
+        f"Proof is a stricter demand: the judgments do not prove the order by {label} of {len(open_)} of {total} on these turns"
         f" ({'; '.join(named)}{and_more(len(open_), len(named))}). Some grades of the unjudged passages"
         f" {_scope(result, label)} {would} level or reverse it, however improbable they are."
     )

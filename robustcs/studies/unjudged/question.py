@@ -27,7 +27,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     try:
-        result = ask(workspace, scope="pool", expected=True)
+        result = ask(workspace, scope="pool", expected=True, tipping=False)
     except UsageError as error:
         if error.slug != "one-grade":
             raise
@@ -42,7 +42,8 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "unjudged", "How much of the drop is only holes in the judgments?", ("drops", "rates", "bounds", "pairs", "grades"),
-        _part, given=lambda project: bool(project.systems), answer=_answer,
+        "unjudged", "How much of the drop is due to unjudged passages?",
+        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part,
+        given=lambda project: bool(project.systems), answer=_answer,
     ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from robustcs.documents.holes import (
     later_grades_table,
     rates_table,
     sources_table,
+    tipping_table,
     unique_table,
 )
 from robustcs.documents.slices import SHARES, slices_table
@@ -60,9 +61,11 @@ def show(result: Unjudged) -> tuple[Block, ...]:
     """Shares, the figure, bounds and what they do not tell apart; then the shares in other cuts, and the qrels."""
     blocks: list[Block] = [_rates(result), _figure(result), _bounds(result)]
     if len(result.drops):
-        blocks.append(drops_table(result, result.drops))
+        blocks.append(drops_table(result, result.drops, result.tipping))
     if result.pairs["expected"].notna().any():
         blocks.append(_expected(result))
+    if len(result.tipping):
+        blocks.append(_tipping(result))
     if len(result.rates) > 1 and len(result.pairs):
         blocks.append(_pairs(result))
     blocks += [_incomplete(result), _ranks(result)]
@@ -130,13 +133,24 @@ def _expected(result: Unjudged) -> Table:
     pairs = result.pairs
     distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
     rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
-    columns: list[Shown] = [_MEASURE, "first", "second", "difference", *expected_columns()]
+    columns: list[Shown] = [_MEASURE, "first", "second", "difference", *expected_columns(result.tipping)]
     note = EXPECTED_NOTE
     if len(pairs) > len(rows):
         note += (
             f" The {len(rows)} of {len(pairs)} pairs whose order unjudged passages leave least certain; CSV and JSON have all."
         )
+    if not result.settings.tipped:
+        note += " --table tipping says for all pairs how far the model may be off."
     return result_table(result, "pairs", "What do two runs probably differ by?", columns, note, rows=rows, slug="expected")
+
+
+def _tipping(result: Unjudged) -> Table:
+    """The conclusions that the smallest errors of the model would change."""
+    rows = result.tipping
+    nearest = np.fmin(np.log(rows["factor_above"]), -np.log(rows["factor_below"]))
+    return tipping_table(
+        result, rows.loc[nearest.sort_values(kind="stable").index].head(_CLOSEST).sort_values("metric", kind="stable")
+    )
 
 
 def _pairs(result: Unjudged) -> Block:
