@@ -160,26 +160,30 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     assert {row["scope"] for row in tables(report, "unjudged", "bounds")} == {"pool"}
     drops = [row for row in tables(report, "unjudged", "drops") if row["metric"] == "ndcg_cut_3"]
     lost = next(row for row in drops if row["group"] == "qr")
-    opening = openings(report.document)["How much of the drop is only holes in the judgments?"]
+    opening = openings(report.document)["How much of the drop is due to unjudged passages?"]
     ends = f"95% CI {lost['expected_low']:.3f} to {lost['expected_high']:.3f}"
-    assert opening.startswith(f"{lost['expected']:.3f} ({ends}) of NDCG@3 is what QR loses against Human".replace("-", "−"))
-    assert f"measured: {lost['drop']:.3f}" in opening
+    said_first = f"QR loses {lost['expected']:.3f} ({ends}) NDCG@3 to Human with unjudged passages filled in by the model"
+    assert opening.startswith(said_first.replace("-", "−")) and f"(measured drop: {lost['drop']:.3f}; mean of" in opening
     drop = next(row for row in drops if row["group"] == "manual")
-    ends = f"95 % interval {drop['expected_low']:.3f} to {drop['expected_high']:.3f}, sampling and unjudged passages together"
-    expected = f"a drop of {drop['expected']:.3f} is expected on other conversations ({ends})".replace("-", "−")
-    part = f"{100 * drop['hole_share']:.0f} % of the measured drop is due to unjudged passages"
+    ends = f"95% CI {drop['expected_low']:.3f} to {drop['expected_high']:.3f}"
+    expected = f"filled in by the model, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
+    part = f"Unjudged passages account for {100 * drop['hole_share']:.0f}% of the measured drop (95% CI "
+    tip = next(
+        row for row in tables(report, "unjudged", "tipping") if row["second"] == "manual" and row["metric"] == "ndcg_cut_3"
+    )
+    unless = f"unless the odds of relevance of unjudged passages are more than {tip['factor_above']:.2g} times"
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
     [sentence] = [text for text in said if text.startswith("From human to the sets of manual")]
     bounds = f"however improbable: {least:.3f} to ".replace("-", "−")
-    assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(bounds)
+    assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(unless) < sentence.index(bounds)
     [tested] = [text for text in said if text.startswith("In other words (manual")]
     assert tested.index("max-T over 2 groups") < tested.index(expected)
-    apart = sum(row["expected_low"] > 0 or row["expected_high"] < 0 for row in pairs)
+    apart = sum(row["expected_p"] <= 0.05 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
-    [orders] = [text for text in said if text.startswith(f"By NDCG@3 {apart} of 66 pairs")]
-    assert f"of {open_} of 66 pairs of runs the judgments do not prove the order by NDCG@3 on these turns" in orders
-    [doubt] = [text for text in said if text.startswith("What is expected may be off.")]
+    [orders] = [text for text in said if f"by the model, {apart} of 66 pairs of systems differ significantly by NDCG@3" in text]
+    assert f"do not prove the order by NDCG@3 of {open_} of 66 pairs of systems on these turns" in orders
+    [doubt] = [text for text in said if text.startswith("Expected values may be off.")]
     assert "only the sets of manual found at these ranks, 0 of" in doubt
 
 
@@ -628,9 +632,9 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     document = make_report(read_project(tmp_path / "robustcs.toml"), folder=tmp_path).document
     assert document.opening is not None and document.opening.what == "3 runs · 7 turns"
     assert list(openings(document)) == [
-        "Which systems can be told apart?", "How much of the drop is only holes in the judgments?",
+        "Which systems can be told apart?", "How much of the drop is due to unjudged passages?",
     ]  # fmt: skip
     assert openings(document)["Which systems can be told apart?"].startswith("1.000 ")
-    assert openings(document)["How much of the drop is only holes in the judgments?"].startswith("33.3 % of the top 3 passages")
+    assert "33% of the top 3 passages" in openings(document)["How much of the drop is due to unjudged passages?"]
     table, figure = document.opening.blocks
     assert isinstance(table, Table) and [row[0] for row in table.rows][0] == "good" and isinstance(figure, Picture)

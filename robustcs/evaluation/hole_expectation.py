@@ -52,7 +52,7 @@ EXPECTED = (
     share("hole_share_low", "95 % of the draws"),
     share("hole_share_high"),
     p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"
-            " and all groups of the measure; null below six units"),
+            " and all groups of the measure; null below five units"),
 )  # fmt: skip
 
 

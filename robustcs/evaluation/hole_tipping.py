@@ -72,7 +72,7 @@ def tipping(
 ) -> pd.DataFrame:
     """Return :data:`TIPPING` of the contrasts ``asked``, all of which are part of the ``family`` that p is adjusted over.
 
-    ``kinds``: the conclusions in question; there is none on other conversations below six units. No rows without holes.
+    ``kinds``: the conclusions in question; there is none on other conversations below five units. No rows without holes.
     """
     if filled is None or filled.scoring is None or not asked:
         return TIPPING.frame([])

@@ -69,7 +69,7 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
     ``sums``: float64[D, C, K], a sum for each of D draws, differences and units. Every draw has the step-down max-T p of
     :func:`~robustcs.statistics.families.max_t` for each difference; their mean is p, as in the mixture behind
     :func:`completed_intervals`. A draw in which a difference has the other sign counts as 2, as it does in a two-sided p: where
-    draws disagree on the sign, nothing is rejected. Without anything that draws leave open it is max-T itself. NaN below six
+    draws disagree on the sign, nothing is rejected. Without anything that draws leave open it is max-T itself. NaN below five
     units. Seeded.
     """
     drawn = np.asarray(sums, dtype=np.float64)

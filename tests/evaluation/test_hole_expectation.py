@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,10 @@ def test_it_sums_up_the_draws_of_the_model() -> None:
         assert found["expected"][0] == pytest.approx(drawn.mean(), abs=1e-9)
         assert (found["holes_low"][0], found["holes_high"][0]) == pytest.approx(draws_interval(drawn), abs=1e-9)
         measured = now[0, number] - now[1, number]
-        assert found["hole_share"][0] == pytest.approx(1 - drawn.mean() / measured, abs=1e-6)
+        shares = 1 - drawn / measured
+        low, high = draws_interval(shares)
+        inside = 0 <= low <= high <= 1
+        assert found["hole_share"][0] == pytest.approx(shares.mean() if inside else np.nan, abs=1e-6, nan_ok=True)
         assert (found["expected_low"] < found["holes_low"]).all() and (found["holes_high"] < found["expected_high"]).all()
 
 
@@ -63,8 +68,26 @@ def test_drops_of_groups() -> None:
     units = units_of(pool.turns)
     filled = fill_holes(pool, left, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 0, check=False)
     groups = {"sets": Group("run0", ("run1", "run2"))}
-    table = expected_drops(list(pool.names), MEASURES, groups, filled)
+    pairs, table = expected_drops(list(pool.names), MEASURES, groups, filled)
     assert table["group"].tolist() == ["sets"] * 3 and table["sets"].tolist() == [2] * 3
-    direct = filled.differences([[1, -0.5, -0.5]], 2)[0]
-    np.testing.assert_allclose(table[NAMES].iloc[2].to_numpy(dtype=float), direct)
-    assert not len(expected_drops(list(pool.names), MEASURES, groups, None))
+    # pairs and drops are one family
+    direct = filled.differences([[1, -1, 0], [1, 0, -1], [0, 1, -1], [1, -0.5, -0.5]], 2)
+    np.testing.assert_allclose(table[NAMES].iloc[2].to_numpy(dtype=float), direct[3])
+    np.testing.assert_allclose(pairs[MEASURES[2].name], direct[:3])
+    alone = filled.differences([[1, -0.5, -0.5]], 2)[0]
+    np.testing.assert_allclose(direct[3, :-1], alone[:-1])
+    assert direct[3, -1] >= alone[-1]
+    assert not len(expected_drops(list(pool.names), MEASURES, groups, None)[1])
+
+
+def test_a_share_that_is_not_between_0_and_1_is_none() -> None:
+    """Draws under which a small difference changes its sign: it is too small to be divided."""
+    pool, _, left = made_pool(*made_runs())
+    units = units_of(pool.turns)
+    filled = fill_holes(pool, left, MEASURES, POLICY, np.ones(len(pool.turns), dtype=bool), units, 0, check=False)
+    now = filled.sums.mean(axis=0)
+    now[0], now[1], now[2] = now[1] + 0.001, now[1], now[1] - filled.sums[:, 1].std() * 9
+    found = replace(filled, now=now).differences([[1, -1, 0], [1, 0, -1]], 0)
+    shares = found[:, 5:8]
+    assert np.isnan(shares[0]).all()
+    assert np.isnan(shares[1]).all() or ((shares[1] >= 0) & (shares[1] <= 1)).all()

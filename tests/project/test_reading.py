@@ -30,7 +30,6 @@ from robustcs.retrieval.settings import RetrievalSettings
 
 EVERY_KEY = """
     name = "CAsT 2020"
-    qrels = "qrels.txt.gz"
     new_judgments = "new.txt"
     gold = "gold.json"
     answer_similarity = "overlap.txt"
@@ -39,6 +38,10 @@ EVERY_KEY = """
     metrics = ["ndcg_cut_3", "P_1"]
     thresholds = [">0", 0.5, 1]
     seed = 7
+
+    [qrels]
+    file = "qrels.txt.gz"
+    selection = "clicks"
 
     [policy]
     relevance_level = 2
@@ -139,7 +142,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     project = read_project(write(tmp_path, EVERY_KEY))
     expected = Project(
         name="CAsT 2020",
-        qrels=tmp_path / "qrels.txt.gz",
+        qrels=tmp_path / "qrels.txt.gz", qrels_selection="clicks",
         new_judgments=(tmp_path / "new.txt",),
         gold=tmp_path / "gold.json",
         answer_similarity=tmp_path / "overlap.txt",
@@ -270,6 +273,39 @@ def test_every_wrong_value_has_its_line(tmp_path: Path, text: str, problems: lis
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == problems
     assert error.value.exit_code is ExitCode.BAD_INPUT
     assert {problem.slug for problem in error.value.problems} == {"bad-config"}
+
+
+@pytest.mark.parametrize("selection", ["pool", "filtered", "clicks", "positives"])
+def test_qrels_can_say_how_passages_were_selected(tmp_path: Path, selection: str) -> None:
+    path = tmp_path / "robustcs.toml"
+    path.write_text(f'seed = 3\n[qrels]\nfile = "q.txt"\nselection = "{selection}"\n')
+    project = read_project(path)
+    assert (project.qrels, project.qrels_selection, project.seed) == (tmp_path / "q.txt", selection, 3)
+    path.write_text('qrels = "q.txt"\n')
+    assert read_project(path).qrels_selection == "pool"
+    path.write_text(f'[qrels]\nselection = "{selection}"\n')  # with --qrels FILE
+    assert (read_project(path).qrels, read_project(path).qrels_selection) == (None, selection)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '[qrels]\nfile = "q"\nselection = "click"\n',
+            ":3: selection is 'click'; write one of pool, filtered, clicks, positives",
+        ),
+        ('[qrels]\nfile = "q"\nselection = 4\n', ":3: selection is 4; write one of pool, filtered, clicks, positives"),
+        ('[qrels]\nfiles = "q"\n', ":2: unknown key 'files' in [qrels]; the keys are file, selection"),
+        ('[qrels]\nfile = ["q"]\n', ":2: file is ['q']; write a text in quotes"),
+        ('qrels_selection = "pool"\n', ":1: unknown key 'qrels_selection'; the keys are name, qrels, new_judgments"),
+    ],
+)
+def test_a_wrong_selection_has_its_line(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "robustcs.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_project(path)
+    assert problem in str(error.value)
 
 
 def test_unknown_measures_have_their_line(tmp_path: Path) -> None:

@@ -180,6 +180,38 @@ def test_judgments_of_one_grade_leave_the_order_to_the_influence(project: Path) 
     assert "topics by influence" in shown and "expected" not in shown
 
 
+@pytest.mark.parametrize("selection", ["", "clicks"])
+def test_what_the_model_warns_of_stands_beside_every_order_of_work(project: Path, selection: str) -> None:
+    """In a list, its JSON, a sheet, at the terminal, and where a program is asked."""
+    (project / "qrels.txt").write_text("1_1 0 j 4\n1_2 0 j 0\n2_1 0 j 1\n")
+    if selection:
+        text = (project / "robustcs.toml").read_text().replace('qrels = "qrels.txt"\n', "")
+        table = f'[qrels]\nfile = "qrels.txt"\nselection = "{selection}"\n'
+        (project / "robustcs.toml").write_text(text.replace("[formulations.original]", f"{table}[formulations.original]"))
+    warned = ["The hole model learned from 3 judged passages only."]
+    warned += ["Passages were selected for judging in another way than by pooling"] if selection else []
+    (project / "say.py").write_text(
+        "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'grade': 0}), flush=True)\n"
+    )
+    told = {
+        "list": call(project, "--list").stdout,
+        "notes": " ".join(json.loads(call(project, "--format", "json").stdout)["notes"]),
+        "sheet": call(project, "--export", "sheet.csv").stderr,
+        "terminal": call(project, "--all", keys="q\n").stdout,
+        "program": call(project, "--with", f"{sys.executable} say.py", "--limit", "1", "--all").stderr,
+    }
+    for mode, said in told.items():
+        assert all(" ".join(said.split()).count(warning) == 1 for warning in warned), (mode, said)
+
+
+def test_without_a_model_there_is_nothing_to_warn_of(project: Path) -> None:
+    """No judged passage has grade 0: the order is that of the influence."""
+    done = call(project, "--export", "sheet.csv")
+    assert done.returncode == 0 and "hole model" not in done.stderr
+    [note] = [note for note in json.loads(call(project, "--format", "json").stdout)["notes"] if "influence" in note]
+    assert note.endswith("no judged passage of the runs has grade 0: the qrels list relevant passages only")
+
+
 def test_the_worklist_on_the_terminal_fits_40_columns(project: Path) -> None:
     shown = call(project, "--list", columns=40).stdout
     assert max(map(len, shown.splitlines())) <= 40

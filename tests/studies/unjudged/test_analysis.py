@@ -19,6 +19,7 @@ from robustcs.studies.unjudged.analysis import Settings, Unjudged, unjudged
 
 EXPECTED = [
     "expected", "expected_low", "expected_high", "holes_low", "holes_high", "hole_share", "hole_share_low", "hole_share_high",
+    "expected_p",
 ]  # fmt: skip
 QRELS = "1_1 0 a 2\n1_1 0 b 0\n1_2 0 a 1\n1_2 0 c 0\n2_1 0 a 1\n"
 FIRST = "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n1_1 Q0 y 3 7 t\n1_2 Q0 x 1 9 t\n1_2 Q0 c 2 8 t\n9_9 Q0 a 1 1 t\n"

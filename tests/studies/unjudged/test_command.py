@@ -211,15 +211,27 @@ def test_what_is_expected_of_every_difference(
         measured = row.get("drop", row.get("difference"))
         assert row["holes_low"] < row["expected"] < row["holes_high"]
         assert row["expected_low"] < row["holes_low"] and row["holes_high"] < row["expected_high"]
-        if measured:
+        if row["hole_share"] is not None:
             assert row["hole_share"] == pytest.approx(1 - row["expected"] / measured, abs=1e-5)
+            assert 0 <= row["hole_share_low"] <= row["hole_share_high"] <= 1
     assert 0 < drops["manual"]["hole_share_low"] < drops["manual"]["hole_share"]
     pair = next(row for row in report["tables"]["pairs"] if (row["first"], row["second"]) == ("qr", "human"))
     assert pair["expected"] == pytest.approx(-drops["qr"]["expected"], abs=1e-9)
+    assert pair["expected_p"] == pytest.approx(drops["qr"]["expected_p"]) and drops["raw"]["hole_share"] is None
+    apart = [row for row in report["tables"]["pairs"] if row["expected_low"] > 0 or row["expected_high"] < 0]
+    assert sum(row["expected_p"] <= 0.05 for row in report["tables"]["pairs"]) < len(apart)
+    tips = report["tables"]["tipping"]
+    assert {(row["first"], row["second"]) for row in tips} == {
+        ("human", "original"), ("human", "qr"), ("human", "manual"), ("original", "raw"),
+    }  # fmt: skip
+    order = next(row for row in tips if row["second"] == "raw" and row["scope"] == "all")
+    assert order["conclusion"] == "first > second expected" and 1 < order["factor_above"] < 4 and order["factor_below"] is None
     assert any("only the sets of manual found at these ranks, 0 of" in note for note in report["notes"])
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
     text = files[1].read_text()
-    assert "How much of the drops is holes?" in text and "sampling and unjudged passages" in " ".join(text.split())
+    assert "How much of the drops is due to unjudged passages?" in text and "sampling and unjudged passages" in " ".join(
+        text.split()
+    )
 
 
 def test_judgments_of_one_grade_teach_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+"""Sentences about unjudged passages, on hand-made tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from robustcs.evaluation.groups import Group
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.unjudged.analysis import Settings, Unjudged
+from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
+
+ROLES = {"human": "human", "t5": "qr", "bart": "qr"}
+GROUPS = {"manual": Group("human", ("m1", "m2"))}
+NAN = float("nan")
+UNJUDGED = {"human": 0, "t5": 30, "bart": 60, "m1": 90, "m2": 120}
+SCORES = {"human": 0.8, "t5": 0.6, "bart": 0.5, "m1": 0.7, "m2": 0.66}
+#: group → drop, expected with its interval, share of unjudged passages with its interval, adjusted p
+DROPS = {
+    "t5": (0.2, 0.17, 0.1, 0.25, 0.15, 0.05, 0.3, 0.01),
+    "bart": (0.3, 0.33, 0.2, 0.46, NAN, NAN, NAN, 0.02),
+    "manual": (0.12, 0.06, -0.02, 0.14, 0.5, 0.1, 0.9, 0.3),
+}
+
+
+def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    spec = next(spec for spec in Unjudged.declared if spec.name == name)
+    filled = spec.frame([{field.name: row.get(field.name) for field in spec.fields} for row in rows])
+    return filled.infer_objects()
+
+
+def expected(value: float, low: float, high: float, *share: float) -> dict[str, float]:
+    names = ("hole_share", "hole_share_low", "hole_share_high", "expected_p")
+    return {"expected": value, "expected_low": low, "expected_high": high, "holes_low": low, "holes_high": high,
+            **dict(zip(names, share, strict=True))}  # fmt: skip
+
+
+def made(**options: Any) -> Unjudged:
+    """Drops of two rewriters and a group; pairs human–bart and human–t5 differ after adjustment, human–m1 only before."""
+    settings = Settings(3, "pool", 4, {}, **options)
+    rates = [
+        {"run": run, "depth": 3, "retrieved": 300, "judged": 300 - number, "unjudged": number, "share": number / 300,
+         "judged_share": 1 - number / 300, "short": 0, "missing": 0, "judged_later": None}
+        for run, number in UNJUDGED.items()
+    ]  # fmt: skip
+    metrics = ("P_1", "ndcg_cut_3")
+    bounds = [
+        {"run": run, "metric": metric, "low": score - 0.1, "score": score, "high": score + 0.1, "condensed": score,
+         "unjudged": 1, "turns": 1, "scope": "pool", "max_grade": 4, "exact": True}
+        for metric in metrics for run, score in SCORES.items()
+    ]  # fmt: skip
+    p = {"t5": (0.1, 0.25, 0.01), "bart": (0.2, 0.46, 0.02), "m1": (0.01, 0.2, 0.06), "m2": (-0.05, 0.2, 0.4)}
+    pairs = [
+        {"metric": metric, "first": "human", "second": run, "difference": SCORES["human"] - SCORES[run],
+         "low": -0.01 if run == "m1" else 0.02, "high": 0.5, "separable": run != "m1", "exact": True,
+         **expected(0.1, low, high, NAN, NAN, NAN, adjusted)}
+        for metric in metrics for run, (low, high, adjusted) in p.items()
+    ]  # fmt: skip
+    drops = [
+        {"group": group, "metric": metric, "baseline": "human", "sets": 1, "drop": drop, **expected(*values)}
+        for metric in metrics for group, (drop, *values) in DROPS.items()
+    ]  # fmt: skip
+    words = {"order": "first > second expected", "differ": "differ on other conversations"}
+    tips = [
+        {"first": "human", "second": group, "metric": metric, "conclusion": words[kind] if group != "manual" or kind == "order"
+         else "no difference shown on other conversations", "scope": scope, "factor_below": below, "factor_above": above}
+        for metric in metrics
+        for group, kind, scope, below, above in (
+            ("t5", "order", "all", 0.1, NAN), ("t5", "order", "unique", 0.05, NAN),
+            ("t5", "differ", "all", 0.42, NAN), ("t5", "differ", "unique", 0.31, 7.0),
+            ("bart", "differ", "all", NAN, NAN), ("bart", "differ", "unique", NAN, NAN),
+            ("manual", "order", "all", NAN, 2.5), ("manual", "order", "unique", NAN, NAN),
+            ("manual", "differ", "all", 0.9, 1.1), ("manual", "differ", "unique", 0.9, 1.1),
+        )
+    ]  # fmt: skip
+    found = {"rates": rates, "bounds": bounds, "pairs": pairs, "drops": drops, "tipping": tips}
+    frames = {spec.name: frame(spec.name, found.get(spec.name, [])) for spec in Unjudged.declared}
+    return Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, **frames)
+
+
+def drop_of(name: str, result: Unjudged) -> str:
+    return next(text for text in unjudged_findings(result, ROLES, GROUPS) if text.startswith(f"From human to {name}, "))
+
+
+def test_a_drop_is_measured_expected_and_tipped() -> None:
+    said = drop_of("t5", made())
+    assert said.startswith(
+        "From human to t5, NDCG@3 goes from 0.800 to 0.600, a measured drop of 0.200 with unjudged passages counted as not"
+        " relevant (10% of the top 3 passages of t5 are unjudged, 0% of human). With the unjudged passages in the top 10 filled"
+        " in by the model, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for 15% of the"
+        " measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of unjudged passages"
+        " are less than 0.42 times as high as predicted (for those that only one of the two found: less than 0.31 times or more"
+        " than 7 times)."
+    )
+    assert "Bounds over all grades of the unjudged passages of all runs here, however improbable: 0.020 to 0.500" in said
+
+
+def test_a_share_outside_0_to_1_is_never_printed() -> None:
+    said = drop_of("bart", made())
+    assert "too small to tell which share of it is due to unjudged passages" in said and "account for" not in said
+    assert "significant for all factors from 1/50 to 50 on the odds of relevance" in said
+
+
+def test_what_is_not_significant_is_tipped_by_its_sign() -> None:
+    said = drop_of("the sets of manual", made())
+    assert "(35% of the top 3 passages of the sets of manual are unjudged, 0% of human)" in said
+    assert (
+        "The sign of the expected difference holds unless the odds of relevance of unjudged passages are more than 2.5" in said
+    )
+    assert "stays significant" not in said
+
+
+def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
+    """Three intervals leave out 0; two adjusted p are at most .05."""
+    [orders] = [text for text in unjudged_findings(made(), ROLES, GROUPS) if "pairs of systems" in text]
+    assert orders.startswith(
+        "With unjudged passages filled in by the model, 2 of 4 pairs of systems differ significantly by NDCG@3 (max-T over the"
+        " draws, adjusted over all pairs and groups). Proof is a stricter demand: the judgments do not prove the order by"
+        " NDCG@3 of 1 of 4 pairs of systems on these turns (human and m1)."
+    )
+    assert "each pair on its own" not in orders
+
+
+def test_verdicts_start_with_who_loses_what() -> None:
+    best, worst = verdicts(made(), ROLES, GROUPS)
+    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the model (measured drop: 0.200)"
+    assert (best.number, best.interval, best.weight) == ("0.170", "0.100 to 0.250", 0.17)
+    assert worst.text.startswith("manual loses 0.060 NDCG@3 to Human") and worst.interval == "−0.020 to 0.140"
+    assert all(len(verdict.text.split()) <= 25 for verdict in (best, worst))
+
+
+def test_what_is_expected_to_gain_turns_sign_and_interval() -> None:
+    result = made()
+    result.drops.loc[result.drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (-0.05, -0.11, 0.01)
+    verdict = verdicts(result, ROLES, GROUPS)[0]
+    assert verdict.text.startswith("t5 gains 0.050 NDCG@3 over Human") and verdict.interval == "−0.010 to 0.110"
+
+
+@pytest.mark.parametrize("selection", ["filtered", "clicks"])
+def test_selected_judgments_leave_no_verdict_of_the_model(selection: str) -> None:
+    [verdict] = verdicts(made(selection=selection), ROLES, GROUPS)
+    assert (
+        verdict.text
+        == "40% of the top 3 passages of m2 are unjudged (human: 0%); the judgments leave 1 of 4 orders by NDCG@3 unproven"
+    )
+    assert (verdict.number, verdict.basis, verdict.weight) == ("40%", "120 of 300 passages", 0.4)
+    assert "less than 0.42 times" in drop_of("t5", made(selection=selection))
+
+
+@pytest.mark.parametrize("options", [{"positives": True}, {"selection": "positives"}])
+def test_no_headline_where_only_relevant_passages_are_listed(options: dict[str, Any]) -> None:
+    """93.1% of the top 3 was unjudged: the precision of the run, in disguise."""
+    assert verdicts(made(**options), ROLES, GROUPS) == ()
+
+
+def test_no_sentence_has_a_judged_share_where_only_relevant_passages_are_listed() -> None:
+    result = made(positives=True)
+    assert not any("of the top 3" in text for text in unjudged_findings(result, ROLES, GROUPS))
+    for metric in ("low", "high"):
+        result.bounds[metric] = NAN
+    assert unjudged_findings(result, ROLES, GROUPS) == ()
+    plain = made()
+    plain.bounds["low"] = NAN
+    [said] = unjudged_findings(plain, ROLES, GROUPS)
+    assert said == "0% (human) to 40% (m2) of the top 3 passages are unjudged."
+
+
+def test_model_is_meant_where_the_model_is_used() -> None:
+    result = made()
+    said = " ".join([*unjudged_findings(result, ROLES, GROUPS), *(verdict.text for verdict in verdicts(result, ROLES, GROUPS))])
+    assert "are judged" not in said and "nobody" not in said and "been judged" not in said
