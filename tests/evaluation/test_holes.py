@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.evaluation import holes
+from robustcs.evaluation.holes import only_relevant
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import Ids
@@ -62,3 +64,21 @@ def test_ids_of_arrow_strings() -> None:
         found = Ids.from_arrow(pa.array(["zero", "", "one", "ü"], kind)[1:])
         assert found.texts() == ["", "one", "ü"]
     assert Ids.from_arrow(pa.array([], pa.string())).texts() == []
+
+
+@pytest.mark.parametrize(
+    ("grades", "level", "only"),
+    [
+        ("111", 1, True),
+        ("333", 1, True),
+        ("123", 1, True),
+        ("012", 1, False),
+        ("122", 2, False),
+        ("23", 2, True),
+        ("111", 2, True),
+    ],
+)
+def test_only_relevant(tmp_path: Path, grades: str, level: int, only: bool) -> None:
+    """No judged passage below the relevance level, or a single grade."""
+    (tmp_path / "qrels").write_text("".join(f"1_1 0 d{number} {grade}\n" for number, grade in enumerate(grades)))
+    assert only_relevant(read_qrels(tmp_path / "qrels"), level) is only

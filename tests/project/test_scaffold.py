@@ -408,3 +408,21 @@ def test_every_file_is_either_taken_or_left_aside(tmp_path: Path, demo: Path) ->
         assert {*made.folder.taken} | {*made.folder.aside} >= {name for name in files if "__pycache__" not in name}
         assert not {*made.folder.taken} & {*made.folder.aside}
         assert all(f"  {path}\n    {why}" in explanation(made) for path, why in made.folder.aside.items())
+
+
+@pytest.mark.parametrize("grade", [1, 3])
+def test_qrels_of_relevant_passages_only_are_declared_as_such(tmp_path: Path, grade: int) -> None:
+    positives = "".join(f"{turn} 0 MARCO_{number} {grade}\n" for turn in TURNS for number in range(3))
+    fill(tmp_path, {"qrels.txt": positives, "raw.trec": ranked(RAW), "human.trec": ranked(HUMAN)})
+    made = config(tmp_path)
+    assert made["qrels"] == {"file": "qrels.txt", "selection": "positives"}
+    (tmp_path / "robustcs.toml").write_text(write_config(guess(tmp_path), "x"))
+    project = read_project(tmp_path / "robustcs.toml")
+    assert (project.qrels, project.qrels_selection) == (tmp_path / "qrels.txt", "positives")
+
+
+def test_other_qrels_say_how_to_declare_a_selection(tmp_path: Path) -> None:
+    fill(tmp_path, {"qrels.txt": QRELS, "raw.trec": ranked(RAW)})
+    text = write_config(guess(tmp_path), "x")
+    assert 'qrels = "qrels.txt"' in text and "write [qrels] with file and selection instead" in text
+    assert read_project(fill(tmp_path, {"robustcs.toml": text}) / "robustcs.toml").qrels_selection == "pool"

@@ -37,7 +37,7 @@ def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, .
 
 
 def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
-    """The group that loses most, and what is expected of it once holes are judged; ``drops`` as above."""
+    """The group that loses most, and what is expected of it with unjudged passages filled in; ``drops`` as above."""
     metric = headline_measure(result.groups["metric"])
     rows = result.groups[result.groups["metric"] == metric]
     row = rows.loc[rows["mean_drop"].idxmax()]

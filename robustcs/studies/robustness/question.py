@@ -19,15 +19,15 @@ from robustcs.studies.study import Answer, Question
 _READING = (
     "How to read it: every test set asks the same turns in other words and is compared with its baseline, turn by turn. A"
     " point right of zero is a loss; an interval that crosses zero says that the loss may be chance. Paraphrases find passages"
-    " that nobody judged, and here these count as not relevant: the sentence after each drop says what is expected of it once"
-    " they are judged, and the question before has more of that."
+    " that are unjudged, and here these count as not relevant: the sentence after each drop says what is expected of it with"
+    " unjudged passages filled in by the model, and the question before has more of that."
 )
 
 
 def _part(project: Project) -> Project:
     needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    keys = ["qrels", "runs", "groups", "run_groups", "policy", "seed"]
+    keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
     if project.texts or project.raw_texts:  # they tell what kind of variation a set has for a turn
         keys += ["paraphrases", "texts", "raw_texts"]
     # all runs: what is expected of holes is learned from all of them

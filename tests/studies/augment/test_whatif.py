@@ -22,6 +22,7 @@ from robustcs.studies.augment import whatif
 from robustcs.studies.augment.ask import Pooled, ask, pool_runs
 from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, parse_rates, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
+from tests.evaluation.test_hole_model import made_pool, made_runs
 from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -239,3 +240,25 @@ def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo:
     assert "NDCG@3 of" in found and "P@3" not in found
     usual = ask(workspace, what_if=60, pool_depth=10).what_if
     assert usual is not None and not [warning for warning in usual.warnings if "--pool-depth" in warning]
+
+
+# ---------------------------------------------------------------- tipping points
+
+
+def test_pairs_that_a_draw_reverses_have_tipping_points() -> None:
+    pool, _, left = made_pool(*made_runs(), hidden=0.5)
+    drawn = what_if(pool, left, 10, 300, MEASURES, POLICY, every(pool), 0)
+    moved = drawn.pairs[drawn.pairs["flips"] > 0]
+    pairs = set(zip(moved["first"], moved["second"], strict=True))
+    assert pairs and set(zip(drawn.tipping["first"], drawn.tipping["second"], strict=True)) == pairs
+    assert len(drawn.tipping) == len(pairs) * len(MEASURES) * 2 * 2
+    for row in drawn.tipping[drawn.tipping["conclusion"].str.endswith("expected")].itertuples():
+        pair = drawn.pairs[(drawn.pairs["first"] == row.first) & (drawn.pairs["second"] == row.second)]
+        mean = pair[pair["metric"] == row.metric]["mean"].item()
+        if abs(mean) > 0.005:  # the first 200 of the draws
+            assert row.conclusion == ("first > second expected" if mean > 0 else "second > first expected")
+        assert not row.factor_below >= 1 and not row.factor_above <= 1
+
+
+def test_rates_that_the_user_gives_have_no_tipping_point(sample: Sample) -> None:
+    assert not len(draw(*sample, 5, 30, rates={0: 0.5, 3: 0.5}).tipping)
