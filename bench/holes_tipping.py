@@ -76,7 +76,7 @@ def selected(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
         for place, (values, actual) in enumerate(((drawn, true), (np.einsum("cr,drm->dcm", weights, drawn), weights @ true))):
             low, high = draws_interval(values)
             out[row + place] = ((low - 1e-9 <= actual) & (actual <= high + 1e-9)).mean(axis=0)
-    tips = tipping(filled, family, family, ("order",))
+    tips = tipping(filled, {measure.name: family for measure in MEASURES}, family, ("order",))
     tips = tips[tips["scope"] == "all"]
     for column, measure in enumerate(MEASURES):
         rows = tips[tips["metric"] == measure.name]

@@ -8,7 +8,7 @@ holes alike, and for those that only one of the two sides found. All factors sha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles
 from robustcs.evaluation.hole_features import Floats
+from robustcs.evaluation.hole_model import KeptDraws
 from robustcs.evaluation.hole_order import SURE
-from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.run_pool import Grades
 from robustcs.result import number, table, text
 from robustcs.statistics.completed import completed_family
 from robustcs.statistics.estimate import LEVELS
@@ -66,32 +67,31 @@ def kind_of(conclusion: str) -> Kind:
 
 def tipping(
     filled: FilledHoles | None,
-    asked: Sequence[Contrast],
+    asked: Mapping[str, Sequence[Contrast]],
     family: Sequence[Contrast],
     kinds: Sequence[Kind] = ("order", "differ", "sure"),
 ) -> pd.DataFrame:
-    """Return :data:`TIPPING` of the contrasts ``asked``, all of which are part of the ``family`` that p is adjusted over.
+    """Return :data:`TIPPING` of the contrasts ``asked`` of each measure, all of them part of the ``family``.
 
-    ``kinds``: the conclusions in question; there is none on other conversations below five units. No rows without holes.
+    p is adjusted over the family. ``kinds``: the conclusions in question; there is none on other conversations below five
+    units. No rows without holes.
     """
-    if filled is None or filled.scoring is None or not asked:
-        return TIPPING.frame([])
-    factors = _Factors(filled, family)
     rows = []
-    for contrast in asked:
-        place = family.index(contrast)
+    if filled is not None and filled.scoring is not None and any(asked.values()):
+        kept = filled.scoring.model.kept(len(filled.sums))
         for column, measure in enumerate(filled.scoring.measures):
-            for kind in kinds:
-                stands = factors.everywhere(place, kind, column, 0)
-                if stands < 0:
-                    continue
-                everywhere = nearest(partial(factors.everywhere, place, kind, column), stands)
-                alone = nearest(partial(factors.alone, place, kind, column), stands)
-                said = (*contrast.names, measure.name, _WORDS[kind][stands])
-                rows += [(column, *said, "all", *everywhere), (column, *said, "unique", *alone)]
-        factors.sums_unique.cache_clear()
-    rows.sort(key=lambda row: row[0])
-    return TIPPING.frame([row[1:] for row in rows])
+            factors = _Factors(filled, family, column, kept)
+            for contrast in asked.get(measure.name, ()):
+                place = family.index(contrast)
+                for kind in kinds:
+                    stands = factors.everywhere(place, kind, 0)
+                    if stands < 0:
+                        continue
+                    said = (*contrast.names, measure.name, _WORDS[kind][stands])
+                    for scope, look in (("all", factors.everywhere), ("unique", factors.alone)):
+                        rows.append((*said, scope, *nearest(partial(look, place, kind), stands)))
+                factors.sums_unique.cache_clear()
+    return TIPPING.frame(rows)
 
 
 def nearest(conclusion: Callable[[int], int], stands: int) -> tuple[float, float]:
@@ -112,67 +112,63 @@ def nearest(conclusion: Callable[[int], int], stands: int) -> tuple[float, float
 
 
 class _Factors:
-    """What is concluded under a factor; each is looked at once."""
+    """What is concluded by one measure under a factor; each is looked at once."""
 
-    def __init__(self, filled: FilledHoles, family: Sequence[Contrast]):
+    def __init__(self, filled: FilledHoles, family: Sequence[Contrast], column: int, kept: KeptDraws):
         assert filled.scoring is not None
-        self.filled, self.scoring, self.family = filled, filled.scoring, family
-        self.kept = self.scoring.model.kept(len(filled.sums))
-        self.at_one = self.kept.grades(1.0)
+        self.filled, self.scoring, self.family, self.kept = filled, filled.scoring, family, kept
+        self.measures = (self.scoring.measures[column],)
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
-        #: float64[M, D, C, K]: at factor 1
-        self.base = np.stack([filled.drawn(self.weights, number) for number in range(len(self.scoring.measures))])
-        self.best = self.scoring.pool.best_ranks()[:, self.scoring.model.pairs] <= int(self.scoring.model.holes.best.max())
+        #: float64[D, C, K] and int16[D, H]: at factor 1
+        self.base, self.at_one = filled.drawn(self.weights, column), kept.grades(1.0)
+        self.found = self.scoring.pool.best_ranks()[:, self.scoring.model.pairs] <= int(self.scoring.model.holes.best.max())
         self.at_all = cache(self._at_all)
         self.sums_unique = cache(self._sums_unique)
 
-    def _at_all(self, step: int) -> dict[Kind, npt.NDArray[np.int64]]:
-        """By kind int64[M, C], all holes having the factor of ``step``; −1 where nothing can be concluded."""
-        drawn = self.base
-        if step:
-            sums = self._scored(self.scoring.pool, self.kept.grades(factor_at(step)))
-            drawn = np.round(np.einsum("cr,drmk->mdck", self.weights, sums), DECIMALS)
-        return {kind: np.stack([self._concluded(kind, one) for one in drawn]) for kind in ("order", "differ", "sure")}
+    def everywhere(self, place: int, kind: Kind, step: int) -> int:
+        """What is concluded of one contrast, all holes having the factor of ``step``; −1 where nothing can be."""
+        return int(self.at_all(step)[kind][place])
 
-    def everywhere(self, place: int, kind: Kind, column: int, step: int) -> int:
-        """What is concluded of one contrast and measure, all holes having the factor of ``step``."""
-        return int(self.at_all(step)[kind][column, place])
-
-    def alone(self, place: int, kind: Kind, column: int, step: int) -> int:
+    def alone(self, place: int, kind: Kind, step: int) -> int:
         """The same, the holes that only one side found having it."""
         own = self.sums_unique(step, place)
         if own is None:
-            return self.everywhere(place, kind, column, 0)
+            return self.everywhere(place, kind, 0)
         if kind != "differ":
-            return int(self._concluded(kind, own[column][:, None])[0])
-        drawn = self.base[column].copy()
-        drawn[:, place] = own[column]
+            return int(self._concluded(kind, own[:, None])[0])
+        drawn = self.base.copy()
+        drawn[:, place] = own
         return int(self._concluded(kind, drawn)[place])
 
+    def _at_all(self, step: int) -> dict[Kind, npt.NDArray[np.int64]]:
+        """By kind int64[C], all holes having the factor of ``step``."""
+        drawn = self._differences(self.weights, self.kept.grades(factor_at(step))) if step else self.base
+        return {kind: self._concluded(kind, drawn) for kind in _WORDS}
+
     def _sums_unique(self, step: int, place: int) -> Floats | None:
-        """float64[M, D, K] of one contrast; None where neither side alone found a hole."""
-        contrast, pool = self.family[place], self.scoring.pool
-        first, second = (self.best[list(side)].any(axis=0) for side in (contrast.first, contrast.second))
+        """float64[D, K] of one contrast; None where neither side alone found a hole."""
+        contrast = self.family[place]
+        first, second = (self.found[list(side)].any(axis=0) for side in (contrast.first, contrast.second))
         own = np.flatnonzero(first != second)
         if not len(own):
             return None
-        runs = sorted({*contrast.first, *contrast.second})
-        some = replace(pool, names=tuple(pool.names[run] for run in runs), places=tuple(pool.places[run] for run in runs))
         grades = self.at_one.copy()
         grades[:, own] = self.kept.grades(factor_at(step), own)
-        sums = self._scored(some, grades)
-        return np.asarray(np.round(np.einsum("r,drmk->mdk", self.weights[place, runs], sums), DECIMALS))
+        return np.asarray(self._differences(self.weights[[place]], grades)[:, 0])
 
-    def _scored(self, pool: RunPool, drawn: Grades) -> Floats:
-        """float64[D, R, M, K]: the sums of a pool's runs with grades ``drawn`` (int16[D, H]) for the holes."""
-        scoring, size, parts = self.scoring, pool.batch(self.scoring.measures), []
+    def _differences(self, weights: Floats, drawn: Grades) -> Floats:
+        """float64[D, C, K]: the differences by ``weights`` [C, R] with grades ``drawn`` (int16[D, H]) for the holes."""
+        scoring, whole, parts = self.scoring, self.scoring.pool, []
+        runs = np.flatnonzero(weights.any(axis=0)).tolist() or [0]
+        pool = replace(whole, names=tuple(whole.names[run] for run in runs), places=tuple(whole.places[run] for run in runs))
+        size = pool.batch(self.measures)
         for start in range(0, len(drawn), size):
             some = drawn[start : start + size]
             sets = np.tile(scoring.grades, (len(some), 1))
             sets[:, scoring.model.pairs] = some
-            scores = pool.score(sets, scoring.measures, scoring.policy)[..., scoring.counted]
-            parts.append(self.filled.units.sums(scores))
-        return np.concatenate(parts)
+            scores = pool.score(sets, self.measures, scoring.policy)[:, :, 0][..., scoring.counted]
+            parts.append(np.einsum("cr,drk->dck", weights[:, runs], self.filled.units.sums(scores)))
+        return np.asarray(np.round(np.concatenate(parts), DECIMALS))
 
     def _concluded(self, kind: Kind, drawn: Floats) -> npt.NDArray[np.int64]:
         """int64[C]: the place in :data:`_WORDS` of what the differences ``drawn`` (float64[D, C, K]) say."""

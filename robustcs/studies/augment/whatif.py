@@ -262,9 +262,12 @@ def _tipping(
     scoring = Scoring(pool, grades, tuple(measures), policy, counted, source) if isinstance(source, HoleModel) else None
     filled = FilledHoles(means[:DRAWS, ..., None] * turns, now[..., None] * turns, units, seed, 0, None, (), scoring)
     place = {name: number for number, name in enumerate(pool.names)}
-    moved = pairs[pairs["flips"] > 0][["first", "second"]].drop_duplicates().itertuples(index=False)
-    asked = [Contrast((first, second), (place[first],), (place[second],)) for first, second in moved]
-    return tipping(filled, asked, asked, ("order", "sure"))
+    asked: dict[str, list[Contrast]] = {}
+    for row in pairs[pairs["flips"] > 0].itertuples():
+        contrast = Contrast((row.first, row.second), (place[row.first],), (place[row.second],))
+        asked.setdefault(row.metric, []).append(contrast)
+    family = list(dict.fromkeys(one for some in asked.values() for one in some))
+    return tipping(filled, asked, family, ("order", "sure"))
 
 
 def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:

@@ -202,7 +202,7 @@ def unjudged(
         bounds=frame,
         pairs=_expected(pairs, expected),
         drops=drops,
-        tipping=tipping(filled, tipped, family),
+        tipping=tipping(filled, {measure.name: tipped for measure in measures}, family),
         unique=unique,
         unique_runs=unique_runs,
         grades=holes.later_grades(runs, later),

@@ -249,9 +249,10 @@ def test_pairs_that_a_draw_reverses_have_tipping_points() -> None:
     pool, _, left = made_pool(*made_runs(), hidden=0.5)
     drawn = what_if(pool, left, 10, 300, MEASURES, POLICY, every(pool), 0)
     moved = drawn.pairs[drawn.pairs["flips"] > 0]
-    pairs = set(zip(moved["first"], moved["second"], strict=True))
-    assert pairs and set(zip(drawn.tipping["first"], drawn.tipping["second"], strict=True)) == pairs
-    assert len(drawn.tipping) == len(pairs) * len(MEASURES) * 2 * 2
+    pairs = set(zip(moved["metric"], moved["first"], moved["second"], strict=True))
+    columns = (drawn.tipping[name] for name in ("metric", "first", "second"))
+    assert pairs and set(zip(*columns, strict=True)) == pairs
+    assert len(drawn.tipping) == len(pairs) * 2 * 2
     for row in drawn.tipping[drawn.tipping["conclusion"].str.endswith("expected")].itertuples():
         pair = drawn.pairs[(drawn.pairs["first"] == row.first) & (drawn.pairs["second"] == row.second)]
         mean = pair[pair["metric"] == row.metric]["mean"].item()
