@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.project.model import Project
@@ -32,6 +34,8 @@ def _answer(workspace: Workspace) -> Answer:
         if error.slug != "one-grade":
             raise
         result = ask(workspace, scope="pool")
+        told = (*result.evaluated.notes, f"No expected values: {error.found}.")
+        result = replace(result, evaluated=replace(result.evaluated, notes=told))
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
     return Answer(
