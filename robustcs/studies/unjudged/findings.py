@@ -76,9 +76,8 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     moves = f"loses {size} {label} to" if row.expected >= 0 else f"gains {size} {label} over"
     return Verdict(
         size, _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
-        f"{_called(row.group)} {moves} {_called(row.baseline)} with unjudged passages filled in by the model"
-        f" (measured drop: {plain(row.drop)})",
-        f"mean of {result.evaluated.turns} turns", abs(float(row.expected)),
+        f"{_called(row.group)} {moves} {_called(row.baseline)} with unjudged passages filled in by the model",
+        f"measured drop {plain(row.drop)}; mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 
 

@@ -75,7 +75,7 @@ class Done:
 
 def call(folder: Path, *arguments: str, keys: str = "", columns: int = 80) -> Done:
     """The command in this process, with ``keys`` as its standard input."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True), io.StringIO()
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
@@ -84,7 +84,7 @@ def call(folder: Path, *arguments: str, keys: str = "", columns: int = 80) -> Do
         mock.patch.dict(os.environ, {"COLUMNS": str(columns)}),
     ):
         code = run(["judge", *arguments])
-    return Done(code, out.getvalue(), err.getvalue())
+    return Done(code, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
 
 
 def judged(folder: Path) -> list[str]:

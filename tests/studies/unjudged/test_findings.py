@@ -126,7 +126,8 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
 
 def test_verdicts_start_with_who_loses_what() -> None:
     best, worst = verdicts(made(), ROLES, GROUPS)
-    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the model (measured drop: 0.200)"
+    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the model"
+    assert best.basis == "measured drop 0.200; mean of 100 turns"
     assert (best.number, best.interval, best.weight) == ("0.170", "0.100 to 0.250", 0.17)
     assert worst.text.startswith("manual loses 0.060 NDCG@3 to Human") and worst.interval == "−0.020 to 0.140"
     assert all(len(verdict.text.split()) <= 25 for verdict in (best, worst))
