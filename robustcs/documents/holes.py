@@ -184,7 +184,7 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
     """What a measured ``drop`` probably is, and which share is due to unjudged passages; ``expected``: a row of ``drops``."""
     said = f"With the unjudged passages in the top {FILLED_DEPTH} filled in by the model, the expected drop is"
     if math.isnan(expected["expected_low"]):
-        said += f" {plain(expected['expected'])}; there are too few conversations for an interval."
+        said += f" {plain(expected['expected'])} (too few conversations, or too few that differ, for an interval)."
     else:
         said += (
             f" {plain(expected['expected'])} (95% CI {plain(expected['expected_low'])} to {plain(expected['expected_high'])})."

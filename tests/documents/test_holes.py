@@ -44,7 +44,7 @@ def test_62_percent_of_a_drop_from_minus_8_to_163_is_not_printed() -> None:
 def test_a_gain_has_no_share_and_few_conversations_no_interval() -> None:
     assert "account for" not in expected_drop(-0.01, row()) and "too small" not in expected_drop(-0.01, row())
     said = expected_drop(0.2, row(expected_low=NAN, expected_high=NAN))
-    assert "0.170; there are too few conversations for an interval. Unjudged" in said
+    assert "0.170 (too few conversations, or too few that differ, for an interval). Unjudged" in said
     assert expected_drop(0.2, row(hole_share=0.0, hole_share_low=0.0, hole_share_high=0.0)).endswith(
         "No drawn grade changes it."
     )
