@@ -243,7 +243,8 @@ CASES = [
          "robustcs: two runs have the same name; give every --run a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
-         " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices"),
+         " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
+         " found_slices"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),

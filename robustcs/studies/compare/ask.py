@@ -22,6 +22,7 @@ from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.evaluation.state import SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.filled import selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.run_groups import run_sources
@@ -224,6 +225,8 @@ def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
             return f"the {when} state is a report, which does not keep what the hole model needs: name its project instead"
     assert old.workspace is not None and new.workspace is not None
     project, kept = new.workspace.project, (old.state.systems, new.state.systems)
+    if warnings := selection_warnings(project):
+        return warnings[0]
     both = [name for name in old.runs or () if name in (new.runs or ())]
     differ = [name for name in both if kept[0][name].rankings != kept[1][name].rankings]
     if not differ:

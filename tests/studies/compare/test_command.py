@@ -309,3 +309,12 @@ def test_wrong_use(in_copy: Command, tmp_path: Path, line: str, code: int, messa
     (folder / "state.json").write_text('{"format": "another"}')
     (folder / "other.toml").write_text('qrels = "qrels.txt"\n[runs]\nmine = "runs/stem_qr.trec"\n')
     assert message in in_copy(line, code=code).err
+
+
+def test_judgments_that_are_no_pool_leave_the_hole_model_nothing_to_decide(tmp_path: Path, in_copy: Command) -> None:
+    project = tmp_path / "demo" / "plain.toml"
+    text = project.read_text().replace('qrels = "qrels.txt"\n', "")
+    project.write_text(f'{text}\n[qrels]\nfile = "qrels.txt"\nselection = "filtered"\n')
+    answer = in_copy("compare robustcs.toml plain.toml --fail-if ':human drop>0.01' --evidence expected --format json", code=5)
+    reasons = [row["reason"] for row in json.loads(answer.out)["tables"]["gate"]]
+    assert any("selected for judging in another way than by pooling" in reason for reason in reasons)

@@ -169,7 +169,7 @@ def test_one_edited_rewrite_is_one_question(capfd: pytest.CaptureFixture[str], p
     # the same bytes as from an empty store
     config = (project / "robustcs.toml").read_text()
     (project / "robustcs.toml").write_text(config.replace("store.sqlite", str(tmp_path / "empty.sqlite")))
-    assert call(capfd, "retrieve", "--folder", tmp_path / "again")[0] == 0
+    assert call(capfd, "retrieve", "--trust", "--folder", tmp_path / "again")[0] == 0
     for name in ("original", "qr", "human"):
         assert (tmp_path / "again" / f"{name}.trec").read_bytes() == Path(f"retrieved/{name}.trec").read_bytes()
 
