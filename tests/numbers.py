@@ -20,11 +20,6 @@ from robustcs.documents.words import measure_label
 from robustcs.errors import UsageError
 
 Row = Mapping[str, Any]
-#: Questions whose sentences still have numbers that no table has, and which.
-UNEXPLAINED = {
-    "unjudged": "means over the sets of a group, and the counts of the model's warnings",
-    "robustness": "the interval of the expected drop, and the share of it that is due to unjudged passages",
-}
 #: What is not measured: names and measures, levels (95% CI, p ≤ 0.05), thresholds, and bounds of p.
 _NAMED = re.compile(r"[\w@.-]*[A-Za-z_@][\w@.-]*|95 ?%(?= CI| interval| of| lower)|[<>≤≥] ?\d[\d.]*")
 _NUMBER = re.compile(r"(?<![\w.,])((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?!\w)( ?%)?")
@@ -34,8 +29,12 @@ _GROUPS = ("metric", "judge", "system", "criterion", "group", "rewriter", "thres
 _SINGLE = {"turn", "document", "item", "unit"}
 
 
-def unexplained(sentence: str, tables: Iterable[Sequence[Row]], policy: Mapping[str, Any]) -> list[str]:
-    """The numbers of a sentence that no table has. ``policy``: that of the JSON output."""
+def unexplained(
+    sentence: str, tables: Iterable[Sequence[Row]], policy: Mapping[str, Any], notes: Iterable[str] = ()
+) -> list[str]:
+    """The numbers of a sentence that no table has. ``policy``: that of the JSON output, whose ``notes`` may be repeated."""
+    for note in notes:
+        sentence = sentence.replace(note, "")
     known = {str(policy.get("turns")), str(policy.get("units"))}
     shares: set[str] = set()
     for rows in tables:

@@ -7,13 +7,14 @@ Source: Al-Thani et al. (2023), "ECAsT", stage 5 and Table 11. What its text cal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
+from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.evaluation.measures import parse_measure
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.slicing.table import Slicing, turn_slicings
@@ -84,6 +85,7 @@ _TABLES = (
         text("group"), text("category"), text("metric"), *VARIATIONS, *tests_of("categories of a group"),
     ),
     table("turns", "Every turn over the sets.", text("group"), text("metric"), *TURNS, text("text", "Human", "Human")),
+    DROPS,
 )  # fmt: skip
 
 
@@ -93,6 +95,8 @@ class Robustness(Result):
 
     margin
         Drops up to this count as none; None where nothing is said about equivalence.
+    drops
+        What the mean drops probably are with unjudged passages filled in: of a report, which asks for them.
     """
 
     study = "robustness"
@@ -107,6 +111,7 @@ class Robustness(Result):
     slices: pd.DataFrame
     variations: pd.DataFrame
     turns: pd.DataFrame
+    drops: pd.DataFrame = field(default_factory=lambda: DROPS.frame([]))
 
 
 def robustness(

@@ -16,7 +16,6 @@ from robustcs.documents.testset_files import write_testsets
 from robustcs.errors import UsageError
 from robustcs.evaluation import holes
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
-from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.project.filled import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.plan import PLAN, Plan
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Test sets of each kind, and k of the judged shares, as in the paper.
 SETS, DEPTH = 3, 3
-_HOLES = (DROPS, holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
+_HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
 
 
 def is_experiment(project: Project) -> bool:
@@ -102,7 +101,6 @@ class Experiment(Result):
 
     robustness: Robustness
     plan: pd.DataFrame
-    drops: pd.DataFrame
     rates: pd.DataFrame
     unique: pd.DataFrame
     unique_runs: pd.DataFrame
@@ -133,9 +131,9 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     unique, unique_runs = holes.unique_holes(runs, groups)
+    drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
     return Experiment(
-        evaluated=result.evaluated, robustness=result, plan=plan.plan,
-        drops=filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"])),
+        evaluated=result.evaluated, robustness=replace(result, drops=drops), plan=plan.plan,
         rates=holes.rates(runs, DEPTH, later), unique=unique,
         unique_runs=unique_runs, grades=holes.later_grades(runs, later), qrels=holes.grades_of(qrels),
     )  # fmt: skip

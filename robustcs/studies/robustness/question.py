@@ -39,6 +39,7 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
     drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
+    result = replace(result, drops=drops)
     return Answer(
         robustness_findings(result, drops), _READING, figures_first(show(result)), result.evaluated,
         {"robustness": result}, verdicts=verdicts(result, drops),

@@ -38,8 +38,8 @@ def show(result: Robustness | Experiment) -> tuple[Block, ...]:
     if isinstance(result, Robustness):
         return _result(result)
     blocks = [*_result(result.robustness)]
-    if len(result.drops):
-        blocks.append(drops_table(result, result.drops))
+    if len(result.robustness.drops):
+        blocks.append(drops_table(result, result.robustness.drops))
     blocks.append(rates_table(result, result.rates, DEPTH))
     blocks.append(unique_table(result, result.unique, result.unique_runs, DEPTH))
     if len(result.grades):

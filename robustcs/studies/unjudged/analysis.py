@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from robustcs.evaluation.run_pair import run_pairs
 from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, difference, flag, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, flag, score, share, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
 from robustcs.studies.unjudged.slices import SLICES, unjudged_slices
@@ -37,6 +37,17 @@ Numbers = npt.NDArray[np.int64]
 
 #: Measures that are made for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
+
+MEASURED = table(
+    "measured", "The measured drop from a baseline to the sets of a group, with unjudged passages counted as not relevant.",
+    text("group", "a group, or a formulation that is compared with Human", "Group"), text("metric", header="Measure"),
+    text("baseline"), count("sets", "their number"), score("baseline_score"), score("score", "mean of the sets"),
+    difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "of the top k passages of the baseline"),
+    share("unjudged", "of those of the sets: mean"),
+    difference("low", "of the drop by grades of the unjudged passages of the scope: mean over the sets, each with the baseline"
+               " on its own; null where pairs were not compared"),
+    difference("high"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,6 +117,7 @@ class Unjudged(Result):
             flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
             *EXPECTED,
         ),
+        MEASURED,
         DROPS,
         TIPPING,
         holes.UNIQUE,
@@ -137,6 +149,7 @@ class Unjudged(Result):
     rates: pd.DataFrame
     bounds: pd.DataFrame
     pairs: pd.DataFrame
+    measured: pd.DataFrame
     drops: pd.DataFrame
     tipping: pd.DataFrame
     unique: pd.DataFrame
@@ -198,9 +211,10 @@ def unjudged(
     return Unjudged(
         evaluated=evaluated,
         settings=settings,
-        rates=holes.rates(runs, settings.depth, later),
+        rates=(rates := holes.rates(runs, settings.depth, later)),
         bounds=frame,
         pairs=_expected(pairs, expected),
+        measured=measured_drops(frame, rates, pairs, settings.compared),
         drops=drops,
         tipping=tipping(filled, {measure.name: tipped for measure in measures}, family),
         unique=unique,
@@ -258,6 +272,33 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
     if scope == "cutoff" and all(measure.cutoff for measure in native):
         return max((measure.cutoff or 0 for measure in native), default=0)
     return None
+
+
+def measured_drops(
+    bounds: pd.DataFrame, rates: pd.DataFrame, pairs: pd.DataFrame, compared: Mapping[str, Group]
+) -> pd.DataFrame:
+    """Return the table ``measured`` of the groups ``compared`` all of whose runs have bounds, from the tables of that name."""
+    shares = rates.set_index("run")["share"]
+    rows: list[tuple[Any, ...]] = []
+    for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
+        scores = part.set_index("run")["score"]
+        own = pairs[pairs["metric"] == metric]
+        ends = {(row.first, row.second): (row.low, row.high) for row in own.itertuples()}
+        ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
+        for name, group in compared.items():
+            runs = list(group.sets)
+            if not {group.baseline, *runs} <= set(scores.index):
+                continue
+            # a baseline among its own sets does not differ from itself
+            same, without = (0.0, 0.0), (np.nan, np.nan)
+            found = [same if run == group.baseline else ends.get((group.baseline, run), without) for run in runs]
+            low, high = np.mean(found, axis=0).tolist()
+            score_ = float(scores[runs].mean())
+            rows.append((
+                name, metric, group.baseline, len(runs), scores[group.baseline], score_, scores[group.baseline] - score_,
+                shares[group.baseline], float(shares[runs].mean()), low, high,
+            ))  # fmt: skip
+    return MEASURED.frame(rows)
 
 
 def _side_by_side(

@@ -99,10 +99,9 @@ def ask(
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted, evaluated = _evaluated(workspace, files, runs, notes)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    filled, compared = None, {}
+    filled, compared = None, _compared(project)
     if expected:
         filled = fill(workspace, builder, measures, counted[0].matrix.turns)
-        compared = _compared(project)
         filled = replace(filled, warnings=(*selection_warnings(project), *filled.warnings))
         told = (*evaluated.notes, *filled.warnings)
         evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from robustcs.documents.holes import expected_drop, is_significant, tipping_sent
 from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
-from robustcs.studies.unjudged.analysis import Unjudged
+from robustcs.studies.unjudged.analysis import Unjudged, measured_drops
 from robustcs.wording import and_more, counted
 
 if TYPE_CHECKING:
@@ -34,18 +35,14 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
             f" {result.settings.depth} passages are unjudged.",
         )  # fmt: skip
     metric = headline_measure(bounded["metric"])
-    bounds = bounded[bounded["metric"] == metric].set_index("run")
     human = next((name for name, role in roles.items() if role == "human"), None)
-    drops = [(human, name, [name], name) for name, role in roles.items() if human and role != "human"]
-    drops += [(group.baseline, f"the sets of {name}", list(group.sets), name) for name, group in groups.items()]
-    pairs = result.pairs[result.pairs["metric"] == metric]
+    compared = {name: Group(human, (name,)) for name, role in roles.items() if human and role != "human"} | dict(groups)
     means = result.drops[result.drops["metric"] == metric].set_index("group")
+    pairs = result.pairs[result.pairs["metric"] == metric]
     sentences = []
-    for baseline, name, runs, group in drops:
-        if {baseline, *runs} <= set(bounds.index):
-            expected = means.loc[group] if group in means.index else None
-            scores = bounds.loc[baseline, "score"], bounds.loc[runs, "score"].mean()
-            sentences.append(_drop(str(baseline), name, scores, shares, runs, result, pairs, expected, group))
+    for row in measured_drops(bounded[bounded["metric"] == metric], result.rates, pairs, compared).itertuples():
+        expected = means.loc[row.group] if row.group in means.index else None
+        sentences.append(_drop(row, f"the sets of {row.group}" if row.group in groups else str(row.group), result, expected))
     doubts = (" ".join(["Expected values may be off.", *result.warnings]),) if result.warnings else ()
     return (*sentences, *_orders(pairs, metric, result), *doubts)
 
@@ -113,27 +110,24 @@ def _scope(result: Unjudged, label: str) -> str:
     return scopes[result.settings.scope]
 
 
-def _drop(
-    baseline: str, name: str, scores: tuple[float, float], shares: pd.Series, runs: list[str], result: Unjudged,
-    pairs: pd.DataFrame, expected: pd.Series | None, group: str,
-) -> str:  # fmt: skip
-    """One drop: as measured, what is expected of it, and what no grade could change."""
-    drop = scores[0] - scores[1]
-    least, most = _ends(pairs, baseline, runs)
-    label, mean = measure_label(str(pairs["metric"].iloc[0])), " (mean)" if len(runs) > 1 else ""
+def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> str:
+    """One drop, a ``row`` of the table ``measured``: as measured, what is expected of it, and what no grade could change."""
+    drop, least, most, baseline = row.drop, row.low, row.high, str(row.baseline)
+    label, mean = measure_label(row.metric), " (mean)" if row.sets > 1 else ""
     unjudged = (
         "" if result.settings.positives
-        else f" ({whole_percent(shares[runs].mean())} of the top {result.settings.depth} passages of {name} are unjudged,"
-        f" {whole_percent(shares[baseline])} of {baseline})"
+        else f" ({whole_percent(row.unjudged)} of the top {result.settings.depth} passages of {name} are unjudged,"
+        f" {whole_percent(row.baseline_unjudged)} of {baseline})"
     )  # fmt: skip
     text = (
-        f"From {baseline} to {name}, {label} goes from {scores[0]:.3f} to {scores[1]:.3f}{mean}, a measured drop of"
+        f"From {baseline} to {name}, {label} goes from {row.baseline_score:.3f} to {row.score:.3f}{mean}, a measured drop of"
         f" {plain(drop)} with unjudged passages counted as not relevant{unjudged}."
     )
     if expected is not None:
-        metric = str(pairs["metric"].iloc[0])
-        tips = tipping_sentence(result.tipping, baseline, group, metric, is_significant(expected))
+        tips = tipping_sentence(result.tipping, baseline, str(row.group), row.metric, is_significant(expected))
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
+    if math.isnan(least):
+        return text
     if most - least <= ROUNDING:
         still = " Judging others still can, through ideal rankings." if result.settings.scope != "pool" else ""
         return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it.{still}"
@@ -142,20 +136,11 @@ def _drop(
         else "so the judgments alone do not prove a loss on these turns" if most > 0
         else "so nothing is lost on these turns"
     )  # fmt: skip
-    own = f", each set with {baseline} on its own" if len(runs) > 1 else ""
+    own = f", each set with {baseline} on its own" if row.sets > 1 else ""
     return (
         f"{text} Bounds over all grades of the unjudged passages {_scope(result, label)}, however improbable: {plain(least)} to"
         f" {plain(most)}{own}, {sure}."
     )
-
-
-def _ends(pairs: pd.DataFrame, baseline: str, runs: list[str]) -> tuple[float, float]:
-    """The smallest and the largest drop from the baseline, each the mean over the runs."""
-    ends = {(row.first, row.second): (row.low, row.high) for row in pairs.itertuples()}
-    ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
-    # a baseline among its own sets does not differ from itself
-    lows, highs = zip(*(ends.get((baseline, run), (0.0, 0.0)) for run in runs), strict=True)
-    return sum(lows) / len(runs), sum(highs) / len(runs)
 
 
 def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
