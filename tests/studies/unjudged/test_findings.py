@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.unjudged.analysis import Settings, Unjudged
+from robustcs.studies.unjudged.analysis import Settings, Unjudged, measured_drops
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 
 ROLES = {"human": "human", "t5": "qr", "bart": "qr"}
@@ -173,3 +174,25 @@ def test_model_is_meant_where_the_model_is_used() -> None:
     result = made()
     said = " ".join([*unjudged_findings(result, ROLES, GROUPS), *(verdict.text for verdict in verdicts(result, ROLES, GROUPS))])
     assert "are judged" not in said and "nobody" not in said and "been judged" not in said
+
+
+def test_without_pairs_nothing_is_said_of_bounds() -> None:
+    """More than 50 runs are not compared with each other: that is no proof that no grade could change a drop."""
+    whole = made()
+    result = replace(whole, pairs=whole.pairs[:0])
+    said = unjudged_findings(result, ROLES, GROUPS)
+    assert len(said) >= 3 and all(sentence.startswith("From human to ") for sentence in said[:3])
+    assert not any("could change it" in sentence or "Bounds over all grades" in sentence for sentence in said)
+    assert "Bounds over all grades" in unjudged_findings(whole, ROLES, GROUPS)[0]
+
+
+def test_a_measured_drop_is_that_of_its_own_baseline_and_sets() -> None:
+    whole = made()
+    compared = {"t5": Group("human", ("t5",)), "manual": GROUPS["manual"], "gone": Group("human", ("nobody",))}
+    rows = measured_drops(whole.bounds, whole.rates, whole.pairs, compared).set_index(["metric", "group"])
+    assert list(rows.loc["P_1"].index) == ["t5", "manual"]
+    manual = rows.loc["P_1", "manual"]
+    assert (manual.sets, manual.baseline_score) == (2, 0.8)
+    assert (manual.score, manual["drop"]) == (pytest.approx(0.68), pytest.approx(0.12))
+    assert (manual.baseline_unjudged, manual.unjudged) == (0, pytest.approx(0.35))
+    assert (manual.low, manual.high) == (pytest.approx((-0.01 + 0.02) / 2), pytest.approx(0.5))
