@@ -18,7 +18,7 @@ STUDIES: tuple[Study, ...] = (
     Study("breakdown", "Wrong answer or wrong question?", BLAME, ("formulations",), ("formulations", "rewrites")),
     Study("sweep", "How do the bins change with the threshold?", BLAME, ("formulations",), ("formulations",)),
     Study("correlate", "Do similar questions get similar answers?", BLAME, ("question_pairs",), ("question_pairs", "rewrites")),
-    Study("evaluate", "Which systems can be told apart?", SYSTEMS, ("systems",), ("systems",)),
+    Study("evaluate", "Which systems differ significantly?", SYSTEMS, ("systems",), ("systems",)),
     Study("samples", "How much does a rewriter vary from draw to draw?", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
     Study("unjudged", "How much is not judged, and how far could scores move?", HOLES,
           ("qrels", "runs"), ("qrels", "runs", "new_judgments", "judges"), holes=True),

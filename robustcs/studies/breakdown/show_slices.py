@@ -148,11 +148,11 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     sentences = []
     who = "the rewriter" if best == "qr" else f"the rewriter {best}"
     for row in rows[~unknown].head(1).itertuples():
-        known = "" if math.isnan(row.loss_low) else f", 95 % interval {number_interval(row.loss_low, row.loss_high)}"
+        known = "" if math.isnan(row.loss_low) else f" (95% CI {number_interval(row.loss_low, row.loss_high)})"
         sentences.append(
-            f"{percent(row.of_errors)} of the errors of {who} (correct if {cut_label(cut)}) stand in rewrites with"
-            f" “{row.type}” against the Human text: {row.errors} of {row.turns} such turns, which lose"
-            f" {number(row.loss, 3)} {measure_label(cut[0])} on average{known}."
+            f"{percent(row.of_errors)} of the errors of {who} (correct: {cut_label(cut)}) occur in rewrites that differ from"
+            f" Human by “{row.type}”: {row.errors} errors in {row.turns} such turns. These turns lose {number(row.loss, 3)}"
+            f" {measure_label(cut[0])} on average{known}."
         )
     for row in rows[unknown].itertuples():
         lack = f"{verb(row.errors, 'has', 'have')} no text of the rewrite or of Human"
@@ -160,8 +160,8 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     finds = result.found_slices[(result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")]
     for row in finds.head(1).itertuples():
         sentences.append(
-            f"It is turns with {row.rule} on which {'the rewriter' if row.rewriter == 'qr' else row.rewriter} loses most"
-            f" {measure_label(cut[0])}: {number(-row.value, 3)} against {number(-row.rest, 3)} elsewhere"
-            f" (p {p_equals(row.p)}, corrected for {row.rules} rules tried)."
+            f"{'The rewriter' if row.rewriter == 'qr' else row.rewriter} loses most {measure_label(cut[0])} on turns with"
+            f" {row.rule}: {number(-row.value, 3)}, against {number(-row.rest, 3)} elsewhere (adjusted p {p_equals(row.p)},"
+            f" {row.rules} rules tried)."
         )
     return tuple(sentences)

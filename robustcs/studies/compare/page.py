@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robustcs.documents.document import Document
+from robustcs.documents.headline import headline_measure
 from robustcs.documents.html import render_html
 from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label
@@ -54,7 +55,9 @@ def _turns(result: Comparison) -> dict[str, Any]:
     names = [f"{run}, {when}" for run, when in sides]
     return {
         "formulations": names,
+        "systems": names,
         "measures": [measure_label(metric) for metric in metrics],
+        "headline": metrics.index(headline_measure(metrics)) if metrics else 0,
         "cuts": [],
         "labels": {},
         "runs": names if result.tops else [],

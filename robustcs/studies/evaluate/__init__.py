@@ -1,1 +1,1 @@
-"""Which systems can be told apart?"""
+"""Which systems differ significantly?"""

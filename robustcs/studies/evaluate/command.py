@@ -24,7 +24,7 @@ def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
 
 
 COMMAND = Command(
-    """Which systems can be told apart? Means with intervals, and every pair compared.
+    """Which systems differ significantly? Means with intervals, and every pair compared.
 
     The sampling unit is the conversation, for turns of a conversation depend on each other. Pairs are tested by flipping the
     signs of whole conversations; p-values are adjusted for the number of pairs (step-down max-T). Beside every difference stand

@@ -1,4 +1,4 @@
-"""Systems in the report: means, intervals, and which of them can be told apart."""
+"""Systems in the report: means, intervals, and which of them differ significantly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "evaluate", "Which systems can be told apart?", ("measures",), _part, given=lambda project: bool(project.runs),
+        "evaluate", "Which systems differ significantly?", ("measures",), _part, given=lambda project: bool(project.runs),
         answer=_answer,
     ),
 )  # fmt: skip

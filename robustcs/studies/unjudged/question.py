@@ -18,8 +18,8 @@ from robustcs.studies.unjudged.show import show
 _READING = (
     "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
     " computed; the line around it goes from the lowest to the highest score that any grades of the unjudged passages of all"
-    " these runs would give, however improbable: bounds, not an interval. Whether two runs can be told apart these lines do not"
-    " say: a passage that both found has one grade in both. The table of pairs tries all grades for both at once."
+    " these runs would give, however improbable: bounds, not an interval. These lines do not show whether two systems"
+    " differ, because a passage that both found has one grade in both: the table of pairs tries all grades for both at once."
 )
 
 
