@@ -49,9 +49,11 @@ TIPPING = table(
          " difference shown; order certain (95 % of the draws agree on these turns) or open"),
     text("scope", "whose odds are multiplied: all unjudged passages, or unique: those that only one of the two found"),
     number("factor_below", "the nearest factor below 1 on the odds of every grade at which the conclusion is another one, in"
-           f" steps of {100 * (LARGEST ** (1 / STEPS) - 1):.0f} %; null where none from 1/{LARGEST:.0f} on changes it",
+           f" steps of {100 * (LARGEST ** (1 / STEPS) - 1):.0f} %; null where none of the factors tried, down to"
+           f" 1/{LARGEST:.0f}, changes it",
            "below ×"),
-    number("factor_above", f"the nearest above 1; null where none up to {LARGEST:.0f} changes it", "above ×"),
+    number("factor_above", f"the nearest above 1; null where none of the factors tried, up to {LARGEST:.0f}, changes it",
+           "above ×"),
 )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def test_pipes_sockets_and_endless_brackets_in_the_folder(
         for number, opening in enumerate(("[", '{"a":', '[{"turn":[', '[{"utterance":[', '{"id":"1_1","text":[')):
             Path(f"deep{number}.json").write_text(opening * 100_000)
             Path(f"line{number}.jsonl").write_text(f"{opening * 20_000}\n" * 2)
-        Path("qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 1\n")
+        Path("qrels.txt").write_text("1_1 0 d1 2\n1_2 0 d1 0\n")
         assert run(["init"]) == 0
     assert capfd.readouterr().err == ""
     config = tomllib.loads(Path("robustcs.toml").read_text())
