@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXPECTED_NOTE = (
     f"Expected: with the unjudged passages in the top {FILLED_DEPTH} of all runs here filled in by the model; 95 %: for other"
     " conversations, sampling and unjudged passages together. Holes: share of the measured difference that is expected to be"
-    " due to unjudged passages, on these turns; – where the difference is too small to be divided. Holds for: factors on the"
+    " due to unjudged passages, on these turns; – where the interval of this share leaves 0 to 100%. Holds for: factors on the"
     " odds of relevance of unjudged passages at which the same side is expected ahead."
 )
 
@@ -192,8 +192,10 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
     if drop <= 0:
         return said
     share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
-    if math.isnan(share):
+    if math.isnan(share) and expected["holes_high"] - expected["holes_low"] > drop:
         return f"{said} The measured drop is too small to tell which share of it is due to unjudged passages."
+    if math.isnan(share):  # the interval of the share passes 0
+        return f"{said} This does not show that unjudged passages account for any of the measured drop."
     if high == low == 0:
         return f"{said} No drawn grade changes it."
     return f"{said} Unjudged passages account for {whole_percent(share)} of the measured drop (95% CI {_ends(low, high)})."

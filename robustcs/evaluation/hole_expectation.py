@@ -48,7 +48,7 @@ EXPECTED = (
     difference("holes_low", "95 % of the draws: holes alone, on these turns"),
     difference("holes_high"),
     share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null where"
-          " its 95 % leaves 0 to 1, so that the difference is too small to be divided"),
+          " its 95 % interval leaves 0 to 1"),
     share("hole_share_low", "95 % of the draws"),
     share("hole_share_high"),
     p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"

@@ -72,7 +72,10 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
         assert "Figure" not in out
         # the whole output leaves turns out for their length, of one rewriter what compares several, of several what each
         # has of its own, and slices that nobody asked for
-        others = ("turns", "overview", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "slices", "found_slices")
+        others = (
+            "turns", "overview", "rewriters", "rewriter_tests", "rewriter_scores", "repairs", "best_of", "slices",
+            "found_slices",
+        )  # fmt: skip
         if table not in others and (name, table) not in (("sweep", "bins"), ("sweep", "areas")):
             assert set(out.splitlines()) <= set(whole)
 

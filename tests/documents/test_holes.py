@@ -34,11 +34,19 @@ def test_a_share_stands_with_its_interval() -> None:
 
 def test_62_percent_of_a_drop_from_minus_8_to_163_is_not_printed() -> None:
     said = expected_drop(0.02, row(expected=0.0093, expected_low=-0.052, expected_high=0.071, hole_share=NAN,
-                                   hole_share_low=NAN, hole_share_high=NAN))  # fmt: skip
+                                   hole_share_low=NAN, hole_share_high=NAN, holes_low=-0.05, holes_high=0.07))  # fmt: skip
     assert "(95% CI −0.052 to 0.071)" in said and said.endswith(
         "too small to tell which share of it is due to unjudged passages."
     )
     assert "account for" not in said
+
+
+def test_a_share_whose_interval_just_passes_0_is_no_small_drop() -> None:
+    """CAsT 2020: a drop of 0.307 with p < 0.0001, of which −0.1 to 9% is expected to be due to unjudged passages."""
+    said = expected_drop(
+        0.3074, row(hole_share=NAN, hole_share_low=NAN, hole_share_high=NAN, holes_low=0.2802, holes_high=0.3076)
+    )
+    assert said.endswith("This does not show that unjudged passages account for any of the measured drop.")
 
 
 def test_a_gain_has_no_share_and_few_conversations_no_interval() -> None:

@@ -31,7 +31,7 @@ def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) ->
     code, out, _ = call(capsys, *options, "--alpha", 5, "--missing", "drop")
     found = json.loads(out)
     assert code == 0 and found["policy"]["turns"] == 69
-    tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns"]
+    tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns", "drops"]
     assert list(found["tables"]) == tables and not found["tables"]["variations"]
     assert {row["alpha"] for row in found["tables"]["risk"]} == {5.0}
     mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
@@ -92,10 +92,16 @@ def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     options = ("--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")
     code, out, _ = call(capsys, *options, "--margin", "0.1", "--table", "measures")
     said = " ".join(out.split())
-    assert code == 0 and "the whole interval lies inside ±0.1, so there is no drop larger than that" in said
+    assert (
+        code == 0
+        and "the whole interval lies inside ±0.1, and no conversation carries more than 30 % of the spread, so there is no"
+        in said
+    )
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call(capsys, *options, "--margin", "0.1", "--format", "json")
     rows = json.loads(out)["tables"]["measures"]
-    assert [row["set"] for row in rows if row["equivalent"]] == ["raw_3"]
+    inside = [row["set"] for row in rows if row["ci_low"] > -0.1 and row["ci_high"] < 0.1]
+    # one of ten conversations carries more than 30% of the spread: no claim
+    assert inside == ["raw_3"] and not any(row["equivalent"] for row in rows)
     code, _, err = call(capsys, *options, "--margin", "0")
     assert code == 2 and err == "robustcs: margin 0; write a difference above 0, such as 0.02\n"

@@ -100,8 +100,12 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
 
 
 def test_a_share_outside_0_to_1_is_never_printed() -> None:
-    said = drop_of("bart", made())
-    assert "too small to tell which share of it is due to unjudged passages" in said and "account for" not in said
+    whole = made()
+    said = drop_of("bart", whole)
+    assert "does not show that unjudged passages account for any of the measured drop" in said
+    wide = replace(whole, drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
+    tiny = drop_of("bart", wide)
+    assert "too small to tell which share of it is due to unjudged passages" in tiny and "account for" not in tiny
     assert "significant for all factors from 1/50 to 50 on the odds of relevance" in said
 
 
