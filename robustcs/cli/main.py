@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 from robustcs.cli.group import Commands
-from robustcs.cli.terminal import agreed, tell, usable_streams, usable_width
+from robustcs.cli.terminal import agreed, tell, usable_streams, usable_width, without_reader
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError, UsageError
 from robustcs.protected import is_trusted, protection, trust_projects
@@ -87,8 +87,8 @@ def _run(arguments: list[str], show: bool) -> int:
         tell("robustcs: terminated")
         return ExitCode.TERMINATED
     except (BrokenPipeError, SystemExit):
-        # the reader of our output has seen enough (click exits then, and only then); keep the interpreter from complaining
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # the reader of our output has seen enough (click exits then, and only then)
+        without_reader()
         return ExitCode.DONE
     except RobustcsError as error:
         if isinstance(error, UntrustedError) and not is_trusted():

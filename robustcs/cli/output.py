@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustcs.cli.terminal import is_terminal, tell
+from robustcs.cli.terminal import is_terminal, tell, without_reader
 from robustcs.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ def emit(
         if target == "-":
             # a file format has one encoding, whatever that of the pipe
             encoded = kind != "table" and not sys.stdout.isatty() and not _in_unicode(sys.stdout.encoding)
-            click.echo(text.encode() if encoded else text, nl=False)
+            try:
+                click.echo(text.encode() if encoded else text, nl=False)
+            except BrokenPipeError:  # the command goes on: a gate that fails still says so by its exit code
+                without_reader()
         else:
             from robustcs.documents.files import write_text
 

@@ -36,6 +36,11 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     return plain, error.end
 
 
+def without_reader() -> None:
+    """Go on after the reader of stdout has seen enough: what else is printed goes nowhere, and the interpreter says nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def usable_width() -> None:
     """Make ``COLUMNS`` and ``LINES``, which several libraries read, numbers that can be used, or unset them."""
     for name in ("COLUMNS", "LINES"):

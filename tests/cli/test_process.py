@@ -83,6 +83,18 @@ def test_a_reader_that_has_seen_enough(demo: Path, arguments: list[str]) -> None
     process.stderr.close()
 
 
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_gate_says_the_same_to_a_reader_that_has_seen_enough(demo: Path, form: str) -> None:
+    line = [*LAUNCHER, "compare", "robustcs.toml", "plain.toml", "--fail-if", "drop>0.02", "--format", form]
+    whole = subprocess.run(line, cwd=demo, env=ENVIRONMENT, capture_output=True, text=True)
+    process = start(line, demo)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.wait(60) == whole.returncode == 5
+    assert process.stderr.read().splitlines()[-1] == whole.stderr.splitlines()[-1]
+    process.stderr.close()
+
+
 def test_a_full_disk_behind_stdout(demo: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
