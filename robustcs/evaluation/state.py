@@ -76,6 +76,9 @@ class State:
         Turn → a digest of its judgments; empty without qrels.
     missing
         Turns that a system lacks.
+    formulations, groups
+        Names of the formulations; group → its baseline (``baseline``) and systems (``sets``). None in a state that was kept
+        before states had them.
     """
 
     name: str
@@ -85,6 +88,8 @@ class State:
     systems: Mapping[str, SystemState]
     judgments: Mapping[str, str]
     missing: int = 0
+    formulations: Sequence[str] | None = None
+    groups: Mapping[str, Mapping[str, Any]] | None = None
 
     def to_json(self) -> str:
         """As it is kept; :func:`robustcs.project.state.read_state` reads it back."""

@@ -95,6 +95,8 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         systems=found,
         judgments=judgments,
         missing=missing,
+        formulations=list(parts),
+        groups={name: {"baseline": one.baseline, "sets": list(one.sets)} for name, one in project.groups.items()},
     )
     return state, runs
 

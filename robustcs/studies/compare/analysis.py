@@ -80,7 +80,7 @@ CONCLUSIONS = table(
 GATE = table(
     "gate",
     "Every condition of a gate for every run and measure that it addresses.",
-    text("condition", "as written; “every condition” for a run that is gone", "Condition"),
+    text("condition", "as written; “every condition” for what is gone, such as a run", "Condition"),
     text("run", header="Run"),
     text("metric", "measure, and for shares of errors the threshold", "Measure"),
     difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop"),
@@ -192,7 +192,7 @@ def compare(
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
-    rows, how = gate_rows(gate, changes, old, new, thresholds, evaluated.policy.unit, seed)
+    rows, how = gate_rows(gate, changes, old, new, thresholds, rescored, evaluated.policy.unit, seed)
     if gate.conditions:
         notes += gate.notes(how)
     return Comparison(

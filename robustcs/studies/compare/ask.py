@@ -13,13 +13,14 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.pair_bounds import difference_bounds
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
-from robustcs.evaluation.state import SHOWN, State
+from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.filled import selection_warnings
@@ -96,7 +97,8 @@ def ask(
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
-    gate = Gate(conditions, evidence, allow_missing, drawn)
+    asked = [measure.name for measure in workspace.project.metrics]
+    gate = Gate(conditions, evidence, allow_missing, drawn, asked)
     result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {}
     return replace(
@@ -215,7 +217,11 @@ def _beside(
             bounds = difference_bounds(pair, measure, policy, highest, "pool")
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
-    return Rescored(scores, low, high)
+    grades = {
+        turn: [None if grade == UNJUDGED else grade for grade in row if grade != ABSENT]
+        for turn, row in zip(turns, second.matrix.grades[:, :DEEPEST].tolist(), strict=True)
+    }
+    return Rescored(scores, low, high, grades)
 
 
 def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:

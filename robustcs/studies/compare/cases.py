@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.state import State
+from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
-from robustcs.studies.compare.changes import Change
+from robustcs.studies.compare.changes import ROUNDING, Change, Rescored
 from robustcs.studies.compare.conditions import Condition
 from robustcs.studies.compare.gate import Case, Evidence, decided
 from robustcs.wording import counted, some_of, verb
@@ -72,12 +72,15 @@ class Gate:
         Turns that a run may lose.
     drawn
         The draws that ``expected`` needs, or why there are none.
+    asked
+        Measures that the user named.
     """
 
     conditions: Sequence[Condition] = ()
     evidence: Evidence = "test"
     allow_missing: int = 0
     drawn: Drawn | str = field(default="", repr=False)
+    asked: Sequence[str] = ()
 
     def notes(self, how: str) -> list[str]:
         """Return what stands beside the outcome: the evidence, ``how`` cases were tested, and warnings."""
@@ -97,12 +100,19 @@ NO_GATE = Gate()
 
 
 def gate_rows(
-    gate: Gate, changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold], unit: Unit, seed: int
+    gate: Gate,
+    changes: Sequence[Change],
+    old: State,
+    new: State,
+    thresholds: Sequence[Threshold],
+    rescored: Mapping[str, Rescored],
+    unit: Unit,
+    seed: int,
 ) -> tuple[list[dict[str, Any]], str]:
     """The rows of the table ``gate``, and how they were decided."""
     if not gate.conditions:
         return [], ""
-    data = _Data(gate, changes, old, new, thresholds)
+    data = _Data(gate, changes, old, new, thresholds, rescored)
     found = [list(data.cases(condition)) for condition in gate.conditions]
     decisions, how = decided(list(chain.from_iterable(found)), gate.evidence, unit, seed)
     ahead = iter(decisions)
@@ -114,14 +124,31 @@ def gate_rows(
                 "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
                 "judged_new": case.judged[1], **asdict(next(ahead)),
             })  # fmt: skip
-        gone = list(data.gone(condition))
+        gone = list(data.gone(condition, cases))
         if not cases and not gone:
             gone = [_unknown(condition.text, condition.run or "", condition.metric or "", data.nothing(condition))]
         rows += gone
     for run in old.systems:
         if run not in new.systems:
             rows.append(_unknown(EVERY, run, "", "the run is gone: only the old state has it"))
+    rows += [_unknown(EVERY, name, "", reason) for name, reason in _declared(old, new)]
     return rows, how
+
+
+def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
+    """Names of formulations and groups of the old state, and what of them the new one lacks."""
+    if new.formulations is not None:
+        for name in old.formulations or ():
+            if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
+                yield name, "the formulation is gone: only the old state has it"
+    for name, group in (old.groups or {}).items() if new.groups is not None else ():
+        now = new.groups.get(name)
+        if now is None:
+            yield name, "the group is gone: only the old state has it"
+        elif lost := sorted(set(group["sets"]) - set(now["sets"])):
+            yield name, f"the group has lost {some_of(lost)}"
+        elif group["baseline"] != now["baseline"]:
+            yield name, f"the baseline of the group was {group['baseline']} and is {now['baseline']}"
 
 
 def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
@@ -137,6 +164,7 @@ class _Data:
     old: State
     new: State
     thresholds: Sequence[Threshold]
+    rescored: Mapping[str, Rescored]
 
     def cases(self, condition: Condition) -> Iterable[Case]:
         """Every run and measure that the condition addresses and both states have."""
@@ -151,18 +179,49 @@ class _Data:
     def _errors(self, condition: Condition) -> Iterable[Case]:
         """Turns with an error of the QA component or of the rewriter, for every rewriter, measure and threshold."""
         found = {(change.run, change.metric): change for change in self.changes}
-        human = next((name for name, system in self.new.systems.items() if system.role == "human"), "")
-        for (run, metric), one in found.items():
-            other = found.get((human, metric))
-            if self.new.systems[run].role != "qr" or not condition.addresses(run, metric):
+        human = self._human()
+        for run, metric in found:
+            if run not in self._rewriters() or not condition.addresses(run, metric) or (human, metric) not in found:
                 continue
-            if other is None or one.turns != other.turns:
+            parts = found[run, metric], found[human, metric]
+            common = set(parts[0].turns) & set(parts[1].turns)
+            if not common:
                 continue
+            one, other = (part.on(tuple(common)) for part in parts)
             for threshold in distinct_thresholds(metric, self.thresholds):
                 wrong = _wrong(condition.what, threshold)
                 least = _least_growth(condition.what, threshold, one, other, self.old, self.new)
                 bounds = () if least is None else (least,)
                 yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, bounds)
+
+    def _shifted(self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]) -> Iterable[str]:
+        """What other judgments or another policy did to the old scores, where it is more than the condition allows.
+
+        Further judgments are not meant, where all earlier ones and the policy stay: they are why old runs are scored again.
+        """
+        if all(self.old.policy.get(key) == self.new.policy.get(key) for key in SCORING) and all(
+            one.only_added(self.old.systems[run]) for run, one in self.rescored.items()
+        ):
+            return
+        limit = _FALL if condition.what == "p" else condition.limit  # any drop is more than a condition on p allows
+        several = len(parts) > 1
+        moved = [(f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair) for one in parts]
+        if several:
+            moved.append(("the old share of errors", harm(*(one.old for one in parts)), harm(*(one.fair for one in parts))))
+        for what, old, fair in moved:
+            if abs(fair.mean() - old.mean()) > limit + ROUNDING:
+                yield f"other judgments or another policy change {what} from {old.mean():.3f} to {fair.mean():.3f}"
+
+    def _with_role(self, role: str) -> list[str]:
+        """Return the runs that have this role in either state, those of the old one first."""
+        states = (self.old, self.new)
+        return list(dict.fromkeys(run for state in states for run, one in state.systems.items() if one.role == role))
+
+    def _rewriters(self) -> list[str]:
+        return self._with_role("qr")
+
+    def _human(self) -> str:
+        return next(iter(self._with_role("human")), "")
 
     def _case(
         self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], bounds: Sequence[Floats]
@@ -180,14 +239,15 @@ class _Data:
                 undrawn = NO_RANKINGS
             else:
                 drawn = harm(*sides[0]) - harm(*sides[1])
-        rankings = [[state.systems[part.run].rankings for part in parts] for state in (self.old, self.new)]
+        rankings = [[_ranked(state.systems[part.run], part.turns) for part in parts] for state in (self.old, self.new)]
         known = all(map(all, rankings))
         low, high = [*(float(end.mean()) for end in bounds if known), math.nan, math.nan][:2]
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(parts)
+        problems = [*problems, *fallen, *self._apart(parts), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
-            problems=(*problems, *fallen, *self._apart(parts)), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
+            problems=tuple(problems), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
@@ -223,9 +283,12 @@ class _Data:
             old, new = (system.judged_share(part.turns, depth) for system in (before, after))
             if not old - new <= worst[0] - worst[1]:
                 worst = (old, new)
+            whose = f" of {part.run}" if len(parts) > 1 else ""
             if old - new > _FALL + 1e-9:
-                whose = f" of {part.run}" if len(parts) > 1 else ""
                 said.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
+            again = self.rescored[part.run].judged_share(part.turns, depth) if part.run in self.rescored else math.nan
+            if old - again > _FALL + 1e-9:
+                said.append(f"the new judgments cover {again:.1%} of the old top {depth}{whose}, the old ones {old:.1%}")
         return worst, said
 
     def _apart(self, parts: Sequence[Change]) -> list[str]:
@@ -239,17 +302,35 @@ class _Data:
             said.append("the policy changed, and the old run cannot be scored under the new one")
         return said
 
-    def gone(self, condition: Condition) -> Iterable[dict[str, Any]]:
-        """Rows for what a condition on scores addresses in the old state, of runs that the new state has without it."""
-        found = {(change.run, change.metric) for change in self.changes}
+    def gone(self, condition: Condition, cases: Sequence[Case]) -> Iterable[dict[str, Any]]:
+        """Rows for every run of the old state and measure that a condition addresses and that has no case."""
+        errors = condition.what in ("qa", "qr")
+        have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
+        if errors and not self._human():
+            return
         for run, system in self.old.systems.items():
-            if condition.what in ("qa", "qr") or run not in self.new.systems:
+            if run not in self._rewriters() if errors else run not in self.new.systems:
                 continue
-            for metric in system.scores:
-                if condition.addresses(run, metric) and (run, metric) not in found:
-                    kept = metric in self.new.systems[run].scores
-                    reason = "no turn is scored in both states" if kept else "the measure is gone: only the old state has it"
-                    yield _unknown(condition.text, run, metric, reason)
+            for metric in dict.fromkeys([*system.scores, *self.gate.asked]):
+                if condition.addresses(run, metric) and (run, metric) not in have:
+                    yield _unknown(condition.text, run, metric, self._why_not(run, metric, errors))
+
+    def _why_not(self, run: str, metric: str, errors: bool) -> str:
+        """Why there is no case of a run and measure."""
+        for what, name in (("the rewriter", run), ("Human", self._human()))[: 1 + errors]:
+            if name not in self.new.systems:
+                return f"{what} is gone: only the old state has it"
+            if name not in self.old.systems:
+                return f"only the new state has {what}"
+            had, has = (metric in state.systems[name].scores for state in (self.old, self.new))
+            of = " of Human" if what == "Human" else ""
+            if had and not has:
+                return f"the measure{of} is gone: only the old state has it"
+            if not had:
+                return f"{'only the new' if has else 'neither'} state has the measure{of}"
+            if not self.old.systems[name].scores[metric].keys() & self.new.systems[name].scores[metric].keys():
+                return f"no turn{of} is scored in both states"
+        return "the rewriter and Human have no turns in common"
 
     def nothing(self, condition: Condition) -> str:
         """Why a condition matches nothing."""
@@ -265,6 +346,11 @@ class _Data:
         if condition.what in ("qa", "qr"):
             return "shares of errors need Human and a rewriter with a common measure in both states"
         return "the states have no run and measure in common"
+
+
+def _ranked(system: SystemState, turns: Sequence[str]) -> list[str]:
+    """The digests of the rankings of these turns; empty for a system of per-turn scores."""
+    return [system.rankings.get(turn, "") for turn in turns] if system.rankings else []
 
 
 def _wrong(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt.NDArray[Any]]:

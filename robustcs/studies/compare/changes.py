@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,11 +25,26 @@ class Rescored:
         Of the old run.
     low, high
         How far new − old can lie, as the unjudged passages of both runs get grades, each the same grade in both.
+    grades
+        Turn → the grades that the old run's best passages have now; None where unjudged.
     """
 
     scores: ByTurn
     low: ByTurn
     high: ByTurn
+    grades: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
+
+    def judged_share(self, turns: Iterable[str], depth: int) -> float:
+        """Return the share of the old run's passages in the top ``depth`` of ``turns`` that is judged now; nan without any."""
+        known = [grade is not None for turn in turns for grade in self.grades.get(turn, ())[:depth]]
+        return sum(known) / len(known) if known else math.nan
+
+    def only_added(self, old: SystemState) -> bool:
+        """Return whether every judged passage among the best of ``old`` is known to have kept its grade."""
+        both = [(old.heads[turn], grades) for turn, grades in self.grades.items() if turn in old.heads]
+        return bool(both) and all(
+            was in (None, now) for head, grades in both for (_, was), now in zip(head, grades, strict=False)
+        )
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,17 @@ class Change:
     rescored: np.ndarray | None
     low: np.ndarray | None
     high: np.ndarray | None
+
+    def on(self, turns: Sequence[str]) -> Change:
+        """Return the change on these of its turns."""
+        rows = [place for place, turn in enumerate(self.turns) if turn in set(turns)]
+        old, new, *more = (
+            None if one is None else one[rows] for one in (self.old, self.new, self.rescored, self.low, self.high)
+        )
+        assert old is not None and new is not None
+        return replace(
+            self, turns=tuple(self.turns[row] for row in rows), old=old, new=new, rescored=more[0], low=more[1], high=more[2]
+        )
 
     @property
     def fair(self) -> np.ndarray:

@@ -58,7 +58,7 @@ class Case:
     judged
         The judged share at the measure's cutoff before and after.
     alike
-        No passage of any turn changed its rank.
+        No passage of any turn changed its rank, or only scores are known.
     """
 
     condition: Condition
@@ -178,7 +178,8 @@ def _decided(case: Case, evidence: Evidence, tests: _Tested | None, at: int) -> 
     condition, drop = case.condition, float(case.drop.mean())
     problems = "; ".join(case.problems)
     if case.same(evidence):
-        return Decision(drop, "cannot tell" if problems else "passed", problems or "no turn differs")
+        outcome, reason = ("cannot tell", problems) if problems else _unmoved(case, evidence)
+        return Decision(drop, outcome, reason)
     if tests is None:  # the hole model has nothing to say
         return Decision(drop, "cannot tell", "; ".join(filter(None, [case.undrawn, problems])))
     filled = evidence == "expected" and case.drawn is not None
@@ -213,6 +214,23 @@ def _decided(case: Case, evidence: Evidence, tests: _Tested | None, at: int) -> 
     if condition.what == "no worse":
         return _excluded(case, evidence, low, high, tests.notes[at], decision)
     return decision("passed", moved if drop <= 0 else f"{moved}, which the condition allows")
+
+
+def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
+    """Decide a case without a problem in which no score differs: other passages may have taken the place of those before."""
+    if case.alike:
+        return "passed", "no turn differs"
+    said = "no score differs, but rankings do"
+    if case.condition.what != "no worse" or evidence == "expected":  # all draws agree that nothing differs
+        return "passed", said
+    if case.high <= (case.condition.limit if evidence == "bounds" else 0.0) + ROUNDING:
+        return "passed", f"{said}; no grades of unjudged passages can cause a drop larger than {case.limit}"
+    if evidence == "test":
+        return "cannot tell", f"no interval: {said}"
+    undone = "nothing is known of what unjudged passages could change"
+    if not math.isnan(case.high):
+        undone = f"grades of unjudged passages could cause a drop of {case.amount(case.high)}"
+    return "cannot tell", f"{said}; {undone}"
 
 
 def _excluded(

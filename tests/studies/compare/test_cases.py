@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robustcs.evaluation.state import State, SystemState
-from robustcs.studies.compare.cases import EVERY, Drawn
+from robustcs.project.state import read_state
+from robustcs.studies.compare.analysis import compare
+from robustcs.studies.compare.cases import EVERY, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
-from tests.studies.compare.test_analysis import METRIC, TURNS, compared, state, system
+from robustcs.studies.compare.conditions import no_worse, parse_condition
+from tests.studies.compare.test_analysis import EVALUATED, METRIC, TURNS, compared, state, system
 
 SCORES = dict.fromkeys(TURNS, 0.5)
 WORSE = dict.fromkeys(TURNS, 0.4)
@@ -153,3 +158,157 @@ def test_draws_of_either_state() -> None:
     assert drawn.of("a", METRIC, ("1_2", "1_1"), old=True).tolist() == [[5.0, 4.0], [11.0, 10.0]]  # type: ignore[union-attr]
     assert drawn.of("b", METRIC, ("1_1",), old=True).tolist() == [[2.0], [8.0]]  # type: ignore[union-attr]
     assert drawn.of("c", METRIC, ("1_1",), old=True) is None and drawn.of("a", "map", ("1_1",), old=True) is None
+
+
+# ---------------------------------------------------------------- shares of errors
+
+ONES = dict.fromkeys(TURNS, 1.0)
+ZEROS = dict.fromkeys(TURNS, 0.0)
+HUMAN = system(ONES, role="human")
+ONE_CUT = (">=0.5",)
+
+
+def errors(old: dict[str, SystemState], new: dict[str, SystemState], condition: str = "qr>0.05") -> list[tuple[str, str, str]]:
+    """(run, outcome, reason) of the rows of a condition on errors, without those of every condition."""
+    rows = gate(state(old, thresholds=ONE_CUT), state(new, thresholds=ONE_CUT), condition)
+    return [row[1:] for row in rows if row[0] != EVERY]
+
+
+@pytest.mark.parametrize("condition", ["qr>0.05", "qa>0.05"])
+def test_rewriters_without_a_case_are_told(condition: str) -> None:
+    good = system(ONES)
+    old = {"a": good, "b": good, "human": HUMAN}
+    here = ("a", "passed", "no turn differs")
+    assert errors(old, {"a": good, "human": HUMAN}, condition) == [
+        here, ("b", "cannot tell", "the rewriter is gone: only the old state has it")
+    ]  # fmt: skip
+    renamed = replace(good, scores={"map": ONES})
+    assert errors(old, {**old, "b": renamed}, condition) == [
+        here, ("b", "cannot tell", "the measure is gone: only the old state has it")
+    ]  # fmt: skip
+    elsewhere = system({"99_1": 1.0})
+    assert errors({**old, "b": replace(good, scores={METRIC: {**ONES, "99_1": 1.0}})}, {**old, "b": elsewhere}, condition) == [
+        here, ("b", "cannot tell", "the rewriter and Human have no turns in common")
+    ]  # fmt: skip
+    assert errors({"a": good, "human": HUMAN}, {"a": good}, condition) == [
+        ("a", "cannot tell", "Human is gone: only the old state has it")
+    ]
+    assert errors({"a": good}, {"a": good, "human": HUMAN}, condition) == [("a", "cannot tell", "only the new state has Human")]
+    assert errors(old, {**old, "human": replace(HUMAN, scores={"map": ONES})}, f"{METRIC}:a {condition}") == [
+        ("a", "cannot tell", "the measure of Human is gone: only the old state has it")
+    ]
+
+
+def test_a_rewriter_with_another_role_is_still_one() -> None:
+    """In the new state it is a further run: its role in the old one counts."""
+    old = {"a": system(ONES), "human": HUMAN}
+    ((run, outcome, reason),) = errors(old, {"a": system(ZEROS, role=""), "human": replace(HUMAN, role="")})
+    assert (run, outcome) == ("a", "failed") and reason.startswith("the share of rewriter errors grows by 100.0 points")
+
+
+def test_errors_on_the_turns_of_rewriter_and_human() -> None:
+    """Human answers one turn fewer, in both states: the other 69 are compared."""
+    human = system(without(ONES, "1_1"), role="human")
+    worse = system({**ZEROS, "1_1": 1.0})
+    result = compared(
+        *(state({"a": one, "human": human}, thresholds=ONE_CUT) for one in (system(ONES), worse)), "qr>0.05"
+    )  # fmt: skip
+    (row,) = result.gate.itertuples()
+    assert (row.run, row.outcome, row.drop) == ("a", "failed", 1.0)
+
+
+# ---------------------------------------------------------------- rankings, judgments, groups, measures
+
+
+def test_other_rankings_with_the_same_scores() -> None:
+    """They are no proof that nothing got worse; grades of unjudged passages may or may not make a difference."""
+
+    def outcomes(room: float, evidence: str) -> list[tuple[str, str]]:
+        states = [state({"a": system(SCORES, ranking, room=room)}) for ranking in "ab"]
+        both = Gate([no_worse(0.01), parse_condition("drop>0.01")], evidence)  # type: ignore[arg-type]
+        return [(row.outcome, row.reason) for row in compare(*states, EVALUATED, {}, both).gate.itertuples()]
+
+    said = "no score differs, but rankings do"
+    assert outcomes(0.3, "test") == [("cannot tell", f"no interval: {said}"), ("passed", said)]
+    undone = "grades of unjudged passages could cause a drop of 0.600"
+    assert outcomes(0.3, "bounds") == [("cannot tell", f"{said}; {undone}"), ("passed", said)]
+    sure = f"{said}; no grades of unjudged passages can cause a drop larger than 0.01"
+    assert outcomes(0.004, "bounds") == outcomes(0.0, "test") == [("passed", sure), ("passed", said)]
+    assert outcomes(0.004, "test")[0][0] == "cannot tell"
+
+
+def again(scores: dict[str, float], grade: int | None = None) -> dict[str, Rescored]:
+    """The old run under other judgments, of which the five passages of every turn have this grade."""
+    zero = {METRIC: ZEROS}
+    return {"a": Rescored({METRIC: scores}, zero, zero, {turn: [grade] * 5 for turn in TURNS})}
+
+
+def test_judgments_that_old_runs_lose() -> None:
+    """The new run has as many judged passages as before: the old one does not."""
+    old, new = (state({"a": replace(system(SCORES), heads=heads(210))}, judgments) for judgments in "jk")
+    (row,) = compared(old, new, "drop>0.2", rescored=again(SCORES)).gate.itertuples()
+    assert (row.outcome, row.reason) == (
+        "cannot tell", "the new judgments cover 0.0% of the old top 3, the old ones 100.0%"
+    )  # fmt: skip
+    assert compared(old, new, "drop>0.2", rescored=again(SCORES, 1)).outcome == "passed"
+
+
+@pytest.mark.parametrize(("condition", "allowed"), [("drop>0.2", 0.2), ("p<0.05", 0.05)])
+def test_old_scores_that_other_judgments_change(condition: str, allowed: float) -> None:
+    """Both states score the same under the new judgments, because those, or the policy, leave nothing to find."""
+    old = state({"a": replace(system(SCORES), heads=heads(210))})
+    for policy in ({}, {"relevance_level": 3}):
+        for score, outcome in ((0.5 - allowed, "passed"), (0.5 - allowed - 0.01, "cannot tell")):
+            scores = dict.fromkeys(TURNS, score)
+            new = replace(state({"a": replace(system(scores), heads=heads(210))}, "k"), policy={**old.policy, **policy})
+            result = compared(old, new, condition, rescored=again(scores, 1 if policy else 0))
+            assert result.outcome == outcome
+            reason = f"other judgments or another policy change the old score from 0.500 to {score:.3f}"
+            assert (result.gate["reason"][0] == reason) == (outcome == "cannot tell")
+    added = state({"a": replace(system(ZEROS), heads=heads(210))}, "k")  # the earlier judgments all stay
+    assert compared(old, added, condition, rescored=again(ZEROS, 1)).outcome == "passed"
+
+
+def test_errors_that_another_policy_hides() -> None:
+    """Nothing is relevant any more, so that no turn of Human is correct and no rewriter makes an error."""
+    old, new = (
+        state({"a": system(one), "human": system(other, role="human")}, thresholds=ONE_CUT)
+        for one, other in ((SCORES, ONES), (ZEROS, ZEROS))
+    )
+    zero = {METRIC: ZEROS}
+    rescored = dict.fromkeys(("a", "human"), Rescored({METRIC: ZEROS}, zero, zero))
+    (row,) = compared(
+        old, replace(new, policy={**new.policy, "relevance_level": 3}), "qr>0.5", rescored=rescored
+    ).gate.itertuples()
+    assert row.outcome == "cannot tell" and "change the old score of human from 1.000 to 0.000" in row.reason
+
+
+def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
+    group = {"baseline": "a", "sets": ["s", "t"]}
+    old = replace(state({"a": system(SCORES)}), formulations=["a", "texts"], groups={"g": group, "h": group, "k": group})
+    new = replace(old, formulations=["a"], groups={"h": {**group, "sets": ["t"]}, "k": {**group, "baseline": "b"}})
+    assert gate(old, old)[1:] == []
+    assert gate(old, new)[1:] == [
+        (EVERY, "texts", "cannot tell", "the formulation is gone: only the old state has it"),
+        (EVERY, "g", "cannot tell", "the group is gone: only the old state has it"),
+        (EVERY, "h", "cannot tell", "the group has lost s"),
+        (EVERY, "k", "cannot tell", "the baseline of the group was a and is b"),
+    ]
+    (tmp_path / "state.json").write_text(old.to_json(), "utf-8")
+    kept = read_state(tmp_path / "state.json")
+    assert (kept.formulations, kept.groups) == (old.formulations, old.groups)
+    data = json.loads(old.to_json())
+    earlier = {key: value for key, value in data.items() if key not in ("formulations", "groups")}
+    (tmp_path / "state.json").write_text(json.dumps(earlier), "utf-8")
+    assert gate(read_state(tmp_path / "state.json"), new)[1:] == gate(old, read_state(tmp_path / "state.json"))[1:] == []
+
+
+def test_a_measure_that_was_asked_for_and_is_new() -> None:
+    both = replace(system(SCORES), scores={METRIC: SCORES, "map": SCORES})
+    asked = Gate([parse_condition("drop>0.2"), parse_condition(f"{METRIC} drop>0.2")], asked=[METRIC, "map"])
+    rows = compare(state({"a": system(SCORES)}), state({"a": both}), EVALUATED, {}, asked).gate
+    assert list(zip(rows["metric"], rows["outcome"], rows["reason"], strict=True)) == [
+        (METRIC, "passed", "no turn differs"),
+        ("map", "cannot tell", "only the new state has the measure"),
+        (METRIC, "passed", "no turn differs"),
+    ]

@@ -127,15 +127,18 @@ GONE = "compare robustcs.toml plain.toml --metric ndcg_cut_3 --fail-if 'drop>0.0
 
 
 def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
-    """Nine runs are gone, and the drops of the others are not significant."""
+    """Nine runs and two groups are gone, and the drops of the others are not significant."""
     answer = in_copy(f"{GONE} --gate-report gate.xml", code=5)
     assert answer.out.startswith("Gate: cannot tell (drop>0.02)\n") and "Condition" not in answer.out
-    assert "manual_1, manual_2 …: the run is gone: only the old state has it." in " ".join(answer.out.split())
-    assert answer.err == "wrote gate.xml\ngate: cannot tell (12 cannot tell)\n"
+    assert (
+        "manual_1, manual_2 …: the run is gone: only the old state has it; manual, raw: the group is gone: only the old state has it."
+        in " ".join(answer.out.split())
+    )
+    assert answer.err == "wrote gate.xml\ngate: cannot tell (14 cannot tell)\n"
     assert max(map(len, answer.out.splitlines())) <= 80
     (suite,) = ElementTree.parse(tmp_path / "demo" / "gate.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("12", "0", "12", "0")
-    assert in_copy(f"{GONE} --cannot-tell fail --table inputs", code=1).err.endswith("gate: cannot tell (12 cannot tell)\n")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("14", "0", "14", "0")
+    assert in_copy(f"{GONE} --cannot-tell fail --table inputs", code=1).err.endswith("gate: cannot tell (14 cannot tell)\n")
     told = in_copy(f"{GONE} --cannot-tell pass --gate-report gate.json --format json")
     report, printed = json.loads((tmp_path / "demo" / "gate.json").read_text()), json.loads(told.out)
     assert (report["outcome"], report["exit_code"]) == ("cannot tell", 0)
