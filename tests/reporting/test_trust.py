@@ -10,7 +10,7 @@ from robustcs.documents.document import Document, Heading, Opening, Paragraph
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
 
-UNJUDGED = "How much of the drop is only holes in the judgments?"
+UNJUDGED = "How much of the drop is due to unjudged passages?"
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -54,7 +54,7 @@ def test_positives_alone_show_no_judged_share(tmp_path: Path) -> None:
     document = made(tmp_path, grades=(1, 1))
     assert "unjudged" not in {verdict.subject for verdict in opening(document).verdicts}
     told = first_sentence(document, UNJUDGED)
-    assert told.startswith("The qrels have one grade (1): ") and "%" not in told
+    assert told.startswith("The qrels list relevant passages only: ") and "%" not in told
 
 
 def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:

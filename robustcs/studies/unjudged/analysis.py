@@ -38,6 +38,11 @@ Numbers = npt.NDArray[np.int64]
 #: Measures that are made for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
 
+#: What a reader must know where nothing that is judged is not relevant.
+ONLY_RELEVANT = (
+    "The qrels list relevant passages only: the judged share of a top k is its precision, not a measure of how complete the"
+    " judgments are."
+)
 MEASURED = table(
     "measured", "The measured drop from a baseline to the sets of a group, with unjudged passages counted as not relevant.",
     text("group", "a group, or a formulation that is compared with Human", "Group"), text("metric", header="Measure"),

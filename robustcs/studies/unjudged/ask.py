@@ -25,17 +25,12 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.study import MOST_COMPARED
-from robustcs.studies.unjudged.analysis import Settings, Unjudged, ranks_of_pairs, unjudged
+from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, ranks_of_pairs, unjudged
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
 #: Pairs of runs up to which tipping points are sought without being asked for, about a second each.
 TIPPED_PAIRS = 21
-#: What a reader must know where nothing that is judged is not relevant.
-ONLY_RELEVANT = (
-    "The qrels list relevant passages only: the judged share of a top k is its precision, not a measure of how complete the"
-    " judgments are."
-)
 
 
 def ask(

@@ -12,7 +12,7 @@ from robustcs.documents.holes import expected_drop, is_significant, tipping_sent
 from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
-from robustcs.studies.unjudged.analysis import Unjudged, measured_drops
+from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
 from robustcs.wording import and_more, counted
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     shares = result.rates.set_index("run")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
     if not len(bounded):
-        return () if result.settings.positives else (
+        return (ONLY_RELEVANT,) if result.settings.positives else (
             f"{whole_percent(shares.min())} ({shares.idxmin()}) to {whole_percent(shares.max())} ({shares.idxmax()}) of the top"
             f" {result.settings.depth} passages are unjudged.",
         )  # fmt: skip
@@ -44,7 +44,8 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
         expected = means.loc[row.group] if row.group in means.index else None
         sentences.append(_drop(row, f"the sets of {row.group}" if row.group in groups else str(row.group), result, expected))
     doubts = (" ".join(["Expected values may be off.", *result.warnings]),) if result.warnings else ()
-    return (*sentences, *_orders(pairs, metric, result), *doubts)
+    first = (ONLY_RELEVANT,) if result.settings.positives else ()
+    return (*first, *sentences, *_orders(pairs, metric, result), *doubts)
 
 
 def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[Verdict, ...]:

@@ -11,7 +11,7 @@ import pytest
 from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.unjudged.analysis import Settings, Unjudged, measured_drops
+from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, measured_drops
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 
 ROLES = {"human": "human", "t5": "qr", "bart": "qr"}
@@ -167,7 +167,7 @@ def test_no_sentence_has_a_judged_share_where_only_relevant_passages_are_listed(
     assert not any("of the top 3" in text for text in unjudged_findings(result, ROLES, GROUPS))
     for metric in ("low", "high"):
         result.bounds[metric] = NAN
-    assert unjudged_findings(result, ROLES, GROUPS) == ()
+    assert unjudged_findings(result, ROLES, GROUPS) == (ONLY_RELEVANT,)
     plain = made()
     plain.bounds["low"] = NAN
     [said] = unjudged_findings(plain, ROLES, GROUPS)
