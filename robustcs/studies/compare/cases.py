@@ -141,7 +141,9 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
         for name in old.formulations or ():
             if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
                 yield name, "the formulation is gone: only the old state has it"
-    for name, group in (old.groups or {}).items() if new.groups is not None else ():
+    if new.groups is None:
+        return
+    for name, group in (old.groups or {}).items():
         now = new.groups.get(name)
         if now is None:
             yield name, "the group is gone: only the old state has it"

@@ -178,8 +178,7 @@ def _decided(case: Case, evidence: Evidence, tests: _Tested | None, at: int) -> 
     condition, drop = case.condition, float(case.drop.mean())
     problems = "; ".join(case.problems)
     if case.same(evidence):
-        outcome, reason = ("cannot tell", problems) if problems else _unmoved(case, evidence)
-        return Decision(drop, outcome, reason)
+        return Decision(drop, "cannot tell", problems) if problems else Decision(drop, *_unmoved(case, evidence))
     if tests is None:  # the hole model has nothing to say
         return Decision(drop, "cannot tell", "; ".join(filter(None, [case.undrawn, problems])))
     filled = evidence == "expected" and case.drawn is not None
