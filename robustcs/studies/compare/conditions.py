@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -68,14 +67,17 @@ def parse_condition(text: str) -> Condition:
             "write 'drop>0.02', 'p<0.05', 'qr>0.05', or 'ndcg_cut_3:RUN drop>0.02'",
         )
     value = float(match["value"])
-    if not (0 < value < 1 if what == "p" else 0 <= value < math.inf):
+    if what == "p" and not 0 < value < 1:
         raise UsageError("bad-condition", f"--fail-if {text!r}: {match['value']}", "write a p between 0 and 1")
+    if value >= 1:
+        found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so that this never fails"
+        raise UsageError("bad-condition", found, "write two points as 0.02")
     metric = parse_measure(match["metric"]).name if match["metric"] else None
     return Condition(text.strip(), what, value, metric, match["run"])  # type: ignore[arg-type]
 
 
 def no_worse(margin: float) -> Condition:
     """Return the condition of ``--no-worse-than``. Raises :class:`UsageError` for a margin that is no drop."""
-    if not 0 <= margin < math.inf:
-        raise UsageError("bad-condition", f"--no-worse-than {margin}", "write a drop, such as 0.01")
+    if not 0 <= margin < 1:
+        raise UsageError("bad-condition", f"--no-worse-than {margin}", "write a drop below 1, such as 0.01")
     return Condition(f"no worse than {margin:g}", "no worse", margin)
