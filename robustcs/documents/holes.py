@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number_interval, percent, plain
+from robustcs.documents.words import measure_label, number_interval, percent, percent_range, plain, whole_percent
 from robustcs.documents.words import number as number_of
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
 from robustcs.evaluation.hole_tipping import LARGEST, Kind, kind_of
@@ -96,7 +96,7 @@ def expected_columns(tipping: pd.DataFrame) -> list[Shown]:
     """What a difference probably is, for tables: columns of ``EXPECTED`` as people read them, and how far the model may err."""
     columns: list[Shown] = [
         "expected", (number("95 %"), lambda row: number_interval(row.expected_low, row.expected_high)),
-        (share("holes"), lambda row: whole_percent(row.hole_share)),
+        (share("holes"), lambda row: "–" if math.isnan(row.hole_share) else whole_percent(row.hole_share)),
     ]  # fmt: skip
     return [*columns, (text("holds for"), lambda row: _held(tipping, row))] if len(tipping) else columns
 
@@ -116,7 +116,7 @@ def drops_table(result: Result, drops: pd.DataFrame, tipping: pd.DataFrame | Non
     columns: list[Shown] = [
         (text("Measure"), lambda row: measure_label(row.metric)), "group", "baseline",
         (difference("drop"), lambda row: number_of(row.drop, 4)), *expected_columns(drops[:0] if tipping is None else tipping),
-        (share("95 %"), lambda row: _ends(row.hole_share_low, row.hole_share_high)),
+        (share("95 %"), lambda row: percent_range(row.hole_share_low, row.hole_share_high) or "–"),
     ]  # fmt: skip
     note = f"{EXPECTED_NOTE} The last 95 %: of the share of holes."
     return result_table(
@@ -198,18 +198,10 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
         return f"{said} This does not show that unjudged passages account for any of the measured drop."
     if high == low == 0:
         return f"{said} No drawn grade changes it."
-    return f"{said} Unjudged passages account for {whole_percent(share)} of the measured drop (95% CI {_ends(low, high)})."
+    between = percent_range(low, high)
+    return f"{said} Unjudged passages account for {whole_percent(share)} of the measured drop (95% CI {between})."
 
 
 def is_significant(expected: Mapping[str, Any]) -> bool:
     """Whether an expected difference is other than 0 on other conversations, adjusted over its family."""
     return bool(expected["expected_p"] <= LEVELS[0])
-
-
-def _ends(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{whole_percent(low)} to {whole_percent(high)}"
-
-
-def whole_percent(share: float) -> str:
-    """A share as a whole percentage: ``13%``; ``–`` where it is undefined."""
-    return "–" if math.isnan(share) else f"{plain(round(100 * share) + 0.0, 0)}%"

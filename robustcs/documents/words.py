@@ -47,7 +47,7 @@ def percent_interval(low: float, high: float) -> str:
 
 def whole_percent(share: float) -> str:
     """A share within a sentence: ``33%``."""
-    return "undefined" if math.isnan(share) else f"{100 * share:.0f}%"
+    return "undefined" if math.isnan(share) else f"{plain(round(100 * share), 0)}%"
 
 
 def percent_range(low: float, high: float) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence, whole_percent
-from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain
+from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence
+from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain, whole_percent
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
