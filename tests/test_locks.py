@@ -18,7 +18,7 @@ _NOTE = re.compile(r"\s*#.*\n")
 
 def _pins(name: str) -> dict[str, str]:
     """Version by package; fails at a line that is neither an exact version with its hashes nor a comment."""
-    text = (ROOT / name).read_text("utf-8")
+    text = (ROOT / "requirements" / name).read_text("utf-8")
     pins, at = {}, 0
     while at < len(text):
         entry = _ENTRY.match(text, at)
@@ -69,4 +69,4 @@ def test_no_cuda_and_no_address_of_a_registry() -> None:
     assert not {name for name in packages if name.startswith(("nvidia", "cuda", "triton"))}
     assert not packages & {"tensorflow", "torch"}
     for name in (*LOCKS, "optional.in"):
-        assert not re.search(r"://|^\s*-", re.sub(r"^    --hash=.*$", "", (ROOT / name).read_text("utf-8"), flags=re.M), re.M)
+        assert not re.search(r"://|^\s*-", re.sub(r"^    --hash=.*$", "", (ROOT / "requirements" / name).read_text("utf-8"), flags=re.M), re.M)
