@@ -78,6 +78,24 @@ class TextFile:
         """The texts of one formulation: see :func:`read_texts`."""
         return {turn: samples[0] for turn, samples in self.samples(role, column).items()}
 
+    def role(self, *order: Role) -> Role:
+        """The first formulation of ``order`` that the file has; the first of all where its kind does not say which it has."""
+        refuse_other_kinds(self.path, "texts")
+        there = self._formulations
+        return next((role for role in order if role in there), order[0])
+
+    @property
+    def is_rewrites(self) -> bool:
+        """Does the file hold a rewriter's texts, so that these and not the turns that it was asked are what it is about?"""
+        kind, there = self._entries[0], self._formulations
+        return kind is not None and there.get("qr") in kind.sampled and there.get("qr") != there.get("human")
+
+    @property
+    def _formulations(self) -> dict[Role, str]:
+        """Formulation → the field that holds it."""
+        kind, entries, _ = self._entries
+        return {} if kind is None else kind.formulations({name for entry in entries for name in entry.fields})
+
     def notes(self, role: Role, column: str | None = None) -> tuple[str, ...]:
         """What a reader of :meth:`texts` should know: that a turn has several samples."""
         most = max(map(len, self.samples(role, column).values()), default=1)

@@ -190,7 +190,8 @@ class Inputs:
         """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
         file = self._open(source)
         texts = file.texts(role, source.column)
-        self.notes += [note for note in file.notes(role, source.column) if note not in self.notes]
+        if not self.takes_samples:
+            self.notes += [note for note in file.notes(role, source.column) if note not in self.notes]
         self.remember(f"{who} texts", source.path, len(texts))
         return texts
 

@@ -1,4 +1,4 @@
-"""How different are texts from their sources and from each other? BLEU, self-BLEU, distinct n-grams, near-duplicates.
+"""How different are texts from their sources and from each other? BLEU, ROUGE, self-BLEU, distinct n-grams, near-duplicates.
 
 Sources: Al-Thani et al. (2023), "ECAsT", Tables 9 and 10 (BLEU), stage 4 (near-duplicates); Zhu et al. (2018), self-BLEU;
 Li et al. (2016), distinct-n.
@@ -19,6 +19,8 @@ from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, cosine
 from robustcs.similarity.near_duplicates import relation
 from robustcs.similarity.texts import distinct_n, words
+from robustcs.statistics.units import units_of
+from robustcs.studies.diversity.similarity import PAIRS, SIMILARITY, Similarities, compare_similarities, rouge_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +64,7 @@ class Diversity(Result):
             "bleu", "Corpus BLEU of all target texts against the source texts of their turns; the lower, the more different.",
             *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU"),
         ),
+        SIMILARITY, PAIRS,
         table("diversity", f"All texts of a target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
         table("turns", f"The same by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
         table(
@@ -77,6 +80,8 @@ class Diversity(Result):
     )  # fmt: skip
 
     bleu: pd.DataFrame
+    similarity: pd.DataFrame
+    similarity_pairs: pd.DataFrame
     diversity: pd.DataFrame
     turns: pd.DataFrame
     topics: pd.DataFrame
@@ -87,27 +92,43 @@ def diversity(
     pairs: Sequence[tuple[TextSet, TextSet]],
     evaluated: Evaluated,
     encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]] = (),
+    seed: int = 0,
+    every_pair: bool = True,
 ) -> Diversity:
     """Compare every (source, target) over the turns that both have; several source texts of a turn are all references.
 
-    ``encoders`` are given with a function from texts to their vectors.
+    ``encoders`` are given with a function from texts to their vectors. ``every_pair``: are the targets of a source compared
+    with each other? Intervals and tests take the units of ``evaluated.policy`` as independent.
     """
     import pandas as pd
 
     tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics", "alike")}
+    similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
     for source, target in pairs:
-        for name, part in _compare(source.wordings, target.wordings, encoders).items():
+        parts, similarities = _compare(source.wordings, target.wordings, encoders)
+        sizes = {turn: len(texts) for turn, texts in target.wordings.items() if turn in source.wordings}
+        similar.setdefault(source.name, {})[target.name] = sizes, similarities
+        for name, part in parts.items():
             part.insert(0, "target", target.name)
             part.insert(0, "source", source.name)
             tables[name].append(part)
-    return Diversity(evaluated, **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()})
+    unit = evaluated.policy.unit
+    found = [compare_similarities(name, targets, unit, seed, every_pair) for name, targets in similar.items()]
+    turns = list(dict.fromkeys(turn for targets in similar.values() for sizes, _ in targets.values() for turn in sizes))
+    return Diversity(
+        units_of(turns, unit).stated(evaluated),
+        similarity=SIMILARITY.frame([row for means, _ in found for row in means]),
+        similarity_pairs=PAIRS.frame([row for _, rows in found for row in rows]),
+        **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()},
+    )
 
 
 def _compare(
     source: Wordings,
     target: Wordings,
     encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
-) -> dict[str, pd.DataFrame]:
+) -> tuple[dict[str, pd.DataFrame], Similarities]:
+    """The parts of the tables for one source and target, and the similarity of every text of the target."""
     import pandas as pd
 
     turns = [turn for turn in target if turn in source]
@@ -145,13 +166,14 @@ def _compare(
     everything = measures(np.arange(len(turns)))
     by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
     by_topic = [{"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()]
+    cosines = {name.replace("distance", "cosine"): 1 - values for name, values in distances.items()}
     return {
         "bleu": pd.DataFrame([{"sentences": everything["texts"], "value": everything["bleu"]}]),
         "diversity": pd.DataFrame([{"turns": len(turns), **everything}]),
         "turns": pd.DataFrame(by_turn),
         "topics": pd.DataFrame(by_topic),
         "alike": alike,
-    }
+    }, {**rouge_of(texts, references), **cosines}
 
 
 def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.texts import read_texts
+from robustcs.inputs.text_format import Role
+from robustcs.inputs.texts import TextFile
 from robustcs.project.given import named_texts, several
 from robustcs.project.model import TextSource, parse_text_source
 from robustcs.project.requirements import compared_texts
@@ -19,10 +21,14 @@ from robustcs.similarity.encoders import embed
 from robustcs.similarity.store import EmbeddingStore
 from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.encoders import load_encoders
+from robustcs.studies.study import MOST_COMPARED
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
-_ROLES: dict[str, Literal["original", "human"]] = {"source": "original", "target": "human"}
+#: What a side is where no field is named: the first formulation that its file has.
+_ROLES: dict[str, tuple[Role, ...]] = {"source": ("original", "human", "qr"), "target": ("human", "qr", "original")}
+#: The same where targets are a rewriter's texts: the reference is what a person wrote.
+_OF_REWRITERS: dict[str, tuple[Role, ...]] = {"source": ("human", "original", "qr"), "target": ("qr", "human", "original")}
 
 
 def ask(
@@ -37,7 +43,7 @@ def ask(
 
     sources, targets
         ``FILE[:FIELD]`` each, or name → such a file or what Python has in place of one; without any, the formulations and
-        paraphrases of the project.
+        paraphrases of the project. All samples of a rewriter count.
     use, sentence_transformer
         Folder (or, for USE, handle) of a sentence encoder.
     """
@@ -47,7 +53,11 @@ def ask(
         (encoder, partial(embed, encoder, store=store, track=workspace.track))
         for encoder in load_encoders(use, sentence_transformer)
     ]
-    return diversity(pairs, evaluated, encoders)
+    many = len({target.name for _, target in pairs})
+    if many > MOST_COMPARED:
+        left = f"pairs of {many} targets left out, since they are more than {MOST_COMPARED}"
+        evaluated = replace(evaluated, notes=(*evaluated.notes, left))
+    return diversity(pairs, evaluated, encoders, workspace.project.seed, many <= MOST_COMPARED)
 
 
 def read_text_sets(
@@ -55,8 +65,9 @@ def read_text_sets(
 ) -> tuple[list[Pair], Evaluated]:
     """The texts of every ``FILE[:FIELD]`` of ``targets`` beside those of every one of ``sources``.
 
-    A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``; of CAsT topics a source is the raw turn and a
-    target the manual one where no field is named. Without files, the formulations and paraphrases of the project are compared.
+    A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``. Where no field is named, a target is what the
+    rewriter of the file wrote, else the manual turn, and a source is the manual turn where any target is a rewriter's, else
+    the raw one. Without files, the formulations and paraphrases of the project are compared.
 
     Raises :class:`UsageError` where only one side is given, there is nothing to compare, or no turn is on both sides.
     """
@@ -66,9 +77,12 @@ def read_text_sets(
         raise UsageError("one-side", f"no {lacking}", f"name the other texts with {lacking} FILE[:FIELD]")
     if sources:
         short = _short_names([text for texts in (sources, targets) if not isinstance(texts, Mapping) for text in texts])
+        named = {side: _named(side, texts, short) for side, texts in (("source", sources), ("target", targets))}
+        opened = {text.path: TextFile(text.path) for some in named.values() for _, text in some if not _of_paraphrases(text)}
+        rewriters = any(_is_rewriter(text, opened) for _, text in named["target"])
         ours, theirs = (
-            [TextSet(name, _read(workspace, source, side)) for name, source in _named(side, texts, short)]
-            for side, texts in (("source", sources), ("target", targets))
+            [TextSet(name, _read(workspace, text, opened, side, rewriters)) for name, text in some]
+            for side, some in named.items()
         )
         pairs = [(source, target) for source in ours for target in theirs]
     else:
@@ -112,13 +126,25 @@ def _short_names(texts: Sequence[str]) -> dict[str, str]:
 def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:
     """The name of every file, its own or a short one, and what it is."""
     if isinstance(texts, Mapping):
-        return list(named_texts(f"{side}s", texts, _ROLES[side]).items())
+        return list(named_texts(f"{side}s", texts, _ROLES[side][0]).items())
     return [(short[text], parse_text_source(text)) for text in texts]
 
 
-def _read(workspace: Workspace, source: TextSource, side: str) -> dict[str, tuple[str, ...]]:
-    wordings: dict[str, tuple[str, ...]]
-    if kind_of(source.path) == "paraphrases":
+def _of_paraphrases(source: TextSource) -> bool:
+    return kind_of(source.path) == "paraphrases"
+
+
+def _is_rewriter(source: TextSource, opened: Mapping[Any, TextFile]) -> bool:
+    """Whether these are the texts of a rewriter, of which no other field is named."""
+    return source.path in opened and source.column is None and opened[source.path].is_rewrites
+
+
+def _read(
+    workspace: Workspace, source: TextSource, opened: Mapping[Any, TextFile], side: str, rewriters: bool
+) -> Mapping[str, tuple[str, ...]]:
+    """Turn → its texts, all samples of it; ``rewriters``: are any of the targets a rewriter's?"""
+    wordings: Mapping[str, tuple[str, ...]]
+    if _of_paraphrases(source):
         field = (source.column or "manual").lower().removesuffix("paraphrase").strip(" _")
         if field not in ("manual", "raw"):
             found = f"{source.path}:{source.column}: paraphrases have no field {source.column!r}"
@@ -126,7 +152,9 @@ def _read(workspace: Workspace, source: TextSource, side: str) -> dict[str, tupl
         read = read_paraphrases(source.path)
         wordings = {turn: tuple(getattr(one, field) for one in some) for turn, some in read.items()}
     else:
-        wordings = {turn: (one,) for turn, one in read_texts(source.path, _ROLES[side], source.column).items()}
+        file = opened[source.path]
+        roles = (_OF_REWRITERS if rewriters and (side == "source" or _is_rewriter(source, opened)) else _ROLES)[side]
+        wordings = file.samples(roles[0] if source.column else file.role(*roles), source.column)
     workspace.remember(side, source.path, sum(map(len, wordings.values())))
     return wordings
 
@@ -134,9 +162,9 @@ def _read(workspace: Workspace, source: TextSource, side: str) -> dict[str, tupl
 def _of_project(workspace: Workspace) -> list[Pair]:
     """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
     compared_texts(workspace)
-    sets = {
-        name: TextSet(name, {turn: (text,) for turn, text in texts.items()}) for name, texts in workspace.texts.items() if texts
-    }
+    workspace.takes_samples = True
+    texts = {name: {turn: (text,) for turn, text in some.items()} for name, some in workspace.texts.items()} | workspace.samples
+    sets = {name: TextSet(name, some) for name, some in texts.items() if some}
     rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
     pairs = [("original", "human"), *(("human", name) for name in rewriters)]
     if workspace.project.paraphrases:

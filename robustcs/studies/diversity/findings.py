@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from robustcs.documents.words import number
+from typing import Any
+
+from robustcs.documents.words import number, number_interval, tested_p, with_interval
+from robustcs.statistics.estimate import LEVELS
 from robustcs.studies.diversity.analysis import Diversity
-from robustcs.wording import first_of
+from robustcs.studies.diversity.similarity import HEADLINE, label
+from robustcs.wording import counted, first_of
 
 #: Pairs of texts that are named; the tables have all.
 _NAMED = 6
 
 
 def diversity_findings(result: Diversity) -> tuple[str, ...]:
-    """Return BLEU of every target against its source, and the texts that repeat their source."""
+    """Return BLEU and ROUGE of every target against its source, the pairs of targets that differ, and repeated texts."""
     parts = [f"{row.target} against {row.source} {number(row.value, 1)}" for row in result.bleu.itertuples()]
     copies = [
         f"{row.copies:,} of {row.texts:,} texts of {row.target} repeat {row.source}"
@@ -19,4 +23,39 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
         if row.copies
     ]
     bleu = f"BLEU of the texts against their source (100: same wording) is: {first_of(parts, _NAMED)}."
-    return (bleu, *([f"{first_of(copies, _NAMED)}."] if copies else []))
+    return (bleu, *_similarity(result), *([f"{first_of(copies, _NAMED)}."] if copies else []))
+
+
+def _similarity(result: Diversity) -> list[str]:
+    """Per source the means of its targets, then the pairs that differ significantly and those that do not."""
+    means, pairs = (frame[frame["measure"] == HEADLINE] for frame in (result.similarity, result.similarity_pairs))
+    said = []
+    for source, rows in means.groupby("source", sort=False):
+        of = f"{label(HEADLINE)} with {source}"
+        parts = [
+            f"{with_interval(row, 'value')} for {row['target']} ({row['texts']:,} texts of {counted(row['turns'], 'turn')})"
+            for row in rows.to_dict("records")
+        ]
+        said.append(f"Mean {of} is {first_of(parts, _NAMED)}.")
+        compared = list(pairs[pairs["source"] == source].itertuples())
+        apart = [f"{_farther(row)} ({_tested(row)})" for row in compared if row.p_corrected <= LEVELS[0]]
+        alike = [f"{row.first} and {row.second} ({_tested(row)})" for row in compared if not row.p_corrected <= LEVELS[0]]
+        if apart:
+            said.append(f"Significant differences in {of}: {first_of(apart, _NAMED)}.")
+        if alike:
+            said.append(f"No significant difference in {of}: {first_of(alike, _NAMED)}.")
+    return said
+
+
+def _farther(row: Any) -> str:
+    more, less = (row.first, row.second) if row.difference > 0 else (row.second, row.first)
+    return f"{more} is more similar than {less}"
+
+
+def _tested(row: Any) -> str:
+    """The difference, the higher mean minus the lower, with its interval and adjusted p."""
+    low, high = (row.ci_low, row.ci_high) if row.difference > 0 else (-row.ci_high, -row.ci_low)
+    limits = number_interval(low, high)
+    interval = "" if limits == "–" else f"95% CI {limits}, "
+    p = tested_p(row.p_corrected, row.p_floor, row.exact)
+    return f"difference {number(abs(row.difference), 3)}, {interval}adjusted p {p if p.startswith('<') else f'= {p}'}"

@@ -19,7 +19,7 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.paraphrases, "no-paraphrases", "no paraphrases", "name them with paraphrases = …")
-    return only(project, ("paraphrases",), ("rewrites",))
+    return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -77,7 +77,7 @@ def test_ecast_against_its_turns(shared_data: Path) -> None:
 
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = diversity([(SOURCE, TARGET)], EVALUATED)
-    assert list(result.tables) == ["bleu", "diversity", "turns", "topics", "alike"]
+    assert list(result.tables) == ["bleu", "similarity", "similarity_pairs", "diversity", "turns", "topics", "alike"]
     with pytest.raises(TypeError, match="table bleu has columns"):
         replace(result, bleu=result.bleu.drop(columns="sentences"))
     with pytest.raises(TypeError, match="column distance_use is"):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import mean
 
 import pytest
+from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.cli.main import run
+from robustcs.inputs.texts import read_texts
+from robustcs.project.model import Project
+from robustcs.project.workspace import Workspace
+from robustcs.studies.diversity.ask import read_text_sets
 from tests.conftest import Command
 
 
@@ -32,10 +38,82 @@ def test_a_project_compares_its_formulations_and_paraphrases(in_demo: Command) -
         ("original", "human"): 70, ("human", "qr"): 70, ("human", "manual paraphrases"): 350,
         ("original", "raw paraphrases"): 350,
     }  # fmt: skip
-    assert result["policy"]["line"] == "70 turns · texts only, nothing is scored"
+    assert result["policy"]["line"] == "70 turns in 10 conversations · texts only, nothing is scored"
+    compared = [(row["source"], row["first"], row["second"]) for row in result["tables"]["similarity_pairs"]]
+    assert set(compared) == {("original", "human", "raw paraphrases"), ("human", "qr", "manual paraphrases")}
     out = in_demo("diversity").out
     assert max(map(len, out.splitlines())) <= 80
     assert "How close are the texts to their source?" in out and "Which texts are nearly the same?" in out
+
+
+def test_llm4cs_samples_against_human_rewrites(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """ROUGE-1 F over all samples is .926 for the prompt REW (computed by hand); no field has to be named."""
+    folder = shared_data / "formats" / "llm4cs"
+    topics, rewrites = str(folder / "cast19_test.json"), str(folder / "cast19_rewrites.jsonl")
+    targets = ["--target", rewrites, "--target", f"{topics}:original"]
+    assert run(["diversity", "--source", topics, *targets, "--format", "json"]) == 0
+    tables = json.loads(capfd.readouterr().out)["tables"]
+    rew, raw = [row for row in tables["similarity"] if row["measure"] == "rouge1_f"]
+    assert (round(rew["value"], 3), rew["turns"], rew["texts"], rew["samples"]) == (0.926, 479, 2395, 5)
+    assert 0.91 < rew["ci_low"] < rew["value"] < rew["ci_high"] < 0.94
+    assert tables["bleu"][0]["sentences"] == 2395
+    human, original = read_texts(topics, "human"), read_texts(topics, "original")
+    scorer = RougeScorer(["rouge1"], use_stemmer=True)
+    samples = [
+        (human[turn["sample_id"]], text)
+        for turn in map(json.loads, Path(rewrites).read_text().splitlines()) for text in turn["predicted_rewrite"]
+    ]  # fmt: skip
+    assert rew["value"] == pytest.approx(mean(scorer.score(one, other)["rouge1"].fmeasure for one, other in samples))
+    assert raw["value"] == pytest.approx(mean(scorer.score(human[turn], original[turn])["rouge1"].fmeasure for turn in human))
+    pair = tables["similarity_pairs"][0]
+    assert (pair["first"], pair["second"]) == ("cast19_rewrites.jsonl", "cast19_test.json:original")
+    assert pair["difference"] == pytest.approx(rew["value"] - raw["value"], abs=1e-6)
+    assert pair["p_corrected"] < 0.001
+
+
+def test_all_samples_of_a_projects_rewriters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    human = {f"{topic}_{turn}": f"What is moraine {topic} made of?" for topic in range(1, 7) for turn in (1, 2)}
+    Path("human.json").write_text(json.dumps(human))
+    for name, other in (("one", "What is moraine made of?"), ("two", "Why?")):
+        lines = [{"sample_id": turn, "predicted_rewrite": [text, other]} for turn, text in human.items()]
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    rewrites = ["human=human.json", "qr:one=one.jsonl", "qr:two=two.jsonl"]
+    assert run(["diversity", *(word for one in rewrites for word in ("--rewrites", one)), "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    one, two = [row for row in found["tables"]["similarity"] if row["measure"] == "rouge1_f"]
+    # 5 of 6 words are the same: precision 1, recall 5/6
+    assert (one["value"], two["value"]) == (pytest.approx((1 + 10 / 11) / 2), pytest.approx(1 / 2))
+    assert [row["texts"] for row in (one, two)] == [24, 24]
+    assert not any("first stands for it" in note for note in found["policy"].get("notes", []))
+    [pair] = [row for row in found["tables"]["similarity_pairs"] if row["measure"] == "rouge1_f"]
+    # all six conversations differ in the same way: 2 of 2**6 sign patterns
+    assert (pair["first"], pair["p"], pair["p_corrected"]) == ("one", pytest.approx(2 / 64), pytest.approx(2 / 64))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "texts"),
+    [
+        # of a rewriter's file what it wrote, and beside it what a person wrote
+        ('{"sample_id": "1_1", "cur_utt_text": "it", "oracle_utt_text": "a b c"}',
+         '{"sample_id": "1_1", "predicted_rewrite": ["a b c d"], "cot": ["x", "y"]}', ("a b c", "a b c d")),
+        ('{"topic_number": 1, "query_number": 1, "input": ["it"], "target": "a b c", "output": "a b c d"}', None,
+         ("a b c", "a b c d")),
+        # without a rewriter's texts the raw turn and the manual one
+        ('{"sample_id": "1_1", "cur_utt_text": "it", "oracle_utt_text": "a b c"}', None, ("it", "a b c")),
+        # questions with their rewrites are no rewriter's file
+        ('{"id": "1_1", "question": "it", "rewrite": "a b c"}', None, ("it", "a b c")),
+        # what a file has, where it has no other
+        ('{"sample_id": "1_1", "cur_utt_text": "it"}', '{"turn_id": "1_1", "raw_utterance": "a"}', ("it", "a")),
+    ],
+)  # fmt: skip
+def test_fields_of_known_kinds(tmp_path: Path, source: str, target: str | None, texts: tuple[str, str]) -> None:
+    (tmp_path / "source.jsonl").write_text(source)
+    (tmp_path / "target.jsonl").write_text(target or source)
+    pairs, _ = read_text_sets(Workspace(Project()), [str(tmp_path / "source.jsonl")], [str(tmp_path / "target.jsonl")])
+    assert tuple(one.wordings["1_1"] for one in pairs[0]) == ((texts[0],), (texts[1],))
 
 
 def test_before_and_after(in_copy: Command, tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""How similar are the texts of several rewriters, over all their samples, to a reference, and which rewriters differ?
+
+ROUGE of every text with the texts of the reference for its turn (the most similar one where a turn has several), averaged over
+the texts of a turn and then over turns. Lin (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from robustcs.policy import Unit
+from robustcs.result import count, difference, number, p_value, score, table, text
+from robustcs.similarity.rouge import rouge
+from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.statistics.estimate import joined
+from robustcs.statistics.families import max_t_family
+from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import units_of
+
+#: The measure of sentences, and all that need no encoder.
+HEADLINE = "rouge1_f"
+ROUGE = (HEADLINE, "rouge2_f", "rougeL_f")
+
+#: Measure → float[texts]: how similar each text is to its source.
+Similarities = Mapping[str, np.ndarray]
+_NOTE = text("note", "what must be known beside the numbers")
+_MEASURE = text("measure", "rouge1_f, rouge2_f or rougeL_f (stemmed), and with an encoder cosine_NAME", "Measure")
+
+SIMILARITY = table(
+    "similarity", "How similar the texts of a target are to its source: the mean over the texts (samples) of a turn, then over"
+    " turns.",
+    text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
+    _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "the most texts of a turn"),
+    score("value", "0 to 1 for ROUGE; an empty text scores 0", "mean"),
+    number("ci_low", "95 %, for other units with these texts: cluster-robust t"), number("ci_high"), _NOTE,
+)  # fmt: skip
+PAIRS = table(
+    "similarity_pairs", "How much more similar to the source one target is than another, over the turns that all three have. No"
+    " rows for more than 50 targets.",
+    text("source", header="Source"), text("first", header="First"), text("second", header="Second"), _MEASURE, count("turns"),
+    difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
+    number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
+    p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
+)  # fmt: skip
+
+
+def label(measure: str) -> str:
+    """``rouge1_f`` → ``ROUGE-1 F``."""
+    kind, _, part = measure.partition("_")
+    return f"ROUGE-{kind.removeprefix('rouge')} {part.upper()}" if measure in ROUGE else f"cosine ({part.replace('_', '-')})"
+
+
+def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Similarities:
+    """ROUGE F of every text with its references; with several, the highest."""
+    sizes = [len(some) for some in references]
+    candidates = [one for one, size in zip(texts, sizes, strict=True) for _ in range(size)]
+    found = rouge(candidates, [one for some in references for one in some])
+    starts = np.cumsum([0, *sizes[:-1]])
+    return {name: np.maximum.reduceat(found[name], starts) for name in ROUGE}
+
+
+def compare_similarities(
+    source: str, targets: Mapping[str, tuple[Mapping[str, int], Similarities]], unit: Unit, seed: int, every_pair: bool = True
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the rows of both tables for the targets of one source: name → (turn → its number of texts, similarities)."""
+    turns = list(dict.fromkeys(turn for sizes, _ in targets.values() for turn in sizes))
+    place = {turn: at for at, turn in enumerate(turns)}
+    units = units_of(turns, unit)
+    names = list(targets)
+    there = np.zeros((len(names), len(turns)), dtype=bool)
+    for row, (sizes, _) in zip(there, targets.values(), strict=True):
+        row[[place[turn] for turn in sizes]] = True
+    compared = list(combinations(range(len(names)), 2)) if every_pair else []
+    # pairs of targets that share no turn say nothing
+    both = {pair: there[pair[0]] & there[pair[1]] for pair in compared}
+    both = {pair: common for pair, common in both.items() if common.any()}
+    means: list[tuple[Any, ...]] = []
+    pairs: list[tuple[Any, ...]] = []
+    for measure in next(iter(targets.values()))[1]:
+        values = np.zeros(there.shape)
+        for row, (sizes, found) in zip(values, targets.values(), strict=True):
+            counts = np.array(list(sizes.values()))
+            starts = np.cumsum([0, *counts[:-1]])
+            row[[place[turn] for turn in sizes]] = np.add.reduceat(found[measure], starts) / counts
+        bounds = (0.0, 1.0) if measure in ROUGE else None
+        estimates = mean_estimates(units.sums(values), units.sums(there), units.kind, bounds)
+        for name, one in zip(names, estimates, strict=True):
+            many = targets[name][0].values()
+            counts_of = len(many), sum(many), max(many)
+            means.append((source, name, measure, *counts_of, one.value, one.low, one.high, joined(one.note, units.note)))
+        if not both:
+            continue
+        rows = [np.where(common, values[first] - values[second], 0) for (first, second), common in both.items()]
+        sums = np.round(units.sums(np.array(rows)), DECIMALS)
+        tests = paired_tests(sums, units.sums(np.array(list(both.values()))), seed, units.kind)
+        family = max_t_family(tests, sums, seed)
+        for ((first, second), common), test, corrected in zip(both.items(), tests, family.p.tolist(), strict=True):
+            pairs.append((
+                source, names[first], names[second], measure, int(common.sum()), test.value, test.low, test.high, test.p,
+                corrected, test.floor, test.exact, joined(test.note, family.note, units.note),
+            ))  # fmt: skip
+    return means, pairs
