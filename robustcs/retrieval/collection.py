@@ -26,29 +26,43 @@ Passage = tuple[int, str, str]
 def write_parts(collection: Path, folder: Path, track: Callable[[Iterable[Any], str, int], Iterable[Any]]) -> tuple[int, int]:
     """Write the passages into JSONL files of ``folder``; returns the numbers of passages and of files.
 
-    Raises :class:`InputError` with every bad line (bounded): not JSON, no tab, no id, an id with white space, no or empty
-    contents, an id that an earlier line has.
+    Raises :class:`InputError` as :func:`checked_passages` does.
     """
-    problems = ProblemList(collection)
-    # eight bytes per id instead of the id: 38 million of them take 300 MB
-    hashes, lines = array("q"), array("Q")
-    passages = _passages(collection, problems)
-    files = 0
+    passages = checked_passages(collection)
+    written = files = 0
     ticks = iter(track(range(_guess_parts(collection)), "checking passages", _guess_parts(collection)))
     while some := list(islice(passages, PART)):
-        for number, passage, _ in some:
-            hashes.append(hash(passage))
-            lines.append(number)
         with (folder / f"part{files:05}.jsonl").open("w", encoding="utf-8", newline="\n") as part:
-            # two texts are quicker to write than an object, and there are millions
-            part.writelines(f'{{"id": {json.dumps(passage)}, "contents": {json.dumps(text)}}}\n' for _, passage, text in some)
+            part.writelines(index_line(passage, text) for _, passage, text in some)
+        written += len(some)
         files += 1
         next(ticks, None)
     for _ in ticks:  # ends the bar
         pass
+    return written, files
+
+
+def index_line(passage: str, text: str) -> str:
+    """Return the line of a passage in the form that Anserini takes."""
+    # two texts are quicker to write than an object, and there are millions
+    return f'{{"id": {json.dumps(passage)}, "contents": {json.dumps(text)}}}\n'
+
+
+def checked_passages(collection: Path) -> Iterator[Passage]:
+    """Yield every passage that can be indexed.
+
+    Raises :class:`InputError` at the end, with every bad line (bounded): not JSON, no tab, no id, an id with white space, no or
+    empty contents, an id that an earlier line has.
+    """
+    problems = ProblemList(collection)
+    # eight bytes per id instead of the id: 38 million of them take 300 MB
+    hashes, lines = array("q"), array("Q")
+    for number, passage, text in _passages(collection, problems):
+        hashes.append(hash(passage))
+        lines.append(number)
+        yield number, passage, text
     _find_repeated(collection, hashes, lines, problems)
     problems.raise_if_any()
-    return len(hashes), files
 
 
 def _guess_parts(path: Path) -> int:

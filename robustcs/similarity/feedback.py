@@ -44,11 +44,16 @@ class Stripped:
 
 def strip_feedback(text: str) -> Stripped:
     """The last sentence of a turn, and what stands before it."""
-    sentences = [text[start:end] for start, end in _punkt().span_tokenize(text)]
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
     if len(sentences) < 2:
         return as_it_is(text)
     before = text[: text.rindex(sentences[-1])].strip()
     return Stripped(sentences[-1], before, float(_vader().polarity_scores(before)["compound"]))
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return start and end of every sentence by NLTK's Punkt rules, without a trained model: no data are needed."""
+    return list(_punkt().span_tokenize(text))
 
 
 def as_it_is(text: str) -> Stripped:
@@ -58,7 +63,6 @@ def as_it_is(text: str) -> Stripped:
 
 @cache
 def _punkt() -> PunktSentenceTokenizer:
-    # without a trained model: it needs none of NLTK's data, and turns are short
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     return PunktSentenceTokenizer()

@@ -14,11 +14,16 @@ from robustcs.wording import counted
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
+    from robustcs.project.workspace import Workspace
 
 _NOTHING = "nothing to do: every question has its run"
 
 
-def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bool, prune: bool, **settings: Any) -> None:
+def _run(
+    call: Call, explain: str | None, import_: bool, dry_run: bool, size: bool, prune: bool, segment: int | None,
+    spacy: str | None, **settings: Any,
+) -> None:  # fmt: skip
+    from robustcs.errors import UsageError
     from robustcs.project.open_questions import import_runs
     from robustcs.project.requirements import systems_with_texts
     from robustcs.project.retrieved import Retrieval, plan_of
@@ -26,6 +31,11 @@ def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bo
     from robustcs.studies.retrieve.show import show
 
     workspace = call.workspace(_configured(call.project, settings))
+    if spacy and not segment:
+        raise UsageError("no-segment", "--spacy without --segment", "add --segment WORDS, such as 250")
+    if segment:
+        _segment(call, workspace, segment, spacy, settings["folder"])
+        return
     if size or prune:
         store = ask.store_of(workspace)
         if prune:
@@ -56,6 +66,18 @@ def _run(call: Call, explain: str | None, import_: bool, dry_run: bool, size: bo
         retrieval.complete()
         if not retrieval.changed:
             call.tell(_NOTHING)
+
+
+def _segment(call: Call, workspace: Workspace, words: int, spacy: str | None, folder: str | None) -> None:
+    """Write the collection's documents as passages into ``folder``."""
+    from robustcs.project.requirements import collection
+    from robustcs.retrieval.segments import by_rules, by_spacy, segment_collection
+
+    path, settings = collection(workspace), workspace.project.retrieval
+    target = Path(folder or (settings.folder if settings else "retrieved")) / f"{path.name.partition('.')[0]}-{words}.jsonl"
+    split = by_spacy(spacy) if spacy else by_rules
+    documents, passages = segment_collection(path, target, words, split, workspace.track)
+    call.tell(f"wrote {target}: {counted(passages, 'passage')} of {counted(documents, 'document')}; give it as --collection")
 
 
 def _configured(project: Project, settings: dict[str, Any]) -> Project:
@@ -91,6 +113,7 @@ COMMAND = Command(
           --raw-texts r1=sets/raw_1.tsv \\
           --rewriter previous
       robustcs retrieve --explain 31_4
+      robustcs retrieve --segment 250 --collection documents.jsonl.gz
     """,
     uses=(
         "qrels", "original", "qr", "human", "runs", "rewrites", "texts", "raw_texts", "collection", "jobs",
@@ -117,6 +140,12 @@ COMMAND = Command(
         click.Option(["--import", "import_"], is_flag=True,
                      help="Note beside the given runs for which texts they were made, so that only texts that change later are"
                      " retrieved."),
+        click.Option(["--segment"], type=click.IntRange(1, MOST), metavar="WORDS",
+                     help="Split the documents of --collection at sentence boundaries into passages of at most WORDS words"
+                     " (DOC-1, DOC-2 …), write them to --folder, and stop."),
+        click.Option(["--spacy"], metavar="MODEL",
+                     help="spaCy model that finds sentences and words for --segment, such as en_core_web_sm (default: NLTK's"
+                     " rules)."),
         click.Option(["--size"], is_flag=True, help="Say what the store holds, and stop."),
         click.Option(["--prune"], is_flag=True,
                      help="Delete from the store what belongs to indexes that changed or are gone."),
