@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -14,6 +15,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.retrieval.generation import Decoding
 from robustcs.retrieval.rewriting import SEPARATOR
+from robustcs.similarity.context_removal import tagged_nouns, without_nouns
 from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
 from robustcs.studies.paraphrase.makers import PROMPTS, Model, Program
 from robustcs.studies.paraphrase.stages import (
@@ -27,8 +29,9 @@ from robustcs.studies.paraphrase.stages import (
     without_context,
 )
 
-#: What takes the place of a context remover's folder: the rule of :mod:`robustcs.similarity.context_removal`.
+#: What takes the place of a context remover's folder: entity removal, by :mod:`robustcs.similarity.context_removal`.
 NOUNS = "nouns"
+TAGGERS = ("rules", "nltk")
 _OPTIONS: dict[Stage, str] = {
     "reformulate": "--reformulator",
     "paraphrase": "--paraphraser",
@@ -46,6 +49,8 @@ class Makers:
         A program that does the stages without a folder.
     prompts
         Stage → what its model gets, with ``{text}`` and ``{conversation}``.
+    nouns
+        What :data:`NOUNS` does to a text.
     """
 
     folders: Mapping[Stage, str] = field(default_factory=dict)
@@ -57,12 +62,13 @@ class Makers:
     timeout: float = TIMEOUT
     separator: str = SEPARATOR
     prompts: Mapping[str, str] = field(default_factory=dict)
+    nouns: Callable[[str], str] = without_nouns
 
     def of(self, stage: Stage, workspace: Workspace) -> Maker:
         """Who makes the texts of a stage. Raises :class:`UsageError` where nobody does."""
         folder, seed = self.folders.get(stage), workspace.project.seed
         if folder == NOUNS and stage == "remove_context":
-            return without_context
+            return partial(without_context, nouns=self.nouns)
         if folder:
             return Model(
                 Path(folder), seed, self.decoding, self.device, self.batch, self.separator,
@@ -93,6 +99,7 @@ def ask(
     separator: str = SEPARATOR,
     prompts: Mapping[str, str] | None = None,
     keep_feedback: bool = False,
+    tagger: str = "rules",
 ) -> Variations | Paraphrased:
     """Other words for the project's turns: by models where any is named, else labelled variations by rules.
 
@@ -113,6 +120,8 @@ def ask(
 
     keep_feedback
         Leave what stands before the last sentence of a turn: statements that are no feedback, such as a context.
+    tagger
+        What finds nouns, for ``nouns`` and Table 9: ``rules`` (word lists) or ``nltk`` (its part-of-speech tagger).
 
     Raises :class:`UsageError` where neither raw nor manual turns are given, no turn id says its place in a conversation, or a
     stage has nobody who does it.
@@ -122,12 +131,16 @@ def ask(
     _check(sources, SOURCES, "source", f"write {' or '.join(SOURCES)}")
     _check([decoding], get_args(Decoding), "decoding", "write sampling or beam")
     _check(list(prompts or {}), STAGES, "stage of a prompt", f"write {', '.join(STAGES)}")
+    _check([tagger], TAGGERS, "tagger", f"write {' or '.join(TAGGERS)}")
     original, human = _turns(workspace)
     seed = workspace.project.seed
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",))
     if not folders and command is None:
         return vary(original, human, evaluated, seed)
-    makers = Makers(folders, command, number, decoding, device, batch, timeout, separator, prompts or {})  # type: ignore[arg-type]
+    nouns = tagged_nouns() if tagger == "nltk" else without_nouns
+    if tagger == "nltk":
+        evaluated = replace(evaluated, notes=(*evaluated.notes, "nouns by NLTK's tagger"))
+    makers = Makers(folders, command, number, decoding, device, batch, timeout, separator, prompts or {}, nouns)  # type: ignore[arg-type]
     given: dict[Source, Texts] = {"raw": original, "manual": human}
     lacking = [source for source in sources if not given[source]]  # type: ignore[index]
     if lacking:
@@ -136,7 +149,7 @@ def ask(
     chosen = [source for source in SOURCES if given[source] and (not sources or source in sources)]
     stages: list[Stage] = [stage for stage in STAGES if stage != "reformulate" or "raw" in chosen]
     by_stage = {stage: makers.of(stage, workspace) for stage in stages}
-    return paraphrase(original, human, by_stage, number, chosen, evaluated, not keep_feedback)
+    return paraphrase(original, human, by_stage, number, chosen, evaluated, not keep_feedback, nouns)
 
 
 def _check(values: Sequence[str], allowed: Sequence[str], what: str, advice: str) -> None:

@@ -87,6 +87,9 @@ COMMAND = Command(
         click.Option(["--paraphraser"], metavar="FOLDER", help="Model that writes paraphrases."),
         click.Option(["--context-remover"], metavar="FOLDER",
                      help="Model that takes the context off, such as T5-CR; nouns is a rule instead."),
+        click.Option(["--tagger"], type=click.Choice(["rules", "nltk"]), default="rules", show_default=True,
+                     help="What finds nouns, for --context-remover nouns and table bleu: word lists, or NLTK's part-of-speech"
+                     " tagger, whose data you install."),
         click.Option(["--with", "command"], metavar="COMMAND",
                      help="Program that does the stages without a folder: JSON objects a line on stdin and stdout."),
         click.Option(["--source", "sources"], multiple=True, type=click.Choice(["raw", "manual"]),

@@ -121,9 +121,9 @@ class _Row:
     raw: str = ""
 
 
-def without_context(requests: Sequence[Request]) -> Made:
-    """Context removal by a rule: :func:`~robustcs.similarity.context_removal.without_nouns`."""
-    return Made("nouns", {request: [without_nouns(request.text)] for request in requests})
+def without_context(requests: Sequence[Request], nouns: Callable[[str], str] = without_nouns) -> Made:
+    """Context removal by taking off nouns: see :mod:`robustcs.similarity.context_removal`."""
+    return Made("nouns", {request: [nouns(request.text)] for request in requests})
 
 
 def paraphrase(
@@ -134,11 +134,12 @@ def paraphrase(
     sources: Sequence[Source],
     evaluated: Evaluated,
     stripped: bool = True,
+    nouns: Callable[[str], str] = without_nouns,
 ) -> Paraphrased:
     """``count_`` paraphrases of every turn and source, in stages, each by its maker.
 
     ``original`` (raw turns) and ``human`` (manual turns) are turn → text; ``sources`` are those that are paraphrased;
-    ``stripped``: are feedback and revealments taken off?
+    ``stripped``: are feedback and revealments taken off? ``nouns`` takes the nouns off a text, for Table 9.
     Raw turns are reformulated first, all but those that open a conversation, which contain their whole context. What makes no
     text of a turn leaves the source in its place.
     """
@@ -163,7 +164,7 @@ def paraphrase(
                 sources_of[turn]["raw"] = found
 
     rows = _paraphrased(steps, sources_of, before, count_)
-    rows, bleu_rows = _context_removed(steps, rows, raw, manual, original, human, before)
+    rows, bleu_rows = _context_removed(steps, rows, raw, manual, original, human, before, nouns)
     kept, dropped = _cleaned(rows)
     result_rows = [(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept]
     lost = [turn for turn in turns if sources_of[turn] and turn not in {row.turn for row in kept}]
@@ -230,7 +231,7 @@ def _paraphrased(
 
 def _context_removed(
     steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: Texts,
-    human: Texts, before: Mapping[str, Sequence[str]],
+    human: Texts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
 ) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
     """The rows with their raw texts, and Table 9: manual turns against raw ones, before and after context is taken off."""
     both = [turn for turn in manual if turn in raw]
@@ -249,7 +250,7 @@ def _context_removed(
         for place, row in enumerate(rows)
     ]
     removed = {turn: found[turns["turn", turn]][0] if ("turn", turn) in turns else one for turn, one in stripped.items()}
-    nouns = {turn: without_nouns(one) for turn, one in stripped.items()}
+    nouns = {turn: without(one) for turn, one in stripped.items()}
     compared = [
         ("as they are", human, original), ("feedback taken off", stripped, plain), ("nouns taken off", nouns, plain),
         ("context removed", removed, plain),

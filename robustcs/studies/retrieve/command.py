@@ -144,8 +144,8 @@ COMMAND = Command(
                      help="Split the documents of --collection at sentence boundaries into passages of at most WORDS words"
                      " (DOC-1, DOC-2 …), write them to --folder, and stop."),
         click.Option(["--spacy"], metavar="MODEL",
-                     help="spaCy model that finds sentences and words for --segment, such as en_core_web_sm (default: NLTK's"
-                     " rules)."),
+                     help="Model of spaCy that finds sentences and words for --segment, such as en_core_web_sm (default:"
+                     " NLTK's rules)."),
         click.Option(["--size"], is_flag=True, help="Say what the store holds, and stop."),
         click.Option(["--prune"], is_flag=True,
                      help="Delete from the store what belongs to indexes that changed or are gone."),

@@ -87,7 +87,7 @@ def test_all_samples_of_a_projects_rewriters(
     # 5 of 6 words are the same: precision 1, recall 5/6
     assert (one["value"], two["value"]) == (pytest.approx((1 + 10 / 11) / 2), pytest.approx(1 / 2))
     assert [row["texts"] for row in (one, two)] == [24, 24]
-    assert not any("first stands for it" in note for note in found["policy"].get("notes", []))
+    assert not any("first stands for it" in note for note in found["notes"])
     [pair] = [row for row in found["tables"]["similarity_pairs"] if row["measure"] == "rouge1_f"]
     # all six conversations differ in the same way: 2 of 2**6 sign patterns
     assert (pair["first"], pair["p"], pair["p_corrected"]) == ("one", pytest.approx(2 / 64), pytest.approx(2 / 64))
