@@ -115,12 +115,12 @@ def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:
 
 
 def _short_names(texts: Sequence[str]) -> dict[str, str]:
-    """Each ``FILE[:FIELD]`` without its folder, or as it is where two would have the same name."""
-    short = {text: text.rpartition("/")[2] for text in texts}
-    several = len(set(short.values())) < len(short)
-    names = {text: text for text in texts} if several else short
+    """Each ``FILE[:FIELD]`` with as many of its folders as all need to have different names."""
+    parts = 1
+    while len({"/".join(text.split("/")[-parts:]) for text in texts}) < len(set(texts)):
+        parts += 1
     # a file may have any bytes as its name, a text set in a table may not
-    return {text: name.encode("utf-8", "replace").decode() for text, name in names.items()}
+    return {text: "/".join(text.split("/")[-parts:]).encode("utf-8", "replace").decode() for text in texts}
 
 
 def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:

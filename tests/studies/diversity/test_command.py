@@ -128,6 +128,17 @@ def test_before_and_after(in_copy: Command, tmp_path: Path) -> None:
     assert "68 turns of topics.json:manual left out: not in before.csv" in " ".join(answer.out.split())
 
 
+def test_names_have_as_many_folders_as_they_need(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one/REW/rewrites.json", "one/COT/rewrites.json", "human.json")]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('{"1_1": "a"}')
+    pairs, _ = read_text_sets(Workspace(Project()), [str(files[2])], [*map(str, files[:2])])
+    assert [target.name for _, target in pairs] == ["REW/rewrites.json", "COT/rewrites.json"]
+    pairs, _ = read_text_sets(Workspace(Project()), [str(files[2])], [str(files[2])])
+    assert [(source.name, target.name) for source, target in pairs] == [("human.json", "human.json")]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
