@@ -14,6 +14,8 @@ from robustcs.errors import UsageError
 Missing = Literal["zero", "drop"]
 Order = Literal["score", "rank"]
 Unit = Literal["conversation", "turn"]
+#: What the policy line says of runs of passages that are evaluated against judged documents.
+BY_DOCUMENT = "documents by their best passage"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class EvaluationPolicy:
         trec_eval does. ``rank``: the rank column of the file, equal ranks in file order.
     depth
         Only the first ``depth`` passages of every turn are evaluated; None is the whole run.
+    documents
+        The runs hold passages ``DOC-N`` and the qrels documents ``DOC``: the best-ranked passage of every document stands for
+        it, and the others are left out before ``depth`` is applied.
     unit
         What intervals and tests take as independent: conversations (single turns where turn ids tell no conversations, or
         fewer than five), or ``turn``.
@@ -40,6 +45,7 @@ class EvaluationPolicy:
     missing: Missing = "zero"
     order: Order = "score"
     depth: int | None = None
+    documents: bool = False
     unit: Unit = "conversation"
 
     def __post_init__(self) -> None:
@@ -51,6 +57,8 @@ class EvaluationPolicy:
             raise UsageError("bad-order", f"order {self.order!r}", "write score or rank")
         if self.depth is not None and self.depth < 1:
             raise UsageError("bad-depth", f"depth {self.depth}", "it starts at 1")
+        if not isinstance(self.documents, bool):
+            raise UsageError("bad-documents", f"documents {self.documents!r}", "write true or false")
         if self.unit not in ("conversation", "turn"):
             raise UsageError("bad-unit", f"unit {self.unit!r}", "write conversation or turn")
 
@@ -62,6 +70,8 @@ class EvaluationPolicy:
         """Order and relevance in words: the second half of the line that closes every table."""
         by_score = ["ties by docid descending", "scores as float32"]
         parts = by_score if self.order == "score" else ["order by the rank column"]
+        if self.documents:
+            parts.append(BY_DOCUMENT)
         if self.depth is not None:
             parts.append(f"top {self.depth} only")
         parts.append(f"relevant ≥ {self.relevance_level} (binary measures)")

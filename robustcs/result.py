@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from robustcs.policy import EvaluationPolicy
+from robustcs.policy import BY_DOCUMENT, EvaluationPolicy
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Evaluated:
             parts.append("scores as given, their own relevance level and order")
         elif self.basis == "coverage":
             parts.append("what answers hold of gold snippets and nuggets")
+            parts += [BY_DOCUMENT] if self.policy.documents else []
         else:
             parts.append("best gold answer counts · SQuAD normalisation")
         return " · ".join(parts)

@@ -162,6 +162,33 @@ def test_other_forms_of_the_files(change: Change, folder: Path, plain: Tables, t
     assert different(plain, other) == []
 
 
+#: Commands that join runs with judgments, or rankings with each other.
+OF_RUNS = (
+    "evaluate --metric ndcg_cut_3 --metric map", "breakdown", "sweep --metric ndcg_cut_3", "correlate", "unjudged --scope run",
+    "augment", "robustness", "audit", "judge", "compare ../first .",
+)  # fmt: skip
+
+
+def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path) -> None:
+    """Runs of passages ``DOC-N``, two of each document: with ``documents`` every command gives what the documents give."""
+    for name in ("first", "same", "passages"):
+        shutil.copytree(folder, tmp_path / name)
+    copy = tmp_path / "passages"
+    for path in (copy / "runs").iterdir():
+        rows = [line.split() for line in path.read_text().splitlines()]
+        best = [f"{turn} Q0 {document}-1 {rank} {score} t" for turn, _, document, rank, score, _ in rows]
+        worse = [f"{turn} Q0 {document}-22 {rank} -{rank} t" for turn, _, document, rank, *_ in rows]
+        path.write_text("\n".join([*worse, *best]))
+    config = copy / "robustcs.toml"
+    config.write_text(config.read_text().replace("[policy]", "[policy]\ndocuments = true"))
+    expected, found = tables(tmp_path / "same", OF_RUNS), tables(copy, OF_RUNS)
+    changed = {row["state"] for row in found[OF_RUNS[-1]].pop("inputs")}
+    assert changed == {"same", "changed"} and expected[OF_RUNS[-1]].pop("inputs")
+    assert different(expected, found) == []
+    config.write_text(config.read_text().replace("documents = true", ""))
+    assert tables(copy, OF_RUNS[:1], "--documents")[OF_RUNS[0]] == found[OF_RUNS[0]]
+
+
 def test_threads(folder: Path, plain: Tables) -> None:
     assert len(THREADED) > 5
     assert different({line: plain[line] for line in THREADED}, tables(folder, THREADED, "--jobs", "3")) == []

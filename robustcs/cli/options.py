@@ -49,6 +49,9 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "help": "Order passages by score (default; ties by document id descending) or by the rank column."}),
     "depth": ("Scores", ["--depth"], {"type": click.IntRange(1, MOST), "metavar": "K",
         "help": "Evaluate only the top K of every turn."}),
+    "documents": ("Scores", ["--documents"], {"is_flag": True, "default": None,
+        "help": "The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the best-ranked passage"
+        " of a document counts (CAsT 2021)."}),
     "seed": ("Intervals and tests", ["--seed"], {"type": click.IntRange(min=0), "metavar": "N",
         "help": "Seed of everything random (default 0)."}),
     "unit": ("Intervals and tests", ["--unit"], {"type": click.Choice(["conversation", "turn"]),

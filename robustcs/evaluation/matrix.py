@@ -97,7 +97,7 @@ def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy
     except ScatteredError:
         run = read_run(path, name, ranks)
         return grade_matrix(rank_run(run, policy), qrels), len(run)
-    return builder.build(name, (*notes, *notes_on_repeated(name, repeated))), rows
+    return builder.build(name, (*notes, *notes_on_repeated(name, repeated, policy))), rows
 
 
 class MatrixBuilder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +57,13 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     """Order a run by the policy: score descending (float32), equal scores by document id descending, as trec_eval does.
 
     trec_eval stops at a document that stands twice in a turn; here the better ranked one counts and the others are left
-    out and counted. Order by rank needs a run that was read with its rank column.
+    out and counted. With ``documents``, passages bear the id of their document before anything else is done: so the best
+    passage of a document counts. Order by rank needs a run that was read with its rank column.
     """
+    if policy.documents:
+        from robustcs.inputs.documents import document_ids  # Arrow takes longer to import than a run to read
+
+        run = replace(run, ids=Ids.from_arrow(document_ids(run.documents)))
     turns = run.turn_codes
     if policy.order == "rank":
         assert run.ranks is not None, "read the run with ranks=True"
@@ -76,13 +81,17 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     turns, keys = turns[rows], keys[rows]
     tied = np.zeros(len(turns), dtype=bool)
     tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
-    notes = (*run.notes, *notes_on_repeated(run.name, repeated))
+    notes = (*run.notes, *notes_on_repeated(run.name, repeated, policy))
     return Ranking(run.name, run.turns, starts, run.ids, rows, tied, repeated, notes)
 
 
-def notes_on_repeated(name: str, repeated: int) -> tuple[str, ...]:
+def notes_on_repeated(name: str, repeated: int, policy: EvaluationPolicy) -> tuple[str, ...]:
     """What is said of documents that stand twice in a turn."""
-    return (f"{name}: {repeated} repeated documents were left out, the best ranked of each counts",) if repeated else ()
+    if not repeated:
+        return ()
+    if policy.documents:
+        return (f"{name}: {repeated:,} further passages of a document left out, the best-ranked passage of each counts",)
+    return (f"{name}: {repeated} repeated documents were left out, the best ranked of each counts",)
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:

@@ -154,7 +154,7 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
             file.path, None,
             f"none of its passages is judged: it has passages like {file.passage!r}, {expected.what} like"
             f" {expected.passage!r}",
-            "robustcs unjudged --documents reads passages DOC-N as documents DOC"
+            "--documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC"
             if are_passage_ids(pa.array([file.passage])) and not are_passage_ids(pa.array([expected.passage]))
             else "check that they belong together",
             "no-judged-passage",

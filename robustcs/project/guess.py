@@ -55,6 +55,8 @@ class Guess:
         The judgments, what they are, and whether they list relevant passages only.
     level
         The relevance level, and the collection that it is taken from.
+    documents
+        The runs hold passages DOC-N, and the qrels judge documents.
     tables
         Those of studies with turns of their own: table → key → file, files, or files by name.
     """
@@ -67,6 +69,7 @@ class Guess:
     judges: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     level: tuple[int, str] = (1, "")
+    documents: bool = False
     metrics: tuple[str, ...] = _METRICS
     formulations: dict[str, Part] = field(default_factory=dict)
     runs: dict[str, str] = field(default_factory=dict)
@@ -167,6 +170,12 @@ class _Systems:
                 self.folder.leave(file.path, found)
             else:
                 read.append((file, found))
+        self.made.documents = bool(read) and all(found.documents for _, found in read)
+        if not self.made.documents:  # ids of documents may end like those of passages, so that one policy does not fit both
+            for file, found in read:
+                if found.documents:
+                    self.folder.leave(file.path, "a run of passages DOC-N beside runs of the judged documents")
+            read = [(file, found) for file, found in read if not found.documents]
         names = short_names([file.path for file, _ in read], [found.tag for _, found in read])
         words = without_common([self._words(file, found.tag) for file, found in read])
         return [

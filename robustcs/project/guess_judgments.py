@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.errors import InputError
-from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
@@ -113,17 +112,23 @@ def _looks_new(one: Judged) -> bool:
 
 @dataclass(frozen=True)
 class Read:
-    """What a run has: its turns, how many of them are judged, the most passages of one, and its tag."""
+    """What a run has: its turns, how many of them are judged, the most passages of one, and its tag.
+
+    documents
+        It has passages ``DOC-N``, and the qrels judge documents.
+    """
 
     turns: frozenset[str]
     judged: int
     depth: int
     tag: str
+    documents: bool = False
 
 
 def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
     """What a run has; or, where it cannot be evaluated on the qrels, why. Raises :class:`InputError` for a broken one."""
-    ranking = rank_run(read_run(path), EvaluationPolicy())
+    run = read_run(path)
+    ranking = rank_run(run, EvaluationPolicy())
     depth = int(np.diff(ranking.starts).max(initial=0))
     turns = frozenset(ranking.turns)
     if qrels is None:
@@ -131,11 +136,11 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
     matrix = grade_matrix(ranking, qrels)
     if matrix.missing.all():
         return f"a run of other turns: it has turns like {ranking.turns[0]!r}, the qrels like {qrels.turns[0]!r}"
-    if no_judged_passage(matrix):
-        if are_passage_ids(ranking.documents) and not no_judged_passage(grade_matrix(as_documents(ranking, None), qrels)):
-            return "a run of passages DOC-N, and the qrels judge documents: robustcs unjudged --documents takes it with --run"
+    documents = no_judged_passage(matrix) and are_passage_ids(ranking.documents)
+    by_document = grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix
+    if no_judged_passage(by_document):
         return f"none of its passages is judged: it has passages like {matrix.first[1]!r}"
-    return Read(turns, int((~matrix.missing).sum()), depth, _tag(path))
+    return Read(turns, int((~matrix.missing).sum()), depth, _tag(path), documents)
 
 
 def _tag(path: Path) -> str:

@@ -145,15 +145,14 @@ class Inputs:
         self,
         files: Sequence[tuple[str, Path]],
         build: Callable[[Ranking], T],
-        policy: EvaluationPolicy | None = None,
         keep: Callable[[T], U] | None = None,
     ) -> list[Any]:
         """``build`` of the ranking of every (role, run file), or what ``keep`` makes of that; each run is dropped once built.
 
         ``build`` may be called in another process, so that it and what it gives can be pickled; ``keep`` is called here, in the
-        order of the files. Runs are ranked by ``policy``, or by that of the project.
+        order of the files.
         """
-        return self._each(files, partial(_ranked, build, policy or self.project.policy), keep)
+        return self._each(files, partial(_ranked, build, self.project.policy), keep)
 
     def _each(
         self,

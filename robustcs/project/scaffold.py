@@ -45,6 +45,8 @@ def write_config(made: Guess, name: str) -> str:
         lines += [f"file = {_quoted(made.qrels)}  # {made.says}", 'selection = "positives"']
     if made.qrels:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
+    if made.documents:
+        lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
     for key in sorted(made.formulations, key=_order):
         lines += _formulation(key, made.formulations[key])
     if made.runs:

@@ -26,6 +26,7 @@ from robustcs.inputs.files import read_json
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
@@ -41,6 +42,8 @@ def read_state(path: Path) -> State:
         data = dict(read_json(path))
         if data.pop("format", None) != FORMAT:
             raise ValueError
+        # states that were kept before a key of the policy existed
+        data["policy"] = {**EvaluationPolicy().as_dict(), **data["policy"]}
         systems = {str(name): SystemState(**system) for name, system in data.pop("systems").items()}
         return State(systems=systems, **data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -28,7 +28,7 @@ FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answe
 #: any systems,
 SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
 #: how runs are scored,
-SCORING = ("metric", "relevance_level", "missing", "order", "depth", "jobs", "dask")
+SCORING = ("metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask")
 #: what is independent, and the seed, where something is drawn.
 UNIT = ("unit",)
 SEED = ("seed",)

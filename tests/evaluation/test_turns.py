@@ -83,7 +83,7 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
             f"{tmp_path}/texts: none of its turns is in the qrels: it has turns like 't-1', the qrels like '1_1';"
             " check that they belong together",
             f"{tmp_path}/passages: none of its passages is judged: it has passages like 'MARCO_D1-3', the qrels like 'd1';"
-            " robustcs unjudged --documents reads passages DOC-N as documents DOC",
+            " --documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC",
         ]
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from robustcs.evaluation.documents import as_documents
+from robustcs.errors import UsageError
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, graded_run
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.documents import are_passage_ids, document_ids
+from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 
@@ -35,18 +37,32 @@ def test_the_first_passage_of_a_document_counts(tmp_path: Path) -> None:
     lines = ["1_1 Q0 a-1 1 9 t", "1_1 Q0 b-1 2 8 t", "1_1 Q0 a-2 3 7 t", "1_1 Q0 c-4 4 7 t", "1_1 Q0 b-2 5 7 t",
              "1_1 Q0 d 6 7 t", "1_2 Q0 a-7 1 7 t"]  # fmt: skip
     (tmp_path / "run").write_text("\n".join(lines))
-    ranking = rank_run(read_run(tmp_path / "run"), EvaluationPolicy())
-    documents = as_documents(ranking)
+    run = read_run(tmp_path / "run")
+    documents = rank_run(run, EvaluationPolicy(documents=True))
     assert by_turn(documents) == {"1_1": ["a", "b", "d", "c"], "1_2": ["a"]}
     assert documents.tied.tolist() == [False, False, False, True, False]
-    assert documents.notes[-1] == ("run: passages DOC-N count as documents DOC; 2 further passages of a document left out")
-    assert by_turn(as_documents(ranking, 3)) == {"1_1": ["a", "b", "d"], "1_2": ["a"]}
+    told = "run: 2 further passages of a document left out, the best-ranked passage of each counts"
+    assert documents.notes[-1] == told
+    top = rank_run(run, EvaluationPolicy(documents=True, depth=3))
+    assert by_turn(top) == {"1_1": ["a", "b", "d"], "1_2": ["a"]}
+    (tmp_path / "qrels").write_text("1_1 0 b 2\n1_1 0 a-2 1\n1_2 0 a 1\n")
+    qrels = read_qrels(tmp_path / "qrels")
+    matrix, rows = graded_run(tmp_path / "run", "run", EvaluationPolicy(documents=True), qrels)
+    assert rows == 7 and matrix.notes == (told,)
+    assert matrix.grades.tolist() == [[UNJUDGED, 2, UNJUDGED, UNJUDGED], [1, ABSENT, ABSENT, ABSENT]]
+    assert documents.repeated == 2 and "documents by their best passage" in EvaluationPolicy(documents=True).describe()
 
 
 def test_a_real_run_equals_plain_python(shared_data: Path) -> None:
-    ranking = rank_run(read_run(shared_data / "cast2021/runs/org_convdr.passages.trec.gz"), EvaluationPolicy())
+    run = read_run(shared_data / "cast2021/runs/org_convdr.passages.trec.gz")
     expected = {
         turn: list(dict.fromkeys(passage.rpartition("-")[0] for passage in passages))
-        for turn, passages in by_turn(ranking).items()
+        for turn, passages in by_turn(rank_run(run, EvaluationPolicy())).items()
     }
-    assert by_turn(as_documents(ranking)) == expected
+    assert by_turn(rank_run(run, EvaluationPolicy(documents=True))) == expected
+
+
+@pytest.mark.parametrize("value", ["true", 1, None])
+def test_documents_is_true_or_false(value: object) -> None:
+    with pytest.raises(UsageError, match="documents"):
+        EvaluationPolicy(documents=value)  # type: ignore[arg-type]

@@ -66,6 +66,21 @@ def parts(made: Mapping[str, Any], key: str) -> dict[str, str]:
     return {name: part[key] for name, part in made["formulations"].items() if key in part}
 
 
+def test_runs_of_passages_beside_judged_documents(tmp_path: Path) -> None:
+    """They are evaluated by document; not where runs of documents stand beside them, whose ids may end in a number too."""
+    passages = "".join(f"{turn} Q0 MARCO_{number}-{place} 1 {9 - place} t\n" for turn in TURNS for number in range(3)
+                       for place in (1, 2))  # fmt: skip
+    fill(tmp_path, {"qrels.txt": QRELS, "one.trec": passages, "two.trec": passages})
+    made = config(tmp_path)
+    assert made["policy"]["documents"] is True and list(made["runs"]) == ["one", "two"]
+    (tmp_path / "robustcs.toml").write_text(write_config(guess(tmp_path), "x"))
+    assert read_project(tmp_path / "robustcs.toml").policy.documents
+    fill(tmp_path, {"two.trec": ranked(HUMAN)})
+    made = config(tmp_path)
+    assert "documents" not in made["policy"] and list(made["runs"]) == ["two"]
+    assert aside(tmp_path)["one.trec"] == "a run of passages DOC-N beside runs of the judged documents"
+
+
 # ---------------------------------------------------------------- names
 
 

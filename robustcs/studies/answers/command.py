@@ -45,7 +45,7 @@ COMMAND = Command(
     """,
     uses=(
         "answers.responses", "answers.snippets", "answers.nuggets", "answers.assignments", "answers.runs", "answers.human",
-        "collection", "missing", "order", *UNIT, *SEED,
+        "collection", "missing", "order", "documents", *UNIT, *SEED,
     ),
     parameters=(
         click.Option(["--read-depth", "depth"], type=click.IntRange(1, MOST), metavar="K",

@@ -49,7 +49,7 @@ COMMAND = Command(
     """,
     uses=(
         *SYSTEMS, "new_judgments", "judges", "collection", "metric", "relevance_level", "missing", "order", "depth",
-        "jobs", "dask", *UNIT, *SEED,
+        "documents", "jobs", "dask", *UNIT, *SEED,
     ),
     parameters=(
         click.Option(["--conflicts"], type=click.Choice(["keep", "replace", "max", "fail"]), default="keep", show_default=True,

@@ -31,7 +31,7 @@ COMMAND = Command(
     """,
     uses=(
         *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts", "raw_texts",
-        "relevance_level", "missing", "order", "depth", "jobs", "dask",
+        "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask",
     ),
     run=_run,
 )  # fmt: skip

@@ -58,7 +58,7 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = numbered(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(len(run), frozenset(run.turns), order, matrix, are_passage_ids(run.documents))
+    return _Run(len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.documents))
 
 
 class Survey:
@@ -230,7 +230,7 @@ class Survey:
         workspace.remember(name, path, run.rows)
         if run.passages and not are_passage_ids(self.qrels.documents):
             self.notes.append(
-                f"{name} has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents counts by document"
+                f"{name} has passage ids (DOC-N) and the qrels document ids: write documents = true in [policy], or --documents"
             )
 
     def _refuse_stranger(self, of: str, file: Answered, qrels: Qrels) -> None:

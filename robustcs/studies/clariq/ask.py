@@ -48,10 +48,10 @@ def ask(workspace: Workspace) -> Clariq:
     Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
     """
     inputs = ClariqInputs(workspace)
-    systems, project = inputs.systems(), workspace.project
+    systems, seed = inputs.systems(), workspace.project.seed
     return clariq(
-        systems, inputs.topics, inputs.conversations, inputs.preferences, project.policy, project.seed, inputs.rankings,
-        inputs.notes, inputs.bank,
+        systems, inputs.topics, inputs.conversations, inputs.preferences, inputs.policy, seed, inputs.rankings, inputs.notes,
+        inputs.bank,
     )  # fmt: skip
 
 
@@ -61,6 +61,8 @@ class ClariqInputs:
     def __init__(self, workspace: Workspace):
         files = workspace.project.clariq or ClariqFiles()
         self.workspace = workspace
+        # questions and the documents of facets are judged under their own ids
+        self.policy = replace(workspace.project.policy, documents=False)
         self.files = files
         self.notes: list[str] = []
         self.rankings = False
@@ -128,7 +130,7 @@ class ClariqInputs:
     # ------------------------------------------------------------ runs of questions
 
     def _question_lists(self) -> dict[str, dict[str, list[str]]]:
-        policy = self.workspace.project.policy
+        policy = self.policy
         found = {}
         for name, path in self.files.runs.items():
             read = read_question_run(path, name, self.bank, ranks=policy.order == "rank")
@@ -229,7 +231,7 @@ class ClariqInputs:
             self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
         else:
             ranking = self._document_ranking("performance", path)
-            scores = performance_of(ranking, self.qrels, self.workspace.project.policy)
+            scores = performance_of(ranking, self.qrels, self.policy)
         return self._kept(scores, path)
 
     def _evaluation(self, name: str, path: Path) -> UnitScores:
@@ -239,7 +241,7 @@ class ClariqInputs:
             return scores
         qrels = self.qrels
         ranking = self._document_ranking(name, path)
-        scores = facet_scores(ranking, qrels, self.workspace.project.policy)
+        scores = facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
             raise input_error(
                 path, None, f"has none of the {len(qrels.turns)} judged facets",
@@ -248,7 +250,7 @@ class ClariqInputs:
         return scores
 
     def _document_ranking(self, role: str, path: Path) -> Ranking:
-        policy = self.workspace.project.policy
+        policy = self.policy
         run = read_run(path, role, ranks=policy.order == "rank")
         self.workspace.remember(f"{role} documents", path, len(run))
         self.rankings = True

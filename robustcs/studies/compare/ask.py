@@ -168,7 +168,7 @@ def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
     below: dict[str, Mapping[str, int]] = {}
     if old.workspace is None:
         kept = {name: system for name, system in old.state.systems.items() if name in new.runs and system.heads}
-        if any(old.state.policy.get(key) != getattr(project.policy, key) for key in ("order", "depth")):
+        if any(old.state.policy.get(key) != getattr(project.policy, key) for key in ("order", "depth", "documents")):
             return {}
         again: Mapping[str, JudgedRun] = {name: rejudged(name, system, qrels) for name, system in kept.items()}
         below = {name: system.below for name, system in kept.items()}

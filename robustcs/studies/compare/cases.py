@@ -28,7 +28,7 @@ _FALL = 0.05
 #: The condition column of what no condition is needed for.
 EVERY = "every condition"
 #: What of the policy decides scores.
-SCORING = ("relevance_level", "missing", "order", "depth")
+SCORING = ("relevance_level", "missing", "order", "depth", "documents")
 #: Why the hole model says nothing.
 NO_RANKINGS = "the hole model needs the rankings of both states, not scores alone"
 

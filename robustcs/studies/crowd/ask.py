@@ -53,7 +53,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     Raises :class:`UsageError` where there is nothing to do or nothing fits together, :class:`InputError` for a broken file.
     """
     files = workspace.project.crowd or CrowdFiles()
-    policy = replace(workspace.project.policy, depth=None, relevance_level=files.relevance_level)
+    policy = replace(workspace.project.policy, depth=None, documents=False, relevance_level=files.relevance_level)
     if not (files.grades or files.qrels or files.runs):
         raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
     if files.grades and files.qrels:

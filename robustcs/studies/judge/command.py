@@ -255,7 +255,7 @@ COMMAND = Command(
       robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
       robustcs judge --metric P_1 --output worklist.json
     """,
-    uses=(*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "jobs", "dask"),
+    uses=(*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask"),
     parameters=(
         click.Option(["--judgments"], default=_JUDGMENTS, show_default=True, metavar="FILE",
                      help="Qrels that the grades are added to; augment and unjudged read it as --new-judgments."),

@@ -73,7 +73,7 @@ COMMAND = Command(
     """,
     uses=(
         *SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", "metric", "relevance_level", "missing", "order",
-        "depth", "jobs", "dask",
+        "depth", "documents", "jobs", "dask",
         *UNIT, *SEED,
     ),
     parameters=(

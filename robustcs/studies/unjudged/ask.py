@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
-from robustcs.evaluation.documents import as_documents
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.ranking import Ranking
@@ -39,7 +38,6 @@ def ask(
     top: int | None = None,
     scope: Scope = "cutoff",
     max_grade: int | None = None,
-    documents: bool = False,
     expected: bool = False,
     pairs: bool | None = None,
     tipping: bool | None = None,
@@ -48,9 +46,9 @@ def ask(
     """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
 
     ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
-    ``documents``: the runs hold passages ``DOC-N`` and the qrels documents ``DOC``. The project's new judgments say which
-    grades the unjudged passages got; table ``sources`` tells their files and the judges apart. ``expected``: draw grades for
-    what is unjudged, and say what every difference probably is. ``pairs``: compare every two runs (default: up to 50 runs).
+    The project's new judgments say which grades the unjudged passages got; table ``sources`` tells their files and the judges
+    apart. ``expected``: draw grades for what is unjudged, and say what every difference probably is. ``pairs``: compare every
+    two runs (default: up to 50 runs).
     ``tipping``: say for every pair how far the model may be off before a conclusion changes (default: with ``expected``, up to
     21 pairs); drops from Human or a baseline have that always.
     ``slices``: what judged shares are split by, one or several of ``first``, ``depth``, ``conversation``, ``pronoun``,
@@ -86,11 +84,9 @@ def ask(
             builder.add(found[1])
         return found[0]
 
-    # a depth of the policy counts documents, so passages are ranked without it
-    policy = replace(project.policy, depth=None) if documents else project.policy
     files = workspace.system_files(list(project.systems))
-    read = _Read(qrels, depth, ranks, limit, documents, builder.turns if expected else None)
-    runs = workspace.per_run(files, read, policy, keep)
+    read = _Read(qrels, depth, ranks, builder.turns if expected else None)
+    runs = workspace.per_run(files, read, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted, evaluated = _evaluated(workspace, files, runs, notes)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
@@ -123,17 +119,14 @@ def ask(
 
 @dataclass(frozen=True)
 class _Read:
-    """What is read of a run; ``limit``: the policy's depth, where documents count; ``turns``: those of the pool, if any."""
+    """What is read of a run; ``turns``: those of the pool, if any."""
 
     qrels: Qrels
     depth: int
     ranks: int | None
-    limit: int | None
-    documents: bool
     turns: Sequence[str] | None
 
     def __call__(self, ranking: Ranking) -> tuple[JudgedRun, CollectedRun | None]:
-        ranking = as_documents(ranking, self.limit) if self.documents else ranking
         run = judged_run(ranking, self.qrels, self.depth, self.ranks)
         return run, None if self.turns is None else collect_run(self.turns, ranking)
 

@@ -24,7 +24,10 @@ COMMAND = Command(
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """,
-    uses=(*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "jobs", "dask", *UNIT, *SEED),
+    uses=(
+        *SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "documents", "jobs", "dask",
+        *UNIT, *SEED,
+    ),
     on_request=("pairs", "tipping"),
     parameters=(
         click.Option(["--depth", "top"], type=click.IntRange(1, MOST), metavar="K",
@@ -37,9 +40,6 @@ COMMAND = Command(
         click.Option(["--expected"], is_flag=True,
                      help="Fill in the unjudged passages of every top 10 by the hole model: expected differences, with one"
                      " interval for sampling and unjudged passages, and how far the model may be off."),
-        click.Option(["--documents"], is_flag=True,
-                     help="The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the first"
-                     " passage of a document counts (CAsT 2021)."),
         slices_option(),
     ),
 )  # fmt: skip

@@ -97,8 +97,11 @@ def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.Captu
     runs = [f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}" for name in ("passages.trec", "run")]
     assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
     notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
-    assert "passages.trec has passage ids (DOC-N) and the qrels document ids: robustcs unjudged --documents" in notes
+    assert "passages.trec has passage ids (DOC-N) and the qrels document ids: write documents = true in [policy]" in notes
     assert "run has passage ids" not in notes.replace("passages.trec has passage ids", "")
+    assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--documents", "--format", "json"]) == 0
+    result = json.loads(capfd.readouterr().out)
+    assert "passage ids" not in " ".join(result["notes"]) and result["policy"]["documents"] is True
 
 
 def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -> None:

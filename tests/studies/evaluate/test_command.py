@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import math
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+import pytrec_eval
 
 from robustcs.cli.main import run
 from robustcs.statistics.correction import holm
@@ -100,6 +103,36 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
 )
 def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
     assert message in in_demo(f"evaluate {options}", code=2).err
+
+
+def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """NDCG@3 as published; turn by turn what trec_eval gives a run of documents with the score of their best passage.
+
+    The figures of org_convdr_bert and org_manual_ance_bert stand beside them in SPEC 17, and the data lack those runs.
+    """
+    folder, published = (
+        shared_data / "cast2021",
+        {"org_convdr": ".3611", "org_manual_ance": ".5482", "org_manual_bm25": ".4069"},
+    )
+    files = {name: folder / "runs" / f"{name}.passages.trec.gz" for name in published}
+    runs = [f"--run={name}={file}" for name, file in files.items()]
+    qrels = folder / "qrels-docs.txt.gz"
+    line = ["evaluate", f"--qrels={qrels}", *runs, "--metric=ndcg_cut_3", "--documents", "--format=json"]
+    assert run(line) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {row["run"]: f"{row['value']:.4f}"[1:] for row in result["tables"]["measures"]} == published
+    assert result["policy"]["documents"] is True and "documents by their best passage" in result["policy"]["line"]
+    judged: dict[str, dict[str, int]] = {}
+    for turn, _, document, grade in map(str.split, gzip.decompress(qrels.read_bytes()).decode().splitlines()):
+        judged.setdefault(turn, {})[document] = int(grade)
+    for name, file in files.items():
+        best: dict[str, dict[str, float]] = {}
+        for turn, _, passage, _, score, _ in map(str.split, gzip.decompress(file.read_bytes()).decode().splitlines()):
+            own, document = best.setdefault(turn, {}), passage.rpartition("-")[0]
+            own[document] = max(own.get(document, -math.inf), float(score))
+        expected = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.3"}).evaluate(best)
+        ours = {row["turn"]: row["value"] for row in result["tables"]["turns"] if row["run"] == name}
+        assert ours == pytest.approx({turn: values["ndcg_cut_3"] for turn, values in expected.items()}, abs=1e-9)
 
 
 def test_without_runs(in_copy: Command, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_passages_against_judged_documents_are_noticed(capsys: pytest.CaptureFix
     text = call(capsys, "--qrels", folder / "qrels-docs.txt.gz", "--run", f"convdr={file}", "--format", "json")
     notes = [note for note in json.loads(text)["notes"] if note.startswith("convdr: none of its passages is judged: it has")]
     assert len(notes) == 1
-    assert notes[0].endswith("; robustcs unjudged --documents reads passages DOC-N as documents DOC")
+    assert notes[0].endswith("; --documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC")
 
 
 def demo_arguments(demo: Path) -> list[object]:
