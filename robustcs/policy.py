@@ -7,11 +7,11 @@ robustcs follows trec_eval (with ``-c``) and the CAsT guidelines, and says so be
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from robustcs.errors import UsageError
 
-Missing = Literal["zero", "drop"]
+Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
 Unit = Literal["conversation", "turn"]
 #: What the policy line says of runs of passages that are evaluated against judged documents.
@@ -27,7 +27,8 @@ class EvaluationPolicy:
         1 as in trec_eval, 2 at CAsT. nDCG uses the grades themselves and does not change with it.
     missing
         ``zero``: a judged turn that a run lacks scores 0 (``trec_eval -c``). ``drop``: averages go over the turns that
-        every run answers.
+        every run answers. ``own``: each run's average goes over the judged turns that it answers itself (``trec_eval`` without
+        ``-c``); what compares runs turn by turn goes over the turns that they share.
     order
         ``score``: score descending, equal scores by document id descending, scores compared as 32-bit floats, as
         trec_eval does. ``rank``: the rank column of the file, equal ranks in file order.
@@ -51,8 +52,8 @@ class EvaluationPolicy:
     def __post_init__(self) -> None:
         if self.relevance_level < 1:
             raise UsageError("bad-relevance-level", f"relevance level {self.relevance_level}", "it starts at 1")
-        if self.missing not in ("zero", "drop"):
-            raise UsageError("bad-missing", f"missing turns {self.missing!r}", "write zero or drop")
+        if self.missing not in get_args(Missing):
+            raise UsageError("bad-missing", f"missing turns {self.missing!r}", "write zero, drop or own")
         if self.order not in ("score", "rank"):
             raise UsageError("bad-order", f"order {self.order!r}", "write score or rank")
         if self.depth is not None and self.depth < 1:

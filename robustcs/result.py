@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from robustcs.policy import BY_DOCUMENT, EvaluationPolicy
+from robustcs.policy import BY_DOCUMENT, EvaluationPolicy, Missing
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Evaluated:
         Why the unit is not the conversation, where that was not asked for; also among ``notes``.
     as_given
         Systems whose per-turn scores stand beside runs.
+    own_turns
+        Where each run is averaged over its own turns: run → how many it answers.
     """
 
     policy: EvaluationPolicy
@@ -44,6 +46,12 @@ class Evaluated:
     units: int = 0
     unit_note: str = ""
     as_given: tuple[str, ...] = ()
+    own_turns: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def missing_rule(self) -> Missing:
+        """What became of missing turns: ``drop`` for ``own`` where all runs are looked at on the same turns."""
+        return "drop" if self.policy.missing == "own" and not self.own_turns else self.policy.missing
 
     @property
     def policy_line(self) -> str:
@@ -55,6 +63,9 @@ class Evaluated:
             return f"{turns} · texts only, nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
         parts = [turns, f"{missing} ({self.missing})"]
+        if self.own_turns:
+            span = " to ".join(f"{turns:,}" for turns in sorted({min(self.own_turns.values()), max(self.own_turns.values())}))
+            parts[1] = f"each run over the turns that it answers ({span}), as trec_eval without -c"
         if self.basis == "runs":
             parts.append(self.policy.describe())
             if self.as_given:
@@ -75,8 +86,8 @@ class Evaluated:
             more["as_given"] = list(self.as_given)
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
-            **policy, **more, "basis": self.basis, "turns": self.turns, "missing_turns": self.missing,
-            "line": self.policy_line,
+            **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,
+            "missing_turns": self.missing, "line": self.policy_line,
         }  # fmt: skip
 
 

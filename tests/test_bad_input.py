@@ -124,7 +124,7 @@ CASES = [
     Case("output over a run by another path", f"{RUNS} --output ./raw.trec --format json", 2,
          "robustcs: ./raw.trec is a file that is read; choose another name for the output"),
     Case("counts are no measures", f"{RUNS} --metric num_ret", 2,
-         "robustcs: num_ret is no mean over turns; ask for a measure that each turn has, such as map"),
+         "robustcs: num_ret is no mean over turns; ask for a mean such as map, or ask robustcs evaluate"),
     Case("many problems", RUNS, 3,
          "raw.trec:1: score 'x' is not a number; write a decimal number (the same in 19 more lines)\n"
          "… and 5 more problems",

@@ -43,8 +43,9 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "relevance_level": ("Scores", ["--relevance-level"], {"type": click.IntRange(1, MOST), "metavar": "N",
         "help": "Grade from which a passage is relevant in binary measures (default 1; CAsT uses 2). nDCG uses the grades"
         " themselves and does not change."}),
-    "missing": ("Scores", ["--missing"], {"type": click.Choice(["zero", "drop"]),
-        "help": "A judged turn that a run lacks scores 0 (default), or is dropped from all runs."}),
+    "missing": ("Scores", ["--missing"], {"type": click.Choice(["zero", "drop", "own"]),
+        "help": "A judged turn that a run lacks scores 0 (default), is dropped from all runs, or only from that run's own mean"
+        " (evaluate and crowd; elsewhere as drop)."}),
     "order": ("Scores", ["--order"], {"type": click.Choice(["score", "rank"]),
         "help": "Order passages by score (default; ties by document id descending) or by the rank column."}),
     "depth": ("Scores", ["--depth"], {"type": click.IntRange(1, MOST), "metavar": "K",

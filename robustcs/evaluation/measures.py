@@ -265,10 +265,10 @@ def _unknown(text: str) -> UsageError:
     return UsageError("unknown-measure", f"no measure is named {text!r}", advice)
 
 
-def averaged(measures: Sequence[Measure]) -> list[Measure]:
-    """The measures, each once. Raises :class:`UsageError` for counts and geometric means, which no turn has alone."""
+def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
+    """The measures, each once. Raises :class:`UsageError` for totals and geometric means, unless ``totals`` are welcome."""
     for measure in measures:
-        if not is_averaged(measure):
-            advice = "ask for a measure that each turn has, such as map"
+        if not totals and not is_averaged(measure.name):
+            advice = "ask for a mean such as map, or ask robustcs evaluate"
             raise UsageError("not-a-mean", f"{measure} is no mean over turns", advice)
     return list(dict.fromkeys(measures))

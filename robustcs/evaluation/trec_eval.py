@@ -20,7 +20,6 @@ from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
 
 
 #: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
@@ -31,13 +30,18 @@ _LEAST_LOGARITHM = math.log(1e-5)
 _TEXTS = ("runid", "relstring")
 #: The grade of a passage that was drawn for judging and not judged.
 _SAMPLED = -1
-#: Measures that are counted or multiplied over turns, not averaged: sums, and geometric means (kept as logarithms).
-_NOT_AVERAGED = ("num_", "gm_")
+#: Measures that are counted or multiplied over turns, not averaged: totals, and geometric means (kept as logarithms).
+TOTAL, GEOMETRIC = "num_", "gm_"
 
 
-def is_averaged(measure: Measure) -> bool:
+def is_averaged(name: str) -> bool:
     """Whether a run's score is the mean of its turns' scores, so that turns can be compared, tested and resampled."""
-    return measure.family != "trec_eval" or not measure.name.startswith(_NOT_AVERAGED)
+    return not name.startswith((TOTAL, GEOMETRIC))
+
+
+def missing_score(name: str) -> float:
+    """What a turn without any passage adds by a measure of trec_eval: 0, the floor of logarithms, or 1 turn."""
+    return _LEAST_LOGARITHM if name.startswith(GEOMETRIC) else float(name == "num_q")
 
 
 def _request(name: str) -> str | None:
@@ -96,15 +100,12 @@ def evaluate_with_trec_eval(
     results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=level).evaluate(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
-    # geometric means add up logarithms, in which trec_eval has a floor
-    missing = {measure.name: _LEAST_LOGARITHM if measure.name.startswith("gm_") else 0.0 for measure in measures}
+    missing = {measure.name: missing_score(measure.name) for measure in measures}
     return {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
 
 
-def mean_score(measure: Measure, scores: pd.Series) -> float:
-    """The score of a run: the mean over its turns; geometric or summed where trec_eval does that (``gm_map``, ``num_q``)."""
-    if measure.family != "trec_eval":
-        return float(scores.mean())
-    import pytrec_eval
-
-    return float(pytrec_eval.compute_aggregated_measure(measure.name, list(scores)))
+def score_of_run(name: str, scores: npt.NDArray[np.float64]) -> float:
+    """The score of a run from those of its turns, as trec_eval prints it for ``all``: a mean, a total or a geometric mean."""
+    if name.startswith(TOTAL):
+        return float(scores.sum())
+    return math.exp(scores.mean()) if name.startswith(GEOMETRIC) else float(scores.mean())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.policy import Missing
 from robustcs.wording import counted, some_of
 
 Mask = npt.NDArray[np.bool_]
@@ -110,9 +110,10 @@ def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: 
 
 
 def count_turns(
-    expected: Expected, files: Sequence[Answered], missing: Literal["zero", "drop"], *, holes: bool = False
+    expected: Expected, files: Sequence[Answered], missing: Missing, *, holes: bool = False, alone: bool = False
 ) -> Turns:
-    """Which turns count. ``holes``: a run none of whose passages is judged is noted and not refused.
+    """Which turns count. ``holes``: a run none of whose passages is judged is noted and not refused. ``alone``: runs are not
+    compared on the same turns, so that with ``own`` every turn counts that some file answers.
 
     Raises :class:`InputError` for every file that belongs to something else, and :class:`UsageError` where ``drop`` leaves no
     turn.
@@ -120,10 +121,12 @@ def count_turns(
     problems = [*strangers(expected, files), *([] if holes else unjudged_runs(expected, files))]
     if problems:
         raise InputError(problems)
-    lacking = np.zeros(len(expected.turns), dtype=bool)
+    lacking, answered = np.zeros((2, len(expected.turns)), dtype=bool)
     for file in files:
         lacking |= file.missing
-    kept = ~lacking if missing == "drop" else np.ones(len(lacking), dtype=bool)
+        answered |= ~file.missing
+    own = answered if alone else ~lacking
+    kept = {"zero": np.ones(len(lacking), dtype=bool), "drop": ~lacking, "own": own}[missing]
     if not kept.any():
         raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
     lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}

@@ -14,7 +14,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
-from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.trec_eval import missing_score, sampling_notes
 from robustcs.evaluation.turns import (
     Answered,
     Expected,
@@ -80,11 +80,14 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
     return ScoredFile(part.name, f"{role} scores", part.scores, "scores") if part.scores else None
 
 
-def score(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> tuple[list[pd.DataFrame], Evaluated]:
+def score(
+    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
+) -> tuple[list[pd.DataFrame], Evaluated]:
     """Scores of every file on the turns that count: float frames, turns × measures.
 
     Without ``measures``, those of the paper's tables that all files have. Files of answers stand alone. Where runs and per-turn
-    scores are mixed, the turns are those of the qrels.
+    scores are mixed, the turns are those of the qrels. ``alone``: every file is summed up by itself, so that totals and
+    geometric means are welcome, and with ``own`` the turns that a file lacks are nan in its frame.
 
     Raises :class:`UsageError` where qrels or gold answers are not given, or where a file does not have a measure;
     :class:`InputError` for a file that has nothing to do with the others.
@@ -93,9 +96,13 @@ def score(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measur
     if "answers" in kinds:
         frames, expected, answered, notes = _answers(inputs, files, averaged(measures or DEFAULT_ANSWER_MEASURES))
     else:
-        frames, expected, answered, notes = _rankings(inputs, files, averaged(measures))
+        frames, expected, answered, notes = _rankings(inputs, files, averaged(measures, alone))
     policy = inputs.project.policy
-    turns = count_turns(expected, answered, policy.missing)
+    turns = count_turns(expected, answered, policy.missing, alone=alone)
+    own = {}
+    if alone and policy.missing == "own":
+        own = {file.name: int((~found.missing).sum()) for file, found in zip(files, answered, strict=True)}
+        frames = [frame[~found.missing].reindex(frame.index) for frame, found in zip(frames, answered, strict=True)]
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -103,6 +110,7 @@ def score(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measur
         int(turns.lacking.sum()),
         tuple(dict.fromkeys([*notes, *turns.notes])),
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
+        own_turns=own,
     )
     return [frame[turns.counted] for frame in frames], evaluated
 
@@ -172,7 +180,8 @@ def join_scores(files: Sequence[ScoredFile], frames: Sequence[pd.DataFrame]) -> 
 
 
 def _over(frame: pd.DataFrame, expected: Expected) -> pd.DataFrame:
-    return frame.reindex(list(expected.turns), fill_value=0.0).rename_axis("turn")
+    missing = {name: missing_score(str(name)) for name in frame}
+    return frame.reindex(list(expected.turns)).fillna(missing).rename_axis("turn")
 
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:

@@ -31,9 +31,9 @@ class Workspace(Inputs):
         """A workspace of another project, or of this one after a step, with the same jobs and progress."""
         return Workspace(project, self.jobs, self.track)
 
-    def ranking_measures(self, default: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
+    def ranking_measures(self, default: Sequence[Measure], totals: bool = False) -> tuple[list[Measure], list[str]]:
         """The project's measures of rankings, or ``default``; measures of answers are passed over with a note."""
-        measures = averaged(self.project.metrics or default)
+        measures = averaged(self.project.metrics or default, totals)
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
@@ -66,13 +66,16 @@ class Workspace(Inputs):
         files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
         return self.scores_of(files, measures or self.project.metrics)
 
-    def scores_of(self, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """As :meth:`system_scores`, of any runs and per-turn scores; without ``measures``, those of the paper's tables."""
-        measures = averaged(measures)
+    def scores_of(
+        self, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
+    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+        """As :meth:`system_scores`, of any runs and per-turn scores; without ``measures``, those of the paper's tables. See
+        :func:`~robustcs.project.scoring.score` for ``alone``.
+        """
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
                 raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
-        frames, evaluated = score(self, files, measures)
+        frames, evaluated = score(self, files, measures, alone)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def count_turns(

@@ -17,7 +17,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measures import evaluate, highest_score, parse_measure
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.trec_eval import mean_score
+from robustcs.evaluation.trec_eval import score_of_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -96,8 +96,8 @@ def test_decaf_evaluations_are_reproduced_to_the_printed_digits(shared_data: Pat
     )
     scores = evaluate(matrix, measures, policy)
     got = {
-        measure.name: f"{mean_score(measure, scores[measure.name]):.{len(published[measure.name].partition('.')[2])}f}"
-        for measure in measures
+        name: f"{score_of_run(name, scores[name].to_numpy()):.{len(published[name].partition('.')[2])}f}"
+        for name in map(str, measures)
     }
     assert got == {name: published[name] for name in got}
 
@@ -257,10 +257,9 @@ def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
 
 def test_a_missing_turn_is_the_worst_in_a_geometric_mean(tmp_path: Path) -> None:
     files = write(tmp_path, "1_1 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
-    measure = parse_measure("gm_map")
     frame = ours(*files, EvaluationPolicy(), ["gm_map"])
     # trec_eval -c counts a missing turn as its floor, 0.00001
-    assert mean_score(measure, frame["gm_map"]) == pytest.approx((1 * 1e-5) ** 0.5)
+    assert score_of_run("gm_map", frame["gm_map"].to_numpy()) == pytest.approx((1 * 1e-5) ** 0.5)
 
 
 def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> None:

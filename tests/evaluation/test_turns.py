@@ -67,6 +67,18 @@ def test_who_lacks_which(tmp_path: Path) -> None:
         assert turns.notes == ("2 turns of the runs without judgments left out", "part lacks 2 turns: 1_1, 1_2")
 
 
+def test_each_run_over_its_own_turns(tmp_path: Path) -> None:
+    """Alone, every turn counts that some run answers; where runs are compared, those that all of them answer."""
+    files = [
+        run_file(tmp_path / "one", QRELS, ("1_1", "d1"), ("1_10", "d1")), run_file(tmp_path / "two", QRELS, ("1_10", "d1")),
+    ]  # fmt: skip
+    assert count_turns(EXPECTED, files, "own").names == ("1_10",)
+    assert count_turns(EXPECTED, files, "own", alone=True).names == ("1_1", "1_10")
+    assert count_turns(EXPECTED, files, "drop", alone=True).names == ("1_10",)
+    assert count_turns(EXPECTED, files, "zero", alone=True).names == EXPECTED.turns
+    assert count_turns(EXPECTED, [], "zero").names == EXPECTED.turns
+
+
 def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> None:
     files = [
         run_file(tmp_path / "sound", QRELS, ("1_1", "d1")),

@@ -96,7 +96,7 @@ def clariq(
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
     """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
-    drop = policy.missing == "drop"
+    drop = policy.missing != "zero"
     tasks: list[Task] = [
         question_relevance(systems, topics, drop, seed),
         document_relevance(systems, topics, conversations, drop, seed),

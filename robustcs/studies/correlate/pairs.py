@@ -351,4 +351,4 @@ class _Reader:
                 series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)
-        return one.name, series.drop(unanswered) if self.project.policy.missing == "drop" else series
+        return one.name, series.drop(unanswered) if self.project.policy.missing != "zero" else series

@@ -170,10 +170,11 @@ def _measures(
     """The rows of a turn set; ``judged``: all turns of the judgments, and their units."""
     matrices = [grade_matrix(ranking, qrels) for ranking in rankings]
     lacking = np.any([matrix.missing for matrix in matrices], axis=0) if matrices else np.zeros(0, dtype=bool)
-    use = ~lacking if policy.missing == "drop" else np.ones(len(lacking), dtype=bool)
+    uses = {"zero": np.zeros(len(lacking), dtype=bool), "drop": lacking}
     place = {turn: row for row, turn in enumerate(judged[0])}
     rows = []
     for matrix in matrices:
+        use = ~uses.get(policy.missing, matrix.missing)
         scores = evaluate(matrix, measures, policy)[use]
         answered = int((~matrix.missing[use]).sum())
         own = judged[1].take([place[turn] for turn in scores.index])

@@ -168,9 +168,10 @@ def _evaluated(
         known = any(not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values())
         # turns that nobody judged are many here, where only some turns have a question
         answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
-    counts = count_turns(expected, answered, policy.missing)
+    counts = count_turns(expected, answered, policy.missing, alone=True)
+    own = {file.name: int((~file.missing).sum()) for file in answered} if policy.missing == "own" else {}
     told = list(dict.fromkeys([*told, *counts.notes]))
-    return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told))
+    return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told), own_turns=own)
 
 
 def _judged_item(criteria: Mapping[str, Qrels]) -> str:

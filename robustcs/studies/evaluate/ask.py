@@ -52,8 +52,8 @@ def ask(
     nothing to look for them in.
     """
     files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
-    measures, notes = workspace.ranking_measures(())
-    frames, evaluated = workspace.scores_of(files, measures)
+    measures, notes = workspace.ranking_measures((), totals=True)
+    frames, evaluated = workspace.scores_of(files, measures, alone=True)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     first = next(iter(frames.values()))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
@@ -77,4 +77,4 @@ def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
     except UsageError:
         return False
     known = family in NATIVE or family in ANSWER_FAMILIES
-    return known and all(values.between(0, 1).all() for values in scores)
+    return known and all(values.dropna().between(0, 1).all() for values in scores)

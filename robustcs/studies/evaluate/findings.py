@@ -8,6 +8,7 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
+from robustcs.studies.evaluate.show import means_of
 from robustcs.wording import counted, some_of, verb
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ _NAMED = 3
 
 def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     """Return the best system with those that do not differ significantly from it, and how many pairs of systems do."""
-    metric = headline_measure(result.measures["metric"])
+    metrics = means_of(result)
+    if not metrics:
+        return ()
+    metric = headline_measure(metrics)
     rows = result.measures[result.measures["metric"] == metric]
     best, *others = rows.itertuples()
     label = measure_label(metric)
@@ -32,13 +36,14 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     if not len(pairs):
         return (first,)
     family = result.families[metric]
+    over = "" if result.evaluated.own_turns else f"{best.turns} turns, "
     apart = pairs[pairs["p_corrected"] <= ALPHA]
     said = f"{verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in {label}"
     said += f" (adjusted p ≤ {ALPHA:g}, {family.method})"
     if len(apart):
         said += f"; the smallest of these differences is {number(float(apart['difference'].abs().min()), 3)}"
     return first, Verdict(
-        f"{len(apart)} of {len(pairs)}", "", said, f"{best.turns} turns, {family.describe('pair')}",
+        f"{len(apart)} of {len(pairs)}", "", said, f"{over}{family.describe('pair')}",
         0.1 * (1 - len(apart) / len(pairs)), subject="differences",
     )  # fmt: skip
 

@@ -10,7 +10,8 @@ from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import SCORES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number, number_interval, signed, signed_interval, tested_p
+from robustcs.documents.words import measure_label, number, number_interval, score, signed, signed_interval, tested_p
+from robustcs.evaluation.trec_eval import TOTAL, is_averaged
 from robustcs.result import text
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
@@ -31,18 +32,23 @@ _INTERVAL = text("interval", header="95 % interval")
 
 def show(result: Evaluation) -> tuple[Block, ...]:
     """Per measure the means, then its pairs where they are few or a baseline is named; the figure first."""
-    tables: list[Block] = []
+    tables: list[Block] = [_figure(result)] if means_of(result) else []
     for metric in dict.fromkeys(result.measures["metric"]):
         tables.append(_means(result, metric))
         pairs = _part(result.pairs, metric)
         if len(pairs) and (result.baseline is not None or len(pairs) <= SHOWN):
             tables.append(_pairs(result, metric, pairs))
-    return (_figure(result), *tables, *_slices(result))
+    return (*tables, *(_slices(result) if means_of(result) else ()))
+
+
+def means_of(result: Evaluation) -> list[str]:
+    """The measures that are means over turns, which alone have intervals and pairs."""
+    return [metric for metric in dict.fromkeys(result.measures["metric"]) if is_averaged(metric)]
 
 
 def _slices(result: Evaluation) -> list[Block]:
     """The slices of every system, or of many those of the best and of the baseline; and what was found."""
-    metric = headline_measure(result.measures["metric"])
+    metric = headline_measure(means_of(result))
     label = measure_label(metric)
     names = list(_part(result.measures, metric)["run"])
     blocks: list[Block] = []
@@ -62,7 +68,9 @@ def _slices(result: Evaluation) -> list[Block]:
 
 def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     """The headline measure alone: the best systems as a table and as a figure; all of them stand in :func:`show`."""
-    metric = headline_measure(result.measures["metric"])
+    if not means_of(result):
+        return ()
+    metric = headline_measure(means_of(result))
     runs = list(_part(result.measures, metric)["run"])
     cut = f" The {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
     table = _means(result, metric)
@@ -95,8 +103,17 @@ def _apart(result: Evaluation, metric: str) -> str:
 
 def _means(result: Evaluation, metric: str) -> Table:
     rows = _part(result.measures, metric)
-    columns: list[Shown] = ["run", "value", (_INTERVAL, lambda row: number_interval(row.ci_low, row.ci_high))]
+    label, own = f"{measure_label(metric)} of every system", ["turns"] if result.evaluated.own_turns else []
+    if not is_averaged(metric):
+        value = result.spec("measures").field("value")
+        total = metric.startswith(TOTAL)
+        shown = value.called("total" if total else "geometric mean")
+        note = f"{rows['note'].iloc[0].capitalize()}, and pairs of systems are not tested."
+        columns: list[Shown] = ["run", (shown, lambda row: f"{row.value:,.0f}" if total else score(row.value)), *own]
+        return result_table(result, "measures", label, columns, note, rows=rows, slug=f"measures-{metric}")
+    columns = ["run", "value", (_INTERVAL, lambda row: number_interval(row.ci_low, row.ci_high)), *own]
     note = f"Intervals are for other {result.evaluated.unit}s of this kind, one system at a time."
+    note += " Each mean goes over the run's own turns; pairs compare the turns that both answer." if own else ""
     family = result.families[metric]
     hint = ""
     if len(family.p):
@@ -108,7 +125,7 @@ def _means(result: Evaluation, metric: str) -> Table:
     said = [f"{family.note[0].upper()}{family.note[1:]}."] if family.note else []
     said += [f"{row.run}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
-        result, "measures", f"{measure_label(metric)} of every system", columns, " ".join([note, *said]),
+        result, "measures", label, columns, " ".join([note, *said]),
         rows=rows, slug=f"measures-{metric}", hint=hint,
     )  # fmt: skip
 
@@ -164,7 +181,7 @@ def _needed(row: Any) -> str:
 
 
 def _figure(result: Evaluation) -> Figure:
-    metrics = list(dict.fromkeys(result.measures["metric"]))
+    metrics = means_of(result)
     tested = ": the pairs are tested" if len(result.pairs) else ""
     words = []
     for metric in metrics:
@@ -174,7 +191,7 @@ def _figure(result: Evaluation) -> Figure:
         words.append(f"{measure_label(metric)}: {best.run} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
-        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {counted(result.evaluated.turns, 'turn')} with"
+        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {_over(result)} with"
         f" 95 % intervals for other {result.evaluated.unit}s of this kind. Intervals that overlap do not say that two systems"
         f" are equal{tested}.",
         "Means with intervals. " + "; ".join(words) + ".",
@@ -182,11 +199,16 @@ def _figure(result: Evaluation) -> Figure:
     )
 
 
+def _over(result: Evaluation) -> str:
+    """What a mean goes over: ``70 turns``."""
+    return "the turns that each answers" if result.evaluated.own_turns else counted(result.evaluated.turns, "turn")
+
+
 def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> matplotlib.figure.Figure:
     """The forest plot: one panel per measure, one line per system in the order of the first measure; by default all."""
     from robustcs.documents.forest import MeanPanel, forest
 
-    metrics = metrics or list(dict.fromkeys(result.measures["metric"]))
+    metrics = metrics or means_of(result)
     runs = runs or list(_part(result.measures, metrics[0])["run"])
     panels = []
     for metric in metrics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,9 @@ def slice_means(
         own = [one for one in slicings if one.concerns(name)]
         for metric in frame:
             bounds = (0.0, 1.0) if bounded[metric] else None
-            for one in slices_of(frame[metric].to_numpy(), own, units, seed, bounds=bounds):
+            rows_of = frame[metric].notna().to_numpy()
+            cut = [replace(one, codes=one.codes[rows_of]) for one in own]
+            for one in slices_of(frame[metric].dropna().to_numpy(), cut, units.take(rows_of), seed, bounds=bounds):
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
     return SLICES.frame(rows)
@@ -45,11 +48,14 @@ def slice_means(
 def found_slices(
     scores: Mapping[str, pd.DataFrame], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all systems together.
+    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all systems together and the turns
+    that all of them have.
 
     Raises :class:`UsageError` where there are too few units.
     """
     measures = list(next(iter(scores.values())))
-    values = {metric: np.stack([frame[metric].to_numpy() for frame in scores.values()]) for metric in measures}
-    rows, tried = found_rows(list(scores), values, slicings, units, seed)
+    common = np.all([frame.notna().all(axis=1) for frame in scores.values()], axis=0)
+    values = {metric: np.stack([frame.loc[common, metric].to_numpy() for frame in scores.values()]) for metric in measures}
+    cut = [replace(one, codes=one.codes[common]) for one in slicings]
+    rows, tried = found_rows(list(scores), values, cut, units.take(common), seed)
     return FOUND_SLICES.frame(rows), tried

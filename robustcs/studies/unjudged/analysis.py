@@ -22,7 +22,6 @@ from robustcs.evaluation.measures import NATIVE, Scores, parse_measure, score_co
 from robustcs.evaluation.pair_bounds import LARGEST, MeanDifferences, PairMeasure
 from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
-from robustcs.evaluation.trec_eval import mean_score
 from robustcs.inputs.qrels import Qrels
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, difference, flag, score, share, table, text
@@ -200,8 +199,7 @@ def unjudged(
         dense = condensed(run.matrix)
         for measure in measures:
             row, per_turn = _bounds(run, measure, evaluated, settings, pool)
-            without = pd.Series(score_columns(dense, [measure], evaluated.policy)[measure.name])
-            row["condensed"] = mean_score(measure, without)
+            row["condensed"] = float(score_columns(dense, [measure], evaluated.policy)[measure.name].mean())
             bounds.append(row)
             turns.append(per_turn)
     columns = ["run", "metric", "low", "score", "high", "condensed", "unjudged", "turns", "scope", "max_grade", "exact"]
@@ -253,7 +251,7 @@ def _bounds(
     if measure.family not in NATIVE:
         score = score_columns(matrix, [measure], policy)[measure.name]
         nothing = np.full(len(score), np.nan)
-        row |= {"low": np.nan, "score": mean_score(measure, pd.Series(score)), "high": np.nan, "unjudged": None, "turns": None}
+        row |= {"low": np.nan, "score": float(score.mean()), "high": np.nan, "unjudged": None, "turns": None}
         found = Bounds(nothing, score, nothing, np.zeros(len(score), dtype=np.int64))
         counts = pd.array([pd.NA] * len(score), dtype="Int64")
     else:

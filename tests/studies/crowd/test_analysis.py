@@ -175,13 +175,15 @@ def test_the_pool_is_the_top_of_every_run() -> None:
         build_pool([], 1, {})
 
 
-@pytest.mark.parametrize(("missing", "value", "turns"), [("zero", 0.5, 2), ("drop", 1, 1)])
+@pytest.mark.parametrize(("missing", "value", "turns"), [("zero", 0.5, 2), ("drop", 1, 1), ("own", 1, 1)])
 def test_turns_that_a_run_lacks(missing: str, value: float, turns: int) -> None:
     policy = EvaluationPolicy(relevance_level=2, missing=missing)  # type: ignore[arg-type]
     judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
     rows = crowd(judgments, [A, B], MEASURES[:1], Evaluated(policy, "runs", 2, 1)).measures
     own = rows[(rows["run"] == "b") & (rows["turn_set"] == "all")].iloc[0]
     assert (own["value"], own["turns"], own["answered"]) == (value, turns, 1)
+    other = rows[(rows["run"] == "a") & (rows["turn_set"] == "all")].iloc[0]
+    assert other["turns"] == (1 if missing == "drop" else 2)
 
 
 def test_agreement_before_and_after() -> None:

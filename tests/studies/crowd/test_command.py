@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytrec_eval
 
 from robustcs.inputs.qrels import read_qrels
 from tests.conftest import Command
@@ -81,6 +82,37 @@ def test_published_runs(in_demo: Command, shared_data: Path) -> None:
     scores = [(row["run"], round(row["value"], 4), row["answered"]) for row in found["measures"] if row["turn_set"] == "all"]
     assert scores == [("bm25", 0.3268, 205), ("bm25", 0.2425, 205), ("gpt", 0.4098, 149), ("gpt", 0.2456, 149)]
     assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {"all": 205, "filtered": 194}
+
+
+def test_means_over_the_intersection_of_judgments_and_run(in_demo: Command, shared_data: Path) -> None:
+    """As the organisers average ("only the evaluated turns at the intersection of the qrel file and the submission")."""
+    folder = shared_data / "cast2022-regin"
+    line = (
+        f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --missing own --metric P_1"
+        f" --metric ndcg_cut_3 --run bm25={folder}/bm25_baseline_mi_run.json.gz --run gpt={folder}/GPT-3_raw_run.json"
+    )
+    result = json.loads(in_demo(f"{line} --format json").out)
+    judged: dict[str, dict[str, int]] = {}
+    for turn, _, item, grade in map(str.split, (folder / "question_relevance_all.qrel").read_text().splitlines()):
+        judged.setdefault(turn, {})[item] = int(grade)
+    bank = json.loads((folder / "question_bank.json").read_text())
+    ids = {text.strip(): name for name, text in reversed(bank.items())}
+    runs = {"gpt": json.loads((folder / "GPT-3_raw_run.json").read_text()),
+            "bm25": json.loads(gzip.decompress((folder / "bm25_baseline_mi_run.json.gz").read_bytes()))}  # fmt: skip
+    for name, run in runs.items():
+        ranked = {
+            turn["turn_id"]: {ids.get(asked["question"].strip(), asked["question"].strip()): asked["score"]
+                              for asked in turn["questions"]}
+            for turn in run["turns"] if turn["questions"]
+        }  # fmt: skip
+        evaluator = pytrec_eval.RelevanceEvaluator(judged, {"P_1", "ndcg_cut.3"}, relevance_level=2)
+        expected = evaluator.evaluate(ranked)
+        rows = [row for row in result["tables"]["measures"] if (row["run"], row["turn_set"]) == (name, "all")]
+        assert {row["turns"] for row in rows} == {len(expected)} == {{"gpt": 149, "bm25": 205}[name]}
+        for row in rows:
+            mean = sum(values[row["metric"]] for values in expected.values()) / len(expected)
+            assert row["value"] == pytest.approx(mean, abs=1e-9)
+    assert "each run over the turns that it answers (149 to 205), as trec_eval without -c" in result["policy"]["line"]
 
 
 def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import pytrec_eval
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,9 +18,11 @@ from robustcs.documents.document import Table
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
+from robustcs.slicing.table import slicing
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import NEEDED, Evaluation, evaluate
-from robustcs.studies.evaluate.show import show
+from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.show import overview, show
 from tests.statistics.test_families import brute_force
 
 
@@ -184,3 +187,65 @@ def test_one_system_has_no_pairs() -> None:
     scores, turns = drawn(1, 6, 2)
     result = make(scores, turns)
     assert not len(result.pairs) and len(result.measures) == 1
+
+
+def with_gaps(seed: int = 3) -> tuple[dict[str, list[float]], list[str]]:
+    """Four systems over 7 conversations; ``s1`` lacks a turn of each, ``s2`` two whole conversations."""
+    scores, turns = drawn(4, 7, 3, seed)
+    scores["s1"] = [np.nan if turn.endswith("_0") else value for turn, value in zip(turns, scores["s1"], strict=True)]
+    scores["s2"] = [np.nan if turn[0] in "36" else value for turn, value in zip(turns, scores["s2"], strict=True)]
+    return scores, turns
+
+
+def without_gaps(scores: dict[str, list[float]], turns: list[str], names: tuple[str, ...]) -> Evaluation:
+    """The named systems alone, over the turns that all of them have."""
+    kept = [place for place in range(len(turns)) if not np.isnan([scores[name][place] for name in names]).any()]
+    return make({name: [scores[name][place] for place in kept] for name in names}, [turns[place] for place in kept])
+
+
+def test_a_system_is_averaged_over_its_own_turns_and_compared_over_shared_ones() -> None:
+    scores, turns = with_gaps()
+    result = make(scores, turns)
+    for row in result.measures.itertuples():
+        (alone,) = without_gaps(scores, turns, (str(row.run),)).measures.itertuples()
+        assert (row.value, row.ci_low, row.ci_high, row.turns) == pytest.approx(
+            (alone.value, alone.ci_low, alone.ci_high, alone.turns)
+        )
+    assert dict(zip(result.measures["run"], result.measures["turns"], strict=True)) == {"s0": 21, "s1": 14, "s2": 15, "s3": 21}
+    sums = []
+    for row in result.pairs.itertuples():
+        (alone,) = without_gaps(scores, turns, (str(row.first), str(row.second))).pairs.itertuples()
+        for name in ("difference", "p", "p_floor", "effect", "detectable"):
+            assert getattr(row, name) == pytest.approx(getattr(alone, name)), name
+        assert (row.ci_low, row.ci_high) == pytest.approx((alone.ci_low, alone.ci_high), nan_ok=True)
+        gaps = np.array(scores[str(row.first)]) - np.array(scores[str(row.second)])
+        shared = int((~np.isnan(gaps)).sum())
+        sums.append(np.nan_to_num(gaps).reshape(7, 3).sum(axis=1))
+        assert row.note.startswith(f"over the {shared} turns that both answer") == (shared < 21)
+    assert result.pairs["p_corrected"].tolist() == pytest.approx(brute_force(np.array(sums), False))
+    assert len(result.turns) == 21 + 14 + 15 + 21 and not result.turns["value"].isna().any()
+
+
+def test_slices_of_a_system_are_those_of_its_own_turns() -> None:
+    scores, turns = with_gaps()
+    cut = [slicing("place", turns, {turn: turn[-1] for turn in turns})]
+    found = make(scores, turns, slicings=cut).slices
+    kept = [turn for turn, value in zip(turns, scores["s1"], strict=True) if not np.isnan(value)]
+    alone = make(
+        {"s1": [value for value in scores["s1"] if not np.isnan(value)]}, kept,
+        slicings=[slicing("place", kept, {turn: turn[-1] for turn in kept})],
+    ).slices  # fmt: skip
+    own = found[(found["run"] == "s1") & (found["turns"] > 0)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own[["slice", "turns", "value", "ci_low"]], alone[["slice", "turns", "value", "ci_low"]])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_totals_and_geometric_means_are_those_of_trec_eval(values: list[float]) -> None:
+    turns = [f"{place}_1" for place in range(len(values))]
+    for metric in ("num_rel_ret", "gm_map"):
+        result = make({"s": values, "t": [*values[1:], 0.0]}, turns, metric)
+        assert not len(result.pairs) and result.measures["ci_low"].isna().all()
+        found = dict(zip(result.measures["run"], result.measures["value"], strict=True))
+        assert found["s"] == pytest.approx(pytrec_eval.compute_aggregated_measure(metric, values))
+        assert list(result.measures["value"]) == sorted(found.values(), reverse=True)
+        assert verdicts(result) == () and overview(result) == ()

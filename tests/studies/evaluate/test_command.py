@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -97,12 +99,105 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
         ("--margin 0", "margin 0; write a difference above 0"),
         ("--scores a", "write --scores NAME=FILE"),
         ("--scores a=x --scores a=y", "two files of --scores have the same name"),
-        ("--metric num_ret", "num_ret is no mean over turns"),
+        ("--missing none", "'none' is not one of"),
         ("--unit topic", "'topic' is not one of"),
     ],
 )
 def test_wrong_use(in_demo: Command, options: str, message: str) -> None:
     assert message in in_demo(f"evaluate {options}", code=2).err
+
+
+@pytest.fixture
+def gappy(demo: Path, tmp_path: Path) -> dict[str, Path]:
+    """Runs that lack turns: the first of every conversation; conversations 2, 4 and 7; none."""
+    keep: dict[str, Callable[[str], bool]] = {
+        "qr": lambda turn: not turn.endswith("_1"),
+        "original": lambda turn: int(turn.split("_")[0]) not in (2, 4, 7),
+        "human": lambda turn: True,
+    }
+    files = {}
+    for name, kept in keep.items():
+        lines = (demo / "runs" / f"stem_{name}.trec").read_text().splitlines(keepends=True)
+        files[name] = tmp_path / f"{name}.trec"
+        files[name].write_text("".join(line for line in lines if kept(line.split()[0])))
+    return files
+
+
+def by_trec_eval(demo: Path, file: Path, names: set[str]) -> dict[str, list[float]]:
+    """What trec_eval gives every turn that run and qrels share, at relevance level 2."""
+    judged: dict[str, dict[str, int]] = {}
+    for turn, _, document, grade in map(str.split, (demo / "qrels.txt").read_text().splitlines()):
+        judged.setdefault(turn, {})[document] = int(grade)
+    ranked: dict[str, dict[str, float]] = {}
+    for turn, _, document, _, score, _ in map(str.split, file.read_text().splitlines()):
+        ranked.setdefault(turn, {})[document] = float(score)
+    found = pytrec_eval.RelevanceEvaluator(judged, names, relevance_level=2).evaluate(ranked)
+    return {name: [values[name] for values in found.values()] for name in next(iter(found.values()))}
+
+
+@pytest.mark.parametrize("missing", ["own", "zero"])
+def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gappy: dict[str, Path], missing: str) -> None:
+    """Means, totals and geometric means over all judged turns (trec_eval -c), or over those that a run answers (without -c)."""
+    names = {"map", "gm_map", "gm_bpref", "num_ret", "num_rel", "num_rel_ret", "num_q"}
+    runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
+    metrics = " ".join(f"--metric {name}" for name in sorted(names))
+    line = f"evaluate --config plain.toml {runs} {metrics} --missing {missing}"
+    result = json.loads(in_demo(f"{line} --format json").out)
+    found = {(row["run"], row["metric"]): row for row in result["tables"]["measures"]}
+    for name, file in gappy.items():
+        by_turn = by_trec_eval(demo, file, names)
+        for metric, values in by_turn.items():
+            row, answered = found[name, metric], len(values)
+            if missing == "zero":
+                # as trec_eval -c patches up averages and totals
+                floor = {"gm_map": math.log(1e-5), "gm_bpref": math.log(1e-5), "num_q": 1.0}.get(metric, 0.0)
+                values = [*values, *[floor] * (70 - answered)]
+            assert row["value"] == pytest.approx(pytrec_eval.compute_aggregated_measure(metric, values), abs=1e-9), (
+                name,
+                metric,
+            )
+            assert row["turns"] == (70 if missing == "zero" else answered)
+            if metric != "map":
+                assert row["ci_low"] is None and row["ci_high"] is None and row["letters"] == ""
+                assert row["note"] == f"a {'total' if metric[:3] == 'num' else 'geometric mean'} over turns: no interval"
+            of_turns = sorted(
+                one["value"] for one in result["tables"]["turns"] if (one["run"], one["metric"]) == (name, metric)
+            )
+            assert of_turns == pytest.approx(sorted(values), abs=1e-9)
+    assert {row["metric"] for row in result["tables"]["pairs"]} == {"map"}
+    answered = len(by_trec_eval(demo, gappy["original"], {"map"})["map"])
+    said = f"each run over the turns that it answers ({answered} to 70), as trec_eval without -c"
+    assert result["policy"]["missing"] == missing and (said in result["policy"]["line"]) == (missing == "own")
+
+
+def test_totals_are_shown_without_intervals(in_demo: Command) -> None:
+    shown = " ".join(in_demo("evaluate --metric num_ret --metric gm_map").out.split())
+    assert "num_ret of every system ───────────────────── Run total ───────────────────── plain_human 6,836" in shown
+    assert "A total over turns: no interval, and pairs of systems are not tested." in shown
+    assert "A geometric mean over turns: no interval, and pairs of systems are not tested." in shown
+    assert "differ significantly" not in shown
+
+
+def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(in_demo: Command, gappy: dict[str, Path]) -> None:
+    told = in_demo("breakdown --metric gm_map", code=2).err
+    assert told == ("robustcs: gm_map is no mean over turns; ask for a mean such as map, or ask robustcs evaluate\n")
+    files = " ".join(f"--{name} {file}" for name, file in gappy.items())
+    own, drop = (
+        json.loads(in_demo(f"breakdown --config plain.toml {files} --missing {way} --format json").out)
+        for way in ("own", "drop")
+    )
+    assert own["tables"] == drop["tables"] and own["policy"] == drop["policy"]
+    assert own["policy"]["missing"] == "drop" and "missing turns dropped" in own["policy"]["line"]
+
+
+def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str, Path]) -> None:
+    runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
+    line = f"evaluate --config plain.toml {runs} --metric map --missing own"
+    shown = " ".join(in_demo(line).out.split())
+    assert re.search(r"mean 95 % interval turns group", shown) and re.search(r"human 0\.\d+ \S+ to \S+ 70 ", shown)
+    assert "own turns; pairs compare the turns that both answer. 2 of 3 pairs" in shown
+    assert "Means of 3 systems over the turns that each answers with" in shown
+    assert "original and human: over the 49 turns that both answer; unstable: 7 conversations only" in shown
 
 
 def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
