@@ -101,7 +101,10 @@ def evaluate_with_trec_eval(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
     missing = {measure.name: missing_score(measure.name) for measure in measures}
-    return {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
+    found = {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
+    if "num_rel" in found:  # with -c trec_eval counts what is relevant in the turns that a run lacks, too
+        found["num_rel"] = (matrix.judged >= level).sum(axis=1).astype(np.float64)
+    return found
 
 
 def score_of_run(name: str, scores: npt.NDArray[np.float64]) -> float:

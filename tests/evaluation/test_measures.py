@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measures import evaluate, highest_score, parse_measure
+from robustcs.evaluation.measures import averaged, evaluate, highest_score, parse_measure
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.trec_eval import score_of_run
+from robustcs.evaluation.trec_eval import is_averaged, score_of_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -133,6 +133,13 @@ def test_made_runs_equal_pytrec_eval(tmp_path_factory: pytest.TempPathFactory, r
     frame = ours(folder / "run", folder / "qrels", EvaluationPolicy(relevance_level=level), list(REQUESTS))
     assert list(frame.index) == sorted(qrels)
     assert_equal(frame, theirs(run, qrels, level))
+    totals = ["num_ret", "num_rel", "num_rel_ret", "gm_map"]
+    results = pytrec_eval.RelevanceEvaluator(qrels, set(totals), relevance_level=level).evaluate(run)
+    shared = [turn for turn in frame.index if turn in results]
+    frame = ours(folder / "run", folder / "qrels", EvaluationPolicy(relevance_level=level), totals).loc[shared]
+    for name in totals if shared else ():
+        expected = pytrec_eval.compute_aggregated_measure(name, [results[turn][name] for turn in shared])
+        assert score_of_run(name, frame[name].to_numpy()) == pytest.approx(expected, abs=1e-9), name
 
 
 def write(folder: Path, run: str, qrels: str) -> tuple[Path, Path]:
@@ -253,6 +260,24 @@ def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
     with pytest.raises(UsageError, match="measure") as caught:
         parse_measure(text)
     assert message in str(caught.value)
+
+
+def test_names_of_all_trec() -> None:
+    """The 99 names that trec_eval 10 prints for ``-m all_trec``, less ``runid`` and ``rbp_resid``."""
+    cuts = ("P", "recall", "ndcg_cut", "map_cut", "relative_P")
+    names = [f"{family}_{cut}" for family in cuts for cut in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
+    names += [f"iprec_at_recall_{recall / 10:.2f}" for recall in range(11)]
+    names += [f"Rprec_mult_{share / 5:.2f}" for share in range(1, 11)]
+    names += [f"success_{cut}" for cut in (1, 5, 10)] + [f"unj_{cut}" for cut in (5, 10, 20)]
+    names += ["map", "Rprec", "bpref", "recip_rank", "infAP", "utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel", "Rndcg",
+              "set_P", "set_relative_P", "set_recall", "set_map", "set_F", "rbp"]  # fmt: skip
+    totals = ["num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "gm_map", "gm_bpref"]
+    every = [parse_measure(name) for name in (*names, *totals)]
+    assert len(set(every)) == 97 and averaged(every, totals=True) == every
+    assert [str(one) for one in every if not is_averaged(str(one))] == totals
+    for name in ("runid", "rbp_resid"):
+        with pytest.raises(UsageError, match="no measure is named"):
+            parse_measure(name)
 
 
 def test_a_missing_turn_is_the_worst_in_a_geometric_mean(tmp_path: Path) -> None:
