@@ -236,11 +236,12 @@ LIST = "write a list of texts in quotes"
         ("[policy]\nrelevance_level = true", [f":2: relevance_level is True; {NUMBER}"]),
         ("[policy]\ndepth = [3]", [f":2: depth is [3]; {NUMBER}"]),
         ("[policy]\nrelevance_level = 0\nmissing = 'skip'\norder = 1\ndepth = 0\nunit = 'topic'", [
-            ":2: relevance level 0; it starts at 1", ":3: missing turns 'skip'; write zero or drop",
+            ":2: relevance level 0; it starts at 1", ":3: missing turns 'skip'; write zero, drop or own",
             ":4: order 1; write score or rank", ":5: depth 0; it starts at 1",
             ":6: unit 'topic'; write conversation or turn"]),
         ("policy = {depth = 'all', missing = []}", [
-            ":1: missing turns []; write zero or drop", f":1: depth is 'all'; {NUMBER}"]),
+            ":1: missing turns []; write zero, drop or own", f":1: depth is 'all'; {NUMBER}"]),
+        ("[policy]\ndocuments = 'yes'", [":2: documents 'yes'; write true or false"]),
         *[(f"[formulations.original]\n{key} = 'fine'\n[formulations.qr]\n\n{key} = false",
            [f":5: {key} is False; {LIST if key == 'rewrites' else TEXT}"]) for key in ("run", "scores", "answers", "rewrites")],
         ("[formulations]\nqr = 'run.trec'", [":2: qr is not a table; write [formulations.qr] above its keys"]),
@@ -345,7 +346,7 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites, samples",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites, samples",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
-        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, unit",
+        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit",
     ]
 
 
