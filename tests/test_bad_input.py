@@ -266,7 +266,8 @@ CASES = [
          "robustcs.toml:2: not TOML (Unterminated string (at end of document)); check this line",
          {"robustcs.toml": 'name = "x"\nqrels = "qrels.txt'}),
     Case("unknown policy key", "breakdown", 3,
-         "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit",
+         "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents,"
+         " unit",
          {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
     Case("policy value", "breakdown", 3, "robustcs.toml:9: missing turns 'skip'; write zero, drop or own",
          {"robustcs.toml": TOML + '[policy]\nmissing = "skip"\n'}),

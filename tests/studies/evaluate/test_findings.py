@@ -76,6 +76,24 @@ def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_diff
     assert apart.startswith("3 of 3 pairs of systems differ significantly")
 
 
+def test_runs_over_their_own_turns_have_no_common_number_of_turns() -> None:
+    whole = told()
+    own = replace(whole, evaluated=replace(whole.evaluated, own_turns={"top": 8, "low": 5}))
+    best, apart = sentences(own)
+    assert best == sentences(whole)[0] and apart == sentences(whole)[1].replace("[8 turns, ", "[")
+    line = own.evaluated.policy_line
+    assert "each run over the turns that it answers (5 to 8), as trec_eval without -c · " in line
+    assert "missing" not in line and own.evaluated.as_dict()["missing"] == "zero"
+
+
+def test_totals_are_no_headline() -> None:
+    """They stand first here, and nothing is said of them."""
+    whole = told()
+    totals = whole.measures.assign(metric="num_ret", value=99.0, note="a total over turns: no interval")
+    both = replace(whole, measures=pd.concat([totals, whole.measures], ignore_index=True))
+    assert sentences(both) == sentences(whole)
+
+
 def test_the_table_of_means_counts_the_same_pairs() -> None:
     notes = {block.slug: block.note for block in show(told()) if getattr(block, "of", "") == "measures"}
     assert (
