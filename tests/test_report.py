@@ -34,15 +34,18 @@ from robustcs.documents.document import (
     Paragraph,
     Picture,
     Table,
+    Verdict,
     every_block,
 )
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
+from robustcs.kept import typed
 from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
+from robustcs.reporting.answers import Shown
 from robustcs.reporting.build import Report, make_report
-from robustcs.reporting.codec import decode, encode
+from robustcs.reporting.codec import encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.store import Store
 from robustcs.studies.registry import questions
@@ -216,12 +219,12 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
 def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -> None:
     asked = 0
     for path in sorted(store.glob("*.json")):
-        kept = json.loads(path.read_text("utf-8"))
+        kept = json.loads(path.read_text("utf-8"))["value"]
         if "findings" not in kept:
             continue
         results = [json.loads(text) for name, text in kept["files"].items() if name.startswith("results/")]
         tables = [rows for result in results for rows in result["tables"].values()]
-        sentences = [*(verdict.sentence for verdict in decode(kept["verdicts"])), *kept["findings"]]
+        sentences = [*(verdict.sentence for verdict in typed(kept["verdicts"], list[Verdict])), *kept["findings"]]
         asked += bool(sentences)
         for sentence in sentences:
             assert not unexplained(sentence, tables, results[0]["policy"], results[0]["notes"]), sentence
@@ -522,7 +525,7 @@ def test_a_broken_file_is_told_by_several_processes_as_by_one(small: Path) -> No
 def test_blocks_survive_being_kept(document: object) -> None:
     blocks = [block for block in document().blocks if not isinstance(block, Figure)]  # type: ignore[operator]
     text = json.dumps(encode(blocks))
-    assert decode(json.loads(text)) == tuple(blocks)
+    assert typed(json.loads(text), list[Shown | Fold]) == blocks
 
 
 def test_what_an_earlier_report_left_goes_but_not_what_a_user_put_there(small: Path) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from robustcs.project.jobs import Jobs
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
+    from robustcs.reporting.folder import Made
     from robustcs.reporting.store import Store
 
 _USES = (
@@ -93,14 +94,14 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
 
     ``inputs`` is the folder of the project file.
     """
-    from robustcs.reporting.folder import STORE, is_whole, require_report_folder
+    from robustcs.reporting.folder import STORE, Made, is_whole, require_report_folder
     from robustcs.reporting.names import Names
     from robustcs.reporting.store import Store, setting
 
     require_report_folder(folder, project)
-    store = Store(folder / STORE, fresh)
+    store = Store(folder / STORE, fresh, tell)
     depends_on = [Names(inputs).described(project), command, setting()]
-    made, changed = store.find("report", depends_on), 0
+    made, changed = store.find("report", depends_on, Made), 0
     if made is None or not is_whole(folder, made["files"]):
         # a tenth of the time would go into looking for cycles, of which there are few
         gc.disable()
@@ -108,7 +109,7 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
             made, changed = _made(project, folder, inputs, command, jobs, store)
         finally:
             gc.enable()
-        store.keep("report", depends_on, made)
+        store.keep("report", depends_on, made, Made)
     for what in made["lacking"]:
         tell(what)
     tell(f"{len(made['files'])} files in {folder}, {changed} of them new or changed")
@@ -116,8 +117,8 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
         click.echo(harmless(f"wrote {folder / name}"))
 
 
-def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[dict[str, Any], int]:
-    """Write what changed: the files with their checksums and what could not be answered, and how many were written."""
+def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[Made, int]:
+    """Write what changed: what was made, and how many files were written."""
     from robustcs.cli.progress import track
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import checksums, write_report

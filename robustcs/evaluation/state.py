@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
-#: What a kept state says of itself.
-FORMAT = "robustcs state 1"
+from robustcs.kept import sealed
+
+#: What a kept state says of itself. Those of format 1 had no checksum.
+FORMAT = "robustcs state 2"
 
 #: Passages of a turn that are kept: at least so many, for people, and at most.
 SHOWN, DEEPEST = 5, 100
@@ -62,12 +64,28 @@ class SystemState:
         return sum(known) / len(known) if known else math.nan
 
 
+class InputState(TypedDict):
+    """A file that was read; the checksum is None for ``irds:``, the rows are where nobody counts them."""
+
+    role: str
+    path: str
+    sha256: str | None
+    rows: int | None
+
+
+class GroupState(TypedDict):
+    """A group: its baseline and its systems."""
+
+    baseline: str
+    sets: Sequence[str]
+
+
 @dataclass(frozen=True)
 class State:
     """A project at one moment.
 
     inputs
-        Every file: role, path, sha256, rows.
+        Every file that was read.
     policy
         The evaluation policy and the line that states it.
     thresholds
@@ -77,21 +95,20 @@ class State:
     missing
         Turns that a system lacks.
     formulations, groups
-        Names of the formulations; group → its baseline (``baseline``) and systems (``sets``). None in a state that was kept
-        before states had them.
+        Names of the formulations, and the groups by name.
     """
 
     name: str
     policy: Mapping[str, Any]
     thresholds: Sequence[str]
-    inputs: Sequence[Mapping[str, Any]]
+    inputs: Sequence[InputState]
     systems: Mapping[str, SystemState]
     judgments: Mapping[str, str]
     missing: int = 0
-    formulations: Sequence[str] | None = None
-    groups: Mapping[str, Mapping[str, Any]] | None = None
+    formulations: Sequence[str] = ()
+    groups: Mapping[str, GroupState] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """As it is kept; :func:`robustcs.project.state.read_state` reads it back."""
-        kept = {"format": FORMAT, **vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
-        return json.dumps(kept, ensure_ascii=False, sort_keys=True) + "\n"
+        content = {**vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
+        return json.dumps(sealed(FORMAT, content), ensure_ascii=False, sort_keys=True) + "\n"

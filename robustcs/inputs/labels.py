@@ -22,8 +22,11 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import MAX_GRADE, Qrels, read_qrels
 from robustcs.inputs.records import StrPath, filled_lines, json_lines, shape_of
 from robustcs.inputs.rows import csv_rows, find_column
+from robustcs.kept import unsealed
 from robustcs.wording import counted
 
+#: What a line of ``robustcs judge --with`` says of itself; lines of version 0.1.0 say nothing.
+JUDGMENT = "robustcs judgment 1"
 #: Names of columns and fields; the first that is there counts.
 TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
 DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus-id")
@@ -117,6 +120,15 @@ def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
     return (delimiter, number, names) if known and len(names) > 2 else None
 
 
+def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The lines of :func:`~robustcs.inputs.records.json_lines`; one of ``judge --with`` that was changed is a problem."""
+    for line, record in json_lines(path, problems):
+        try:
+            yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
+        except ValueError as error:
+            problems.add(line, str(error), "remove the line and ask the judge again", "changed-judgment")
+
+
 # ---------------------------------------------------------------- tables and records
 
 
@@ -142,7 +154,7 @@ def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) ->
 
 def _from_records(path: StrPath, by_line: bool, texts: Callable[[], Texts]) -> Labels:
     problems = ProblemList(path)
-    found = list(json_lines(path, problems)) if by_line else [(0, record) for record in _listed(path)]
+    found = list(judged_lines(path, problems)) if by_line else [(0, record) for record in _listed(path)]
     problems.raise_if_any()
     if not found:
         raise input_error(path, None, "the file has no labels", _FORMS, "empty")

@@ -13,6 +13,7 @@ from robustcs.database import cache_folder, select, transaction
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS outputs (maker TEXT, request TEXT, output TEXT, PRIMARY KEY (maker, request)) WITHOUT ROWID;
 """
+_UPGRADE = "UPDATE outputs SET output = seal(output, maker, request);"
 
 
 class OutputStore:
@@ -31,17 +32,17 @@ class OutputStore:
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
         with transaction(self.path, _SCHEMA, looking=True) as database:
-            query = "SELECT request, output FROM outputs WHERE maker = ? AND request IN ({})"
-            rows = list(select(database, query, (_digest(maker),), list(of_digest)))
-        return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}
+            query = "SELECT request, unseal(output, maker, request) FROM outputs WHERE maker = ? AND request IN ({})"
+            rows = select(database, query, (_digest(maker),), list(of_digest))
+            return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}
 
     def put(self, maker: str, outputs: Mapping[str, Any], requests: Mapping[str, Any]) -> None:
         """Keep ``outputs`` (key → output) of ``requests`` (key → what was asked)."""
         if not outputs:
             return
         rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]
-        with transaction(self.path, _SCHEMA) as database:
-            database.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)", rows)
+        with transaction(self.path, _SCHEMA, upgrade=_UPGRADE) as database:
+            database.executemany("INSERT OR REPLACE INTO outputs VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
 
 
 def _digest(value: Any) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
+from robustcs.errors import InputError
+from robustcs.inputs.files import read_json
+
 #: Lists the files of a report's folder with their SHA-256.
 MANIFEST = "manifest.json"
-_INSIDE = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
+#: Names of files that a report writes.
+INSIDE = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
 
 
 def files_of_report(folder: Path) -> dict[str, str]:
     """Name → SHA-256 of what the report in ``folder`` wrote, of names inside the folder only; empty where there is none."""
     try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
+    except InputError:
         return {}
     if not isinstance(data, dict) or "report.html" not in data:
         return {}
-    return {name: checksum for name, checksum in data.items() if _INSIDE.fullmatch(name)}
+    return {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}

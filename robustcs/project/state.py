@@ -13,19 +13,21 @@ from pathlib import Path
 
 import numpy as np
 
-from robustcs.errors import InputError, Problem
+from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, evaluate, parse_measure
+from robustcs.evaluation.measures import NATIVE, evaluate, highest_score, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
+from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import read_json
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.qrels import MAX_GRADE, Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
@@ -37,18 +39,40 @@ _DIGITS = 16
 
 
 def read_state(path: Path) -> State:
-    """A state that a report keeps. Raises :class:`InputError` where the file is none."""
+    """A state that a report keeps. Raises :class:`InputError` where the file is none, or is not as it was written."""
     try:
-        data = dict(read_json(path))
-        if data.pop("format", None) != FORMAT:
-            raise ValueError
-        # states that were kept before a key of the policy existed
-        data["policy"] = {**EvaluationPolicy().as_dict(), **data["policy"]}
-        systems = {str(name): SystemState(**system) for name, system in data.pop("systems").items()}
-        return State(systems=systems, **data)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        advice = "make the report again, or name the project"
-        raise InputError([Problem(path, None, "this is no state of a robustcs report", advice, "bad-state")]) from None
+        state: State = typed(unsealed(FORMAT, read_json(path)), State)
+        policy = dict(state.policy)
+        typed(policy.pop("line", None), str)
+        typed(policy, EvaluationPolicy)
+        for text in state.thresholds:
+            parse_threshold(text)
+        for name, system in state.systems.items():
+            _check(name, system)
+    except (ValueError, UsageError) as error:
+        raise input_error(path, None, str(error), "make the report again, or name the project", "bad-state") from None
+    return state
+
+
+def _check(name: str, system: SystemState) -> None:
+    """Raise ``ValueError`` where numbers of the right type are none that :func:`state_of` gives."""
+    columns = [*system.scores.items(), *system.low.items(), *system.high.items()]
+    turns = next(iter(system.scores.values()), {}).keys()
+    for metric, scores in columns:
+        highest = highest_score(parse_measure(metric))
+        for turn, score in scores.items():
+            if highest is not None and not -TOLERANCE <= score <= highest + TOLERANCE:
+                raise ValueError(f"{metric} of turn {turn} of {name} is {score:g}, outside 0 to {highest:g}")
+        if metric not in system.scores or scores.keys() != turns:
+            raise ValueError(f"{metric} of {name} does not have the turns of its other scores")
+    for metric, lowest in system.low.items():
+        if any(low > system.high.get(metric, lowest)[turn] + TOLERANCE for turn, low in lowest.items()):
+            raise ValueError(f"the lower bound of {metric} of {name} lies above its upper bound")
+    grades = [grade for head in system.heads.values() for _, grade in head if grade is not None]
+    if max(map(abs, grades), default=0) > MAX_GRADE or min(system.below.values(), default=0) < 0:
+        raise ValueError(f"{name} has a grade beyond {MAX_GRADE}, or less than no unjudged passages")
+    if not turns >= {*system.rankings, *system.heads, *system.below, *system.lacking}:
+        raise ValueError(f"{name} has turns without a score")
 
 
 def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
@@ -94,7 +118,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},
         thresholds=tuple(map(str, project.thresholds)),
-        inputs=workspace.inputs,
+        inputs=workspace.inputs,  # type: ignore[arg-type]
         systems=found,
         judgments=judgments,
         missing=missing,

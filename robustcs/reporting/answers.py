@@ -6,15 +6,17 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from robustcs.documents.data import to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Layers, Picture, Table, Verdict
+from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
+from robustcs.evaluation.state import InputState
 from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
+from robustcs.project.reports import INSIDE
 from robustcs.project.trust import limited, limits_of_qrels, limits_of_result
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
@@ -27,12 +29,49 @@ from robustcs.version import __version__
 READ, OTHER = 1_000, -1
 
 
-def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
-    """Ask the questions of a section.
+class Base64(TypedDict):
+    """Bytes."""
 
-    ``blocks`` are what they show, ``places`` what each is sorted by: 0 for figures, the number of a table among those that
+    base64: str
+
+
+#: A block as it is kept; figures are drawn.
+Shown = Heading | Paragraph | Table | Picture | Cards | Layers
+
+
+def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
+    """Are all of them files of a report, inside its folder?"""
+    return all(INSIDE.fullmatch(name) and contents(value) is not None for name, value in files.items())
+
+
+class Kept(TypedDict):
+    """What is kept of a section.
+
+    ``blocks`` are what it shows, each with what it is sorted by: 0 for figures, the number of a table among those that
     everybody should see, :data:`READ` or :data:`OTHER`; ``overview`` is the table and the figure that may open the report.
     """
+
+    findings: list[str]
+    verdicts: list[Verdict]
+    reading: str
+    overview: list[Shown]
+    blocks: list[tuple[Shown, int]]
+    policy: str
+    scored: bool
+    notes: list[str]
+    inputs: list[InputState]
+    files: Annotated[dict[str, str | Base64], _can_be_written]
+
+
+class Turns(TypedDict):
+    """What is kept of all turns: :mod:`robustcs.reporting.turns` describes the cards."""
+
+    cards: dict[str, Any]
+    inputs: list[InputState]
+
+
+def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
+    """Ask the questions of a section; what is kept of it, as JSON holds a :class:`Kept`."""
     workspace = Workspace(part, jobs, track)
     answers = [question.answer(workspace) for question in section]
     first, key = answers[0], section[0].key
@@ -59,8 +98,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "verdicts": encode(_verdicts(key, answers, workspace)),
         "reading": first.reading,
         "overview": encode(shown[: len(overview)]),
-        "blocks": encode(shown[len(overview) :]),
-        "places": [place for _, place in found],
+        "blocks": encode(list(zip(shown[len(overview) :], (place for _, place in found), strict=True))),
         "policy": first.evaluated.policy_line,
         "scored": first.evaluated.basis != "texts",
         "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
@@ -90,9 +128,9 @@ def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
     return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]
 
 
-def contents(value: Any) -> bytes:
+def contents(value: str | Base64) -> bytes:
     """A file of a kept answer as bytes."""
-    return base64.b64decode(value["base64"]) if isinstance(value, dict) else str(value).encode("utf-8", "replace")
+    return value.encode("utf-8", "replace") if isinstance(value, str) else base64.b64decode(value["base64"])
 
 
 def _place(block: Block, tables: Sequence[str]) -> int:

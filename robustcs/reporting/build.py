@@ -23,7 +23,7 @@ from robustcs.project.parts import only
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.answers import ask, contents, shown_inputs
+from robustcs.reporting.answers import Kept, Turns, ask, contents, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, section
 from robustcs.reporting.store import Store, library_versions, setting
@@ -69,14 +69,15 @@ def make_report(
     names = Names(folder)
     every = [group[0] for group in questions()]
     parts, failed = _parts(project, every)
-    kept_as = {number: every[number].key for number in parts} | {_TURNS: "turns", _STATE: "state"}
+    kept_as: dict[int, tuple[str, Any]] = {number: (every[number].key, Kept) for number in parts}
+    kept_as |= {_TURNS: ("turns", Turns), _STATE: ("state", str)}
     parts |= dict.fromkeys((_TURNS, _STATE), _turn_part(project))
     depends = {number: names.described(part) for number, part in parts.items()}
-    found = {number: store.find(kept_as[number], depends[number]) for number in parts}
+    found = {number: store.find(kept_as[number][0], depends[number], kept_as[number][1]) for number in parts}
     waiting = [(number, part) for number, part in parts.items() if found[number] is None]
     files_read = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
     work = partial(_work, names, *((HERE, untracked) if jobs.side_by_side(waiting, files_read) else (jobs, track)))
-    answers: list[tuple[Question, dict[str, Any]]] = []
+    answers: list[tuple[Question, Kept]] = []
     with closing(jobs.all(work, waiting, files_read)) as outcomes:
         for number in parts:
             if number == _TURNS and not answers:
@@ -92,7 +93,8 @@ def make_report(
                     continue
                 if error is not None:
                     raise error
-                found[number] = store.keep(kept_as[number], depends[number], result)
+                name, shape = kept_as[number]
+                found[number] = store.keep(name, depends[number], result, shape)
             if number >= 0:
                 answers.append((every[number], found[number]))
     lacking = _lacking(project, every, failed, names)
@@ -157,7 +159,7 @@ def _state(part: Project, names: Names, jobs: Jobs, track: Track) -> str:
         state, _ = state_of(workspace)
     except UsageError:
         return ""
-    return replace(state, inputs=shown_inputs(workspace, names)).to_json()
+    return replace(state, inputs=shown_inputs(workspace, names)).to_json()  # type: ignore[arg-type]
 
 
 def _unique(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -170,7 +172,7 @@ def _unique(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _document(
     project: Project,
-    answers: Sequence[tuple[Question, dict[str, Any]]],
+    answers: Sequence[tuple[Question, Kept]],
     lacking: Sequence[str],
     inputs: Sequence[Mapping[str, Any]],
     turns: Mapping[str, Any],
@@ -191,7 +193,7 @@ def _document(
     )
 
 
-def _head(answers: Sequence[Mapping[str, Any]]) -> str:
+def _head(answers: Sequence[Kept]) -> str:
     """What the scores go over: the policy line that most questions share, and how many of them where not all do."""
     lines = [str(kept["policy"]) for kept in answers if kept["scored"]] or [str(kept["policy"]) for kept in answers]
     line, number = Counter(lines).most_common(1)[0]
@@ -200,11 +202,11 @@ def _head(answers: Sequence[Mapping[str, Any]]) -> str:
     return f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
 
 
-def _with_latex(document: Document, answers: Sequence[tuple[Question, Mapping[str, Any]]]) -> Document:
+def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) -> Document:
     """The document with every table as LaTeX: its question's policy and notes stand below it."""
     latex = {}
     of = {question.title: kept for question, kept in answers}
-    kept: Mapping[str, Any] = opens(answers)
+    kept = opens(answers)
     for block in every_block(document):
         if isinstance(block, Heading):
             kept = of.get(block.text, kept)

@@ -7,8 +7,11 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
 from robustcs.documents.files import require_writable, write_bytes, write_text
+from robustcs.errors import not_written
+from robustcs.kept import locked
 from robustcs.project.files import protect_inputs
 from robustcs.project.model import Project
 from robustcs.project.reports import MANIFEST, files_of_report
@@ -16,6 +19,13 @@ from robustcs.protected import is_protected, refuse_protected
 
 #: Inside a report's folder, what was computed and can be used again.
 STORE = ".kept"
+
+
+class Made(TypedDict):
+    """A report that was written: its files with their SHA-256, and what could not be answered."""
+
+    files: dict[str, str]
+    lacking: list[str]
 
 
 def report_folder(project: Project) -> Path:
@@ -48,6 +58,15 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """
     for name in (*files, MANIFEST):
         refuse_protected(folder / name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(folder, error) from None
+    with locked(folder):
+        return _replace(folder, files)
+
+
+def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     written = []
     for name, data in files.items():
         if _read(folder / name) != data:

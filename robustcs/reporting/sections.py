@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Layers, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
 from robustcs.project.trust import limited, limits_of_sources
-from robustcs.reporting.answers import OTHER, READ
-from robustcs.reporting.codec import decode
+from robustcs.reporting.answers import OTHER, READ, Kept
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
 from robustcs.wording import counted, some_of
-
-Kept = Mapping[str, Any]
 
 
 def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
     """What was compared on what, the verdicts that open a report, and the first table and figure that a question offers."""
     every = {question.key: _verdicts(project, question, kept) for question, kept in answers}
     kept = opens(answers)
-    blocks = [_named(block, project, kept) for block in decode(kept["overview"])]
+    blocks = [_named(block, project, kept) for block in kept["overview"]]
     return Opening(_what(project, kept), headlines(every), tuple(blocks))
 
 
@@ -44,9 +41,9 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     sentences = told[:1] or kept["findings"][:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
     shown: list[Block | Picture | Fold] = [Heading(question.title), *map(Paragraph, sentences)]
-    placed = list(zip(decode(kept["blocks"]), kept["places"], strict=True))
+    placed = kept["blocks"]
     if not opened:
-        placed = [(block, 0 if isinstance(block, Picture) else 1) for block in decode(kept["overview"])] + placed
+        placed = [(block, 0 if isinstance(block, Picture) else 1) for block in kept["overview"]] + placed
     placed = [(_named(block, project, kept), place) for block, place in placed]
     lead = [_first(placed, lambda place: place == 0), _first(placed, lambda place: 0 < place < READ)]
     shown += [block for block in lead if block is not None]
@@ -70,7 +67,7 @@ def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]
     """The verdicts of a question; those that rest on judgments with what limits the qrels of ``project``."""
     judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
     limits = limits_of_sources(project) if judged else []
-    return [limited(replace(verdict, about=question.title), limits) for verdict in decode(kept["verdicts"])]
+    return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
 
 
 def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> Any:

@@ -8,6 +8,7 @@ import json
 import platform
 import re
 import time
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,44 +16,57 @@ from typing import Any
 
 from robustcs.documents.dates import source_date
 from robustcs.documents.files import write_text
+from robustcs.errors import InputError
+from robustcs.inputs.files import read_json
+from robustcs.kept import sealed, typed, unsealed
 from robustcs.protected import is_protected
 
 #: Packages whose numbers or drawings stand in a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
+#: What a kept value says of itself, before its key.
+FORMAT = "robustcs kept 1"
 #: The names of kept values: nothing else is ever removed.
 _KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")
 
 
 class Store:
-    """Values by what they depend on, one JSON file each in ``folder``; None keeps nothing, ``fresh`` uses nothing kept."""
+    """Values by what they depend on, one JSON file each in ``folder``; None keeps nothing, ``fresh`` uses nothing kept.
 
-    def __init__(self, folder: Path | None, fresh: bool = False):
+    ``tell`` is told of files that are damaged.
+    """
+
+    def __init__(self, folder: Path | None, fresh: bool = False, tell: Callable[[str], None] = lambda message: None):
         self.folder = folder
         self.fresh = fresh
+        self.tell = tell
         self.used: set[str] = set()
         self.computed: list[str] = []
 
-    def find(self, name: str, depends_on: Any) -> Any:
-        """The value that was kept; None where there is none.
+    def find(self, name: str, depends_on: Any, shape: Any) -> Any:
+        """The value that was kept, as ``shape`` (see :func:`~robustcs.kept.typed`); None where there is none that can be used.
 
         The key is a checksum of ``depends_on`` (JSON) together with the program's own files and the versions of
         :data:`LIBRARIES`, so that a value is found only where nothing changed.
         """
         key = _key(name, depends_on)
         self.used.add(key)
-        if self.folder is not None and not self.fresh:
-            with contextlib.suppress(OSError, ValueError):  # absent, or not what was written
-                return json.loads((self.folder / key).read_text(encoding="utf-8"))
+        path = None if self.folder is None or self.fresh else self.folder / key
+        if path is not None and path.is_file():
+            try:
+                return typed(unsealed(f"{FORMAT} {key}", read_json(path, halves=True)).get("value"), shape)
+            except (InputError, ValueError):
+                self.tell(f"{path} is not as it was written; this is computed again")
         return None
 
-    def keep(self, name: str, depends_on: Any, value: Any) -> Any:
+    def keep(self, name: str, depends_on: Any, value: Any, shape: Any) -> Any:
         """Keep a ``value`` that was computed; as it will be found again."""
         self.computed.append(name)
-        text = json.dumps(value, ensure_ascii=True)
+        value = json.loads(json.dumps(value))
         if self.folder is not None:
-            write_text(self.folder / _key(name, depends_on), text, make_parents=True)
-        return json.loads(text)
+            key = _key(name, depends_on)
+            write_text(self.folder / key, json.dumps(sealed(f"{FORMAT} {key}", {"value": value})), make_parents=True)
+        return typed(value, shape)
 
     def prune(self) -> None:
         """Forget what was not used, and keep the folder out of version control."""

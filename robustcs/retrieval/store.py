@@ -32,6 +32,12 @@ CREATE TABLE IF NOT EXISTS scores (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rewrites (model TEXT, input TEXT, output TEXT, PRIMARY KEY (model, input)) WITHOUT ROWID;
 """
+_UPGRADE = """UPDATE rankings SET ranking = seal(ranking, question, ranker, depth);
+UPDATE scores SET score = seal(score, model, question, passage);
+UPDATE rewrites SET output = seal(output, model, input);
+"""
+_RANKING = "unseal(ranking, question, ranker, depth)"
+_SCORE = "unseal(score, model, question, passage)"
 
 
 def normalised(text: str) -> str:
@@ -70,7 +76,15 @@ class Ranker:
     @property
     def key(self) -> str:
         """SHA-256 of the description."""
-        return hashlib.sha256(self.description.encode("utf-8", "replace")).hexdigest()
+        return _key(self.description)
+
+
+def _key(description: str) -> str:
+    return hashlib.sha256(description.encode("utf-8", "replace")).hexdigest()
+
+
+def _is_described(key: str, description: object) -> bool:
+    return isinstance(description, str) and _key(description) == key
 
 
 class RankingStore:
@@ -89,24 +103,25 @@ class RankingStore:
     def known(self, ranker: Ranker, digests: Sequence[str], depth: int) -> set[str]:
         """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
         with self._open(looking=True) as database:
-            query = "SELECT question FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
+            query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
             return {row[0] for row in select(database, query, (ranker.key, depth), digests)}
 
     def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
         """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
         with self._open(looking=True) as database:
-            query = "SELECT question, ranking FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({})"
+            query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
             return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
 
     def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
         """Keep rankings that were retrieved ``depth`` deep; a deeper one that is there stays."""
         rows = [(question, ranker.key, depth, len(found[0]), _packed(found)) for question, found in rankings.items()]
         with self._open() as database:
-            database.execute("INSERT OR IGNORE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description))
+            database.execute("INSERT OR REPLACE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description))
             database.executemany(
-                "INSERT INTO rankings VALUES (?, ?, ?, ?, ?) ON CONFLICT (question, ranker) DO UPDATE SET"
+                "INSERT INTO rankings VALUES (?1, ?2, ?3, ?4, seal(?5, ?1, ?2, ?3))"
+                " ON CONFLICT (question, ranker) DO UPDATE SET"
                 " depth = excluded.depth, passages = excluded.passages, ranking = excluded.ranking"
-                " WHERE excluded.depth > depth",
+                f" WHERE excluded.depth > depth OR {_RANKING} IS NULL",
                 rows,
             )
 
@@ -114,35 +129,36 @@ class RankingStore:
         """Every ranker that answered the question (by digest), as its description, and how deep."""
         with self._open(looking=True) as database:
             rows = database.execute(
-                "SELECT description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 1", (question,)
+                "SELECT ranker, description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 2",
+                (question,),
             )
-            return [(json.loads(description), depth) for description, depth in rows]
+            return [(json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)]
 
     # ------------------------------------------------------------ stages before and after
 
     def scores(self, model: str, question: str, passages: Sequence[str]) -> dict[str, float]:
         """Known scores of a re-ranker: passage → score; ``question`` is a digest."""
         with self._open(looking=True) as database:
-            query = "SELECT passage, score FROM scores WHERE model = ? AND question = ? AND passage IN ({})"
+            query = f"SELECT passage, {_SCORE} FROM scores WHERE model = ? AND question = ? AND passage IN ({{}})"
             return dict(select(database, query, (model, question), passages))
 
     def put_scores(self, model: str, question: str, scores: Mapping[str, float]) -> None:
         """Keep scores of a re-ranker."""
         with self._open() as database:
             rows = [(model, question, passage, score) for passage, score in scores.items()]
-            database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO scores VALUES (?1, ?2, ?3, seal(?4, ?1, ?2, ?3))", rows)
 
     def rewrites(self, model: str, inputs: Sequence[str]) -> dict[str, str]:
         """Known outputs of a rewriter: input → output."""
         with self._open(looking=True) as database:
-            query = "SELECT input, output FROM rewrites WHERE model = ? AND input IN ({})"
+            query = "SELECT input, unseal(output, model, input) FROM rewrites WHERE model = ? AND input IN ({})"
             return dict(select(database, query, (model,), inputs))
 
     def put_rewrites(self, model: str, rewrites: Mapping[str, str]) -> None:
         """Keep outputs of a rewriter."""
         with self._open() as database:
             rows = [(model, source, target) for source, target in rewrites.items()]
-            database.executemany("INSERT OR REPLACE INTO rewrites VALUES (?, ?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO rewrites VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
 
     # ------------------------------------------------------------ size
 
@@ -153,7 +169,7 @@ class RankingStore:
                 "SELECT ranker, description, count(*), sum(passages), sum(length(ranking))"
                 " FROM rankings JOIN rankers USING (ranker) GROUP BY ranker ORDER BY 5 DESC, 1"
             )
-            return [(key, json.loads(description), *rest) for key, description, *rest in rows]  # type: ignore[misc]
+            return [(key, json.loads(text), *rest) for key, text, *rest in rows if _is_described(key, text)]  # type: ignore[misc]
 
     def prune(self, rankers: Sequence[str]) -> int:
         """Delete all rankings of these rankers, by key, and give the space back; returns how many rankings that were."""
@@ -169,7 +185,8 @@ class RankingStore:
 
     def _open(self, looking: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction: committed at the end, or undone on an error. ``looking``: as for :func:`transaction`."""
-        return transaction(self.path, _SCHEMA, "name another one as store in [retrieval]", "bad-store", looking=looking)
+        elsewhere = "name another one as store in [retrieval]"
+        return transaction(self.path, _SCHEMA, elsewhere, "bad-store", looking=looking, upgrade=_UPGRADE)
 
 
 def _packed(ranking: Ranking) -> bytes:

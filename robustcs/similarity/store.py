@@ -16,6 +16,7 @@ Vectors = npt.NDArray[np.float32]
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embeddings (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID;
 """
+_UPGRADE = "UPDATE embeddings SET vector = seal(vector, model, text);"
 
 
 class EmbeddingStore:
@@ -35,7 +36,7 @@ class EmbeddingStore:
         text_of = {_digest(text): text for text in texts}
         found: dict[str, Vectors] = {}
         with transaction(self.path, _SCHEMA, looking=True) as database:
-            query = "SELECT text, vector FROM embeddings WHERE model = ? AND text IN ({})"
+            query = "SELECT text, unseal(vector, model, text) FROM embeddings WHERE model = ? AND text IN ({})"
             for digest, vector in select(database, query, (model,), list(text_of)):
                 found[text_of[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
         return found
@@ -43,8 +44,8 @@ class EmbeddingStore:
     def put(self, model: str, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep the vector, float32[n, d], of each of the n texts."""
         rows = [(model, _digest(text), vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
-        with transaction(self.path, _SCHEMA) as database:
-            database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", rows)
+        with transaction(self.path, _SCHEMA, upgrade=_UPGRADE) as database:
+            database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
 
 
 def _digest(text: str) -> str:

@@ -137,13 +137,10 @@ def gate_rows(
 
 def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
     """Names of formulations and groups of the old state, and what of them the new one lacks."""
-    if new.formulations is not None:
-        for name in old.formulations or ():
-            if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
-                yield name, "the formulation is gone: only the old state has it"
-    if new.groups is None:
-        return
-    for name, group in (old.groups or {}).items():
+    for name in old.formulations:
+        if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
+            yield name, "the formulation is gone: only the old state has it"
+    for name, group in old.groups.items():
         now = new.groups.get(name)
         if now is None:
             yield name, "the group is gone: only the old state has it"

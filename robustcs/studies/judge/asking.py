@@ -196,7 +196,7 @@ class Interview:
     def _write(self) -> None:
         # a program whose answers were all refused leaves no empty file
         if self.said:
-            write_judge(self.judge, self.said)
+            write_judge(self.judge, self.said, self.scale)
 
     def _grades(self) -> dict[Pair, int]:
         return {pair: one.grade for pair, one in self.said.items()} | dict(self.people)

@@ -11,7 +11,9 @@ from typing import Any
 
 from robustcs.documents.files import write_text
 from robustcs.errors import ProblemList, UsageError
-from robustcs.inputs.records import json_lines, shape_of
+from robustcs.inputs.labels import JUDGMENT, judged_lines
+from robustcs.inputs.records import shape_of
+from robustcs.kept import locked, sealed
 from robustcs.programs.runner import program_identity, words_of
 from robustcs.protected import refuse_outside
 from robustcs.studies.judge.analysis import Pair
@@ -88,7 +90,7 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
         raise UsageError("other-judge", found, "name this one with --as")
     problems = ProblemList(judge.path)
     said: dict[Pair, Said] = {}
-    for line, record in json_lines(judge.path, problems):
+    for line, record in judged_lines(judge.path, problems):
         turn, document, grade = record.get("turn"), record.get("document"), grade_of(record)
         if record.get("judge") != judge.name or record.get("version") != judge.version:
             by = f"{str(record.get('judge'))[:40]!r}, version {str(record.get('version'))[:20]!r}"
@@ -102,13 +104,18 @@ def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
     return said
 
 
-def write_judge(judge: ProgramJudge, said: Mapping[Pair, Said]) -> None:
-    """Write all that the judge said; the file is whole at any moment."""
-    lines = [
-        json.dumps(
-            {"turn": turn, "document": document, "grade": one.grade, "judge": judge.name, "version": judge.version}
-            | ({"reason": one.reason} if one.reason else {})
-        )
-        for (turn, document), one in said.items()
-    ]
-    write_text(judge.path, "".join(f"{line}\n" for line in lines))
+def write_judge(judge: ProgramJudge, said: dict[Pair, Said], scale: Scale) -> None:
+    """Write all that the judge said, and take into ``said`` what another process has written meanwhile.
+
+    The file is whole at any moment. Of two grades of a pair the one that was written first stays.
+    """
+    with locked(judge.path.parent):
+        said |= read_judge(judge, scale)
+        lines = [
+            json.dumps(sealed(JUDGMENT, {
+                "turn": turn, "document": document, "grade": one.grade, "judge": judge.name, "version": judge.version,
+                **({"reason": one.reason} if one.reason else {}),
+            }))
+            for (turn, document), one in said.items()
+        ]  # fmt: skip
+        write_text(judge.path, "".join(f"{line}\n" for line in lines))

@@ -11,15 +11,10 @@ from types import TracebackType
 from robustcs.errors import InputError, OutputError, ProblemList, UsageError, input_error, not_written
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation
+from robustcs.kept import lock
 from robustcs.protected import refuse_protected
 from robustcs.studies.judge.analysis import Pair
 from robustcs.wording import counted
-
-try:
-    import fcntl
-except ImportError:  # Windows: two sessions on one file are not noticed
-    fcntl = None  # type: ignore[assignment]
-
 
 _DIGITS = re.compile("[0-9]{1,9}")
 _ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
@@ -141,14 +136,10 @@ class JudgmentFile:
         del self.grades[last]
 
     def _lock(self) -> None:
-        if fcntl:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(self._file)
-                raise UsageError(
-                    "in-use", f"{self.path} is in use by another session", "end that one, or name another --judgments FILE"
-                ) from None
+        if not lock(self._file):
+            os.close(self._file)
+            advice = "end that one, or name another --judgments FILE"
+            raise UsageError("in-use", f"{self.path} is in use by another session", advice)
 
     def _repair(self, raw: bytes, scale: Scale) -> None:
         if not raw:

@@ -306,7 +306,7 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
     [
         ("compare nowhere robustcs.toml", 3, "nowhere"),
         ("compare runs robustcs.toml", 2, "runs has neither robustcs.toml nor state.json; name a folder with robustcs.toml"),
-        ("compare state.json robustcs.toml", 3, "state.json: this is no state of a robustcs report; make the report again"),
+        ("compare state.json robustcs.toml", 3, "state.json: its format is 'another', not 'robustcs state 2'; make the report"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
         ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
         ("compare robustcs.toml robustcs.toml --no-worse-than -1", 2, "--no-worse-than -1.0; write a drop below 1"),
