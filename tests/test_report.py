@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -51,6 +52,7 @@ from robustcs.reporting.store import Store
 from robustcs.studies.registry import questions
 from tests.documents.conftest import HOSTILE, hostile_document, pdf_words, plain_document
 from tests.documents.hostile_project import write_hostile_project
+from tests.fuzz.test_kept import damaged
 from tests.numbers import unexplained
 
 #: The measure and threshold of the findings.
@@ -492,6 +494,37 @@ def test_only_what_depends_on_a_change_is_computed_again(small: Path, undrawn: N
         kept.write_text('{"half')
     assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     assert len(list((small / "kept").glob("*.json"))) == 4, "what is not used any more is gone"
+
+
+@pytest.mark.parametrize("cases", [pytest.param(4, id="4"), pytest.param(100, id="100", marks=pytest.mark.long)])
+def test_a_report_of_damaged_answers_is_that_of_new_ones(
+    cases: int, small: Path, undrawn: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robustcs.reporting.build.render_html", repr)
+    monkeypatch.setattr("robustcs.reporting.build.render_pdf", lambda document: repr(document).encode())
+    project, random, told = read_project(small / "robustcs.toml"), Random(1), []
+    new = make_report(project, folder=small, store=Store(small / "kept"))
+    wholes = {path: path.read_bytes() for path in sorted((small / "kept").glob("*.json"))}
+    for case in range(cases):
+        for path, whole in wholes.items():
+            path.write_bytes(damaged(random, whole) if random.random() < 0.5 else whole)
+        again = make_report(project, folder=small, store=Store(small / "kept", tell=told.append))
+        assert again.files == new.files, case
+        assert len(told) == len(again.computed), "every answer that is computed again is told"
+        told.clear()
+
+
+def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--output", "made"]) == 0
+    written = contents(small / "made")
+    (path,) = (small / "made/.kept").glob("breakdown-*.json")
+    path.write_text(path.read_text().replace("0.2", "0.7"))
+    (report,) = (small / "made/.kept").glob("report-*.json")
+    report.unlink()
+    capfd.readouterr()
+    assert run(["report", "--output", "made"]) == 0
+    told = f"{path.relative_to(small)} is not as it was written; this is computed again\n"
+    assert capfd.readouterr().err.count(told) == 1 and contents(small / "made") == written
 
 
 def test_a_kept_answer_gives_the_same_report_as_a_new_one(small: Path) -> None:

@@ -50,7 +50,8 @@ def read_state(path: Path) -> State:
         for name, system in state.systems.items():
             _check(name, system)
     except (ValueError, UsageError) as error:
-        raise input_error(path, None, str(error), "make the report again, or name the project", "bad-state") from None
+        found = error.found if isinstance(error, UsageError) else str(error)
+        raise input_error(path, None, found, "make the report again, or name the project", "bad-state") from None
     return state
 
 

@@ -292,3 +292,31 @@ def test_a_cost_that_no_float_holds_counts_as_none(project: Path) -> None:
 def test_no_file_is_left_where_every_answer_was_refused(project: Path) -> None:
     ask(project, "for r in lines: say(id=r['id'], grade=99)")
     assert not (project / "judge-program.jsonl").exists()
+
+
+def test_two_at_a_time_keep_the_grades_of_both(project: Path) -> None:
+    """Both start before either writes: one asks about two holes, the other about three passages that people judged."""
+    (project / "program.py").write_text(f"{HEAD}import time\nfor r in lines: time.sleep(.7); say(id=r['id'], grade=1)\n")
+    command = [sys.executable, "-c", PROGRAM, "judge", "--with", f"{PYTHON} program.py", "--all", "--batch", "1"]
+    environment = {**ENVIRONMENT, "ROBUSTCS_CACHE": str(project / "cache")}
+    options = (["--limit", "2"], ["--also-judged", "2", "--limit", "2"])
+    both = [subprocess.Popen([*command, *more], cwd=project, env=environment, stderr=subprocess.PIPE) for more in options]
+    told = [one.communicate(timeout=100)[1].decode() for one in both]
+    assert [one.returncode for one in both] == [0, 0], told
+    found = grades(project)
+    assert len(found) == 4 and len(found.keys() & set(ASKED)) == 2, told
+    assert max(int(re.findall(r"jsonl: ([0-9]+) grades", text)[0]) for text in told) == 4
+
+
+def test_a_grade_that_was_changed_by_hand_is_refused(project: Path) -> None:
+    body = "for r in lines: say(id=r['id'], grade=1)"
+    ask(project, body)
+    path = project / "judge-program.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], lines[1].replace('"grade": 1', '"grade": 2'), *lines[2:]]))
+    done = ask(project, body)
+    assert done.returncode == 3
+    assert "judge-program.jsonl:2: its values do not match its checksum; remove the line and ask the judge again" in done.stderr
+    path.write_text("".join([lines[0], *lines[2:]]))
+    ask(project, body)
+    assert grades(project) == dict.fromkeys(ASKED, 1)

@@ -1,0 +1,423 @@
+"""What robustcs keeps, damaged: computed again or refused, never another number, an internal error, or no end.
+
+``make test`` tries 50 damages of each file, ``make test-long`` 500.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robustcs.errors import ExitCode, InputError, OutputError
+from robustcs.evaluation.holes import grades_by_pair
+from robustcs.evaluation.state import FORMAT, State, SystemState
+from robustcs.inputs.labels import JUDGMENT, read_labels
+from robustcs.inputs.qrels import read_qrels
+from robustcs.kept import sealed
+from robustcs.policy import EvaluationPolicy
+from robustcs.programs.outputs import OutputStore
+from robustcs.project.state import read_state
+from robustcs.reporting.answers import Kept, Turns
+from robustcs.reporting.folder import Made
+from robustcs.reporting.store import Store
+from robustcs.retrieval.store import Ranker, RankingStore
+from robustcs.similarity.store import EmbeddingStore
+from robustcs.studies.compare.analysis import compare
+from robustcs.studies.judge.judge_file import ProgramJudge, Said, read_judge, write_judge
+from robustcs.studies.judge.session import Scale
+from tests.fuzz.harness import _ends as ends
+from tests.fuzz.mutators import JSON_VALUES, mutate
+from tests.studies.compare.test_analysis import EVALUATED
+
+CASES = [pytest.param(50, id="50"), pytest.param(500, id="500", marks=pytest.mark.long)]
+TURNS = [f"{topic}_{depth}" for topic in range(1, 6) for depth in (1, 2)]
+
+
+def damaged(random: Random, data: bytes) -> bytes:
+    """``data`` with a change of bytes, of a value or of the whole: what disks, editors and hands do."""
+    kind = random.randrange(5)
+    if kind == 0:
+        at = random.randrange(len(data))
+        return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
+    if kind == 1:
+        return data[: random.randrange(len(data))]
+    if kind == 2:  # another digit
+        places = [at for at, byte in enumerate(data) if 48 <= byte < 58]
+        at = random.choice(places or [0])
+        return data[:at] + b"%d" % random.randrange(10) + data[at + 1 :]
+    return mutate(random, data)
+
+
+def refused(path: Path, work: Callable[[], None]) -> bool:
+    """Is the file refused with exit code 3 and its name? Everything else that ``work`` raises is an error."""
+    try:
+        with ends():
+            work()
+    except (InputError, OutputError) as error:
+        found = error
+    else:
+        return False
+    assert found.exit_code == ExitCode.BAD_INPUT and str(found).startswith(f"{path}")
+    assert ";" in str(found), "it says what to do"
+    return True
+
+
+def edited(random: Random, value: Any) -> Any:
+    """JSON with one value in it replaced, removed or added."""
+    if isinstance(value, dict | list) and value and random.random() < 0.93:
+        made = value.copy()
+        key = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        if random.random() < 0.1:
+            del made[key]
+        else:
+            made[key] = edited(random, made[key])
+        return made
+    if isinstance(value, float) and random.random() < 0.5:
+        return random.choice((5.7, -0.1, 1e300, value / 2))
+    return random.choice((*JSON_VALUES, [[[[[]]]]], {"is": "Table"}, {"is": "Document"}, {"is": "frozenset", "items": [{}]}))
+
+
+# ---------------------------------------------------------------- states
+
+
+def system(random: Random) -> SystemState:
+    scores = {metric: {turn: random.random() for turn in TURNS} for metric in ("ndcg_cut_3", "P_1")}
+    heads = {turn: [(f"d{place}", random.choice((None, 0, 2))) for place in range(5)] for turn in TURNS}
+    low, high = ({"ndcg_cut_3": dict.fromkeys(TURNS, end)} for end in (0.0, 1.0))
+    texts = {turn: f"What is {turn}?" for turn in TURNS}
+    return SystemState("qr", scores, low, high, dict.fromkeys(TURNS, "0a"), texts, heads, dict.fromkeys(TURNS, 3), [])
+
+
+@cache
+def state() -> State:
+    random = Random(1)
+    policy = {**EvaluationPolicy().as_dict(), "line": "a line"}
+    inputs: Any = [{"role": "run", "path": "a.trec", "sha256": "00", "rows": 50}]
+    return State(
+        "s", policy, [">0", ">=0.5"], inputs, {name: system(random) for name in "ab"}, dict.fromkeys(TURNS, "1b"), 0, ["a"],
+        {"g": {"baseline": "a", "sets": ["b"]}},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_a_state_is_read_as_it_was_written_or_refused(cases: int, tmp_path: Path) -> None:
+    path, random, whole = tmp_path / "state.json", Random(cases), state().to_json().encode()
+    path.write_bytes(whole)
+    assert read_state(path) == state()
+
+    def read() -> None:
+        assert read_state(path) == state()
+
+    no = 0
+    for _ in range(cases):
+        path.write_bytes(damaged(random, whole))
+        no += refused(path, read)
+    assert no > 0.8 * cases
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_a_state_with_a_checksum_made_again_has_values_that_can_be(cases: int, tmp_path: Path) -> None:
+    path, random, content = tmp_path / "state.json", Random(cases), json.loads(state().to_json())
+    del content["format"], content["sha256"]
+
+    def read() -> None:
+        found = read_state(path)
+        scores = [score for one in found.systems.values() for by in one.scores.values() for score in by.values()]
+        assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
+        compare(state(), found, EVALUATED)
+        compare(found, state(), EVALUATED)
+
+    no = 0
+    for _ in range(cases):
+        made = edited(random, content)
+        path.write_text(json.dumps(sealed(FORMAT, made if isinstance(made, dict) else {})), "utf-8")
+        no += refused(path, read)
+    assert no > 0.4 * cases
+
+
+WRONG = {
+    "P_1 of turn 1_1 of a is 5.7, outside 0 to 1": lambda one: one["systems"]["a"]["scores"]["P_1"].update({"1_1": 5.7}),
+    "ndcg_cut_3 of turn 1_1 of a is -0.1": lambda one: one["systems"]["a"]["low"]["ndcg_cut_3"].update({"1_1": -0.1}),
+    "lower bound of ndcg_cut_3 of b lies above": lambda one: one["systems"]["b"]["low"]["ndcg_cut_3"].update({"1_1": 1.0})
+    or one["systems"]["b"]["high"]["ndcg_cut_3"].update({"1_1": 0.5}),
+    "ndcg_cut_3 of b does not have the turns": lambda one: one["systems"]["b"]["scores"]["P_1"].pop("1_1"),
+    "map of b does not have the turns": lambda one: one["systems"]["b"]["high"].update(map={}),
+    "a has turns without a score": lambda one: one["systems"]["a"]["lacking"].append("9_9"),
+    "a has a grade beyond 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
+    "threshold 'x' cannot be read": lambda one: one["thresholds"].append("x"),
+    "state.json: no measure is named 'x'; make the report again": lambda one: one["systems"]["a"]["scores"].update(x={}),
+    "relevance level 0": lambda one: one["policy"].update(relevance_level=0),
+    "its values are not those that robustcs writes": lambda one: one["policy"].pop("line"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_values_that_no_report_writes_are_named(message: str, tmp_path: Path) -> None:
+    path, content = tmp_path / "state.json", json.loads(state().to_json())
+    del content["format"], content["sha256"]
+    WRONG[message](content)
+    path.write_text(json.dumps(sealed(FORMAT, content)), "utf-8")
+    with pytest.raises(InputError) as caught:
+        read_state(path)
+    assert message in str(caught.value) and "make the report again, or name the project" in str(caught.value)
+
+
+def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
+    path, content = tmp_path / "state.json", json.loads(state().to_json())
+    content["systems"]["a"]["scores"]["P_1"]["1_1"] = 0.5
+    path.write_text(json.dumps(content), "utf-8")
+    with pytest.raises(InputError) as caught:
+        read_state(path)
+    assert str(caught.value) == (f"{path}: its values do not match its checksum; make the report again, or name the project")
+    path.write_text(json.dumps(content | {"format": "robustcs state 1"}), "utf-8")
+    with pytest.raises(InputError, match="its format is 'robustcs state 1', not 'robustcs state 2'; make the report again"):
+        read_state(path)
+
+
+# ---------------------------------------------------------------- answers
+
+
+COLUMN = {"is": "Column", "title": "n", "align": "right", "group": ""}
+TABLE = {
+    "is": "Table", "slug": "t", "caption": "c", "columns": [COLUMN], "rows": [["0.25"]], "note": "",
+    "rules": {"is": "frozenset", "items": [1]}, "of": "", "hint": "", "asked": False,
+}  # fmt: skip
+ANSWER = {
+    "findings": ["A loses 0.25."], "reading": "", "overview": [], "blocks": [[TABLE, 1]], "policy": "p", "scored": True,
+    "notes": [], "inputs": [{"role": "run", "path": "a", "sha256": None, "rows": 5}],
+    "files": {"results/a.json": '{"value": 0.25}', "figures/a.pdf": {"base64": "JVBERg=="}},
+    "verdicts": [{"is": "Verdict", "number": "25%", "interval": "", "text": "t", "basis": "b", "weight": 0.5, "tone": "",
+                  "about": "", "subject": "drop", "caveat": "", "barred": False}],
+}  # fmt: skip
+KEPT: dict[str, tuple[Any, Any]] = {
+    "breakdown": (ANSWER, Kept),
+    "turns": ({"cards": {"turns": [{"turn": "1_1", "scores": [[0.25]]}]}, "inputs": []}, Turns),
+    "state": ('{"format": 0.25}', str),
+    "report": ({"files": {"report.html": "0a"}, "lacking": []}, Made),
+}
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_a_kept_answer_is_found_as_it_was_or_not_at_all(cases: int, tmp_path: Path) -> None:
+    random, told = Random(cases), []
+    store, lost = Store(tmp_path, tell=told.append), 0
+    for name, (value, shape) in KEPT.items():
+        kept = store.keep(name, 1, value, shape)
+        [path] = tmp_path.glob(f"{name}-*.json")
+        whole = path.read_bytes()
+        assert store.find(name, 1, shape) == kept and len(told) == lost
+        for case in range(cases // len(KEPT) + 1):
+            path.write_bytes(damaged(random, whole))
+            with ends():
+                found = store.find(name, 1, shape)
+            assert found in (None, kept), (name, case)
+            lost += found is None
+        path.write_bytes(whole)
+    assert len(told) == lost > 0.8 * cases and all("is not as it was written; this is computed again" in one for one in told)
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_a_kept_answer_with_a_checksum_made_again_has_its_types(cases: int, tmp_path: Path) -> None:
+    random, store = Random(cases), Store(tmp_path)
+    store.keep("breakdown", 1, ANSWER, Kept)
+    [path] = tmp_path.glob("*.json")
+    form, lost = json.loads(path.read_text())["format"], 0
+    for _ in range(cases):
+        path.write_text(json.dumps(sealed(form, {"value": edited(random, ANSWER)})))
+        with ends():
+            found = store.find("breakdown", 1, Kept)
+        lost += found is None
+        assert found is None or ([kind.__name__ for kind in map(type, found["verdicts"])] in (["Verdict"], []))
+    assert lost > 0.4 * cases
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "tables/../../x", "results/a/b", ""])
+def test_a_kept_answer_names_no_file_outside_the_report(name: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(ValueError, match="not those"):
+        store.keep("breakdown", 1, {**ANSWER, "files": {name: "x"}}, Kept)
+    assert store.find("breakdown", 1, Kept) is None
+
+
+def test_another_answer_is_no_answer(tmp_path: Path) -> None:
+    store, told = Store(tmp_path), []
+    store.keep("a", 1, "one", str)
+    store.keep("a", 2, "two", str)
+    first, second = sorted(tmp_path.glob("*.json"))
+    first.write_bytes(second.read_bytes())
+    store.tell = told.append
+    assert {store.find("a", key, str) for key in (1, 2)} in ({None, "one"}, {None, "two"}) and len(told) == 1
+
+
+# ---------------------------------------------------------------- judges
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_no_grade_of_a_judge_changes(cases: int, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"{turn} 0 judged 3\n" for turn in TURNS))
+    scale, random = Scale(read_qrels(tmp_path / "qrels.txt"), 3), Random(cases)
+    judge = ProgramJudge("m", "0123456789ab", tmp_path / "judge-m.jsonl")
+    said = {(turn, f"d{place}"): Said(place, "so") for turn in TURNS for place in range(3)}
+    write_judge(judge, dict(said), scale)
+    whole, no = judge.path.read_bytes(), 0
+    assert read_judge(judge, scale) == said and len(labels(judge.path)) == len(said)
+
+    def asked_again() -> None:
+        assert all(said[pair] == one for pair, one in read_judge(judge, scale).items())
+
+    def audited() -> None:
+        assert all(said[pair].grade == grade for pair, grade in labels(judge.path).items())
+
+    for _ in range(cases):
+        judge.path.write_bytes(damaged(random, whole))
+        no += refused(judge.path, asked_again) + refused(judge.path, audited)
+    assert no > 0.8 * cases
+
+
+def labels(path: Path) -> dict[tuple[str, str], int]:
+    return dict(grades_by_pair(read_labels(path).qrels))
+
+
+def test_lines_of_earlier_versions_are_read_and_changed_ones_named(tmp_path: Path) -> None:
+    row = {"turn": "1_1", "document": "d", "grade": 1, "judge": "m", "version": "0"}
+    path = tmp_path / "judge-m.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, {**row, "document": "e"})) + "\n")
+    assert labels(path) == {("1_1", "d"): 1, ("1_1", "e"): 1}
+    path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, row) | {"grade": 2}) + "\n")
+    with pytest.raises(InputError, match=r"jsonl:2: its values do not match its checksum; remove the line and ask"):
+        read_labels(path)
+
+
+# ---------------------------------------------------------------- stores
+
+
+RANKER = Ranker("/index", "abc", {"model": "bm25"}, "pyserini 0")
+QUESTIONS = [f"q{number}" for number in range(40)]
+
+
+def known(folder: Path) -> list[dict[Any, Any]]:
+    """All values of all stores in the folder."""
+    rankings = RankingStore(folder / "rankings.sqlite")
+    rankings.others("q1"), rankings.rankers()
+    found = rankings.get(RANKER, QUESTIONS, 3)
+    assert rankings.known(RANKER, QUESTIONS, 3) == found.keys()
+    return [
+        {key: (ids, scores.tolist()) for key, (ids, scores) in found.items()},
+        rankings.scores("m", "q", QUESTIONS),
+        rankings.rewrites("m", QUESTIONS),
+        {key: vector.tolist() for key, vector in EmbeddingStore(folder).get("m", QUESTIONS).items()},
+        OutputStore(folder / "outputs.sqlite").get("m", {key: key for key in QUESTIONS}),
+    ]
+
+
+def fill(folder: Path) -> None:
+    rankings = RankingStore(folder / "rankings.sqlite")
+    rankings.put(RANKER, {key: ([f"{key} {rank}" for rank in range(3)], np.array([3.0, 2.0, 1.5])) for key in QUESTIONS}, 3)
+    rankings.put_scores("m", "q", {key: place / 7 for place, key in enumerate(QUESTIONS)})
+    rankings.put_rewrites("m", {key: f"about {key}" for key in QUESTIONS})
+    EmbeddingStore(folder).put("m", QUESTIONS, np.arange(len(QUESTIONS) * 4, dtype=np.float32).reshape(-1, 4))
+    OutputStore(folder / "outputs.sqlite").put("m", {key: [key, 0.25] for key in QUESTIONS}, {key: key for key in QUESTIONS})
+
+
+def sqlite_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.sqlite"))
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Path) -> None:
+    random, no, lost = Random(cases), 0, 0
+    fill(tmp_path)
+    original = known(tmp_path)
+    for path in sqlite_files(tmp_path):
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA journal_mode = DELETE")  # one file each, which is what is damaged
+    whole = {path: path.read_bytes() for path in sqlite_files(tmp_path)}
+
+    def read_and_fill() -> None:
+        nonlocal lost
+        for found, kept in zip(known(tmp_path), original, strict=True):
+            assert all(kept[key] == value for key, value in found.items())
+            lost += len(kept) - len(found)
+        fill(tmp_path)
+        assert known(tmp_path) == original, "what is computed again is kept"
+
+    for _ in range(cases):
+        path = random.choice(list(whole))
+        data = bytearray(whole[path])
+        for _ in range(random.choice((1, 1, 5, 50, 500))):
+            data[random.randrange(len(data) if random.random() < 0.8 else 100)] = random.randrange(256)
+        path.write_bytes(data if random.random() < 0.9 else data[: random.randrange(len(data))])
+        no += refused(path, read_and_fill)
+        for other in tmp_path.iterdir():
+            other.unlink()
+        for one, content in whole.items():
+            one.write_bytes(content)
+    assert no and lost
+
+
+EDITS = {
+    "rankings": ["depth = 5", "ranking = x''", "ranking = zeroblob(40)", "question = 'q9' || question"],
+    "scores": ["score = 0.9", "score = 'x'", "score = NULL"], "rewrites": ["output = 'another'", "output = x'00'"],
+    "embeddings": ["vector = zeroblob(16)", "vector = 1", "vector = x'00'"], "outputs": ["output = '[1]'", "output = '{'"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "edit"), [(table, edit) for table, edits in EDITS.items() for edit in edits])
+def test_an_edited_value_is_computed_again(table: str, edit: str, tmp_path: Path) -> None:
+    fill(tmp_path)
+    original = known(tmp_path)
+    path = tmp_path / f"{table if table in ('embeddings', 'outputs') else 'rankings'}.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"UPDATE {table} SET {edit}")
+        database.commit()
+    left = known(tmp_path)
+    assert [one for one, kept in zip(left, original, strict=True) if one != kept] == [{}]
+    fill(tmp_path)
+    assert known(tmp_path) == original
+
+
+def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) -> None:
+    fill(tmp_path)
+    original = known(tmp_path)
+    text = "json_extract(CAST(substr(output, 18) AS TEXT), '$')"  # after the checksum and the kind
+    unsealed = {
+        "rankings": ["rankings SET ranking = substr(ranking, 18)", f"rewrites SET output = {text}",
+                     "scores SET score = CAST(CAST(substr(score, 18) AS TEXT) AS REAL)"],
+        "embeddings": ["embeddings SET vector = substr(vector, 18)"], "outputs": [f"outputs SET output = {text}"],
+    }  # fmt: skip
+    for name, updates in unsealed.items():
+        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as database:
+            for update in updates:
+                database.execute(f"UPDATE {update}")
+            database.execute("PRAGMA user_version = 0")
+            database.commit()
+    before = [path.read_bytes() for path in sqlite_files(tmp_path)]
+    assert known(tmp_path) == original and [path.read_bytes() for path in sqlite_files(tmp_path)] == before
+    OutputStore(tmp_path / "outputs.sqlite").put("m", {"new": 1}, {"new": "new"})
+    EmbeddingStore(tmp_path).put("m", ["new"], np.zeros((1, 4), np.float32))
+    RankingStore(tmp_path / "rankings.sqlite").put_rewrites("m", {"new": "new"})
+    assert known(tmp_path) == original
+    columns = {"embeddings": "vector", "outputs": "output", "rankings": "ranking"}
+    for path, (table, column) in zip(sqlite_files(tmp_path), columns.items(), strict=True):
+        with closing(sqlite3.connect(path)) as database:
+            assert database.execute("PRAGMA user_version").fetchone() == (1,)
+            database.execute(f"UPDATE {table} SET {column} = x'00'")
+            database.commit()
+    assert [len(one) for one in known(tmp_path)] == [0, 40, 40, 0, 0]
+
+
+def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as database:
+        database.execute("PRAGMA user_version = 2")
+    with pytest.raises(InputError, match="a store of version 2, and this robustcs knows versions up to 1; use a later"):
+        known(tmp_path)
