@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from robustcs.documents.files import write_text
-from robustcs.errors import UsageError
+from robustcs.errors import UsageError, input_error
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.files import fingerprint, sha256, text_lines
 from robustcs.inputs.turns import turn_sort_key
@@ -29,6 +29,7 @@ from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
+from robustcs.wording import counted
 
 #: Questions that are searched at a time and then kept: an interruption loses no more than these.
 _BATCH = 64
@@ -201,6 +202,9 @@ class Retrieval:
     def _rankings(self) -> dict[str, Ranking]:
         """Digest → ranking of every question, re-ranked where that is asked for."""
         rankings = self.store.get(self.ranker, list(self.by_digest), self.settings.depth)
+        if lost := len(self.by_digest) - len(rankings):
+            found = f"the store does not give back {counted(lost, 'ranking')} that it was given"
+            raise input_error(self.store.path, None, found, "delete the file, or name another one as store", "bad-store")
         if self.settings.reranker is None:
             return rankings
         from robustcs.retrieval.reranking import rerank

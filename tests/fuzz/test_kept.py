@@ -344,11 +344,11 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
 
     def read_and_fill() -> None:
         nonlocal lost
-        for found, kept in zip(known(tmp_path), original, strict=True):
-            assert all(kept[key] == value for key, value in found.items())
-            lost += len(kept) - len(found)
-        fill(tmp_path)
-        assert known(tmp_path) == original, "what is computed again is kept"
+        for _ in range(2):  # what is computed again is put into the same file
+            for found, kept in zip(known(tmp_path), original, strict=True):
+                assert all(kept[key] == value for key, value in found.items())
+                lost += len(kept) - len(found)
+            fill(tmp_path)
 
     for _ in range(cases):
         path = random.choice(list(whole))

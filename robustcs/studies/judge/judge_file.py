@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.documents.files import write_text
-from robustcs.errors import ProblemList, UsageError
+from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.labels import JUDGMENT, judged_lines
 from robustcs.inputs.records import shape_of
 from robustcs.kept import locked, sealed
@@ -81,13 +81,13 @@ def reason_of(answer: Mapping[str, Any]) -> str:
 def read_judge(judge: ProgramJudge, scale: Scale) -> dict[Pair, Said]:
     """What stands in the judge's file, in its order; nothing where there is none.
 
-    Raises :class:`InputError` with every line that this judge did not write, :class:`UsageError` where the file is no JSONL.
+    Raises :class:`InputError` with every line that this judge did not write.
     """
     if not judge.path.exists():
         return {}
     if shape_of(judge.path) == "table":
-        found = f"{judge.path} has the labels of another judge named {judge.name!r}"
-        raise UsageError("other-judge", found, "name this one with --as")
+        found = f"not answers of a program, but labels of another judge named {judge.name!r}"
+        raise input_error(judge.path, None, found, "name this one with --as", "other-judge")
     problems = ProblemList(judge.path)
     said: dict[Pair, Said] = {}
     for line, record in judged_lines(judge.path, problems):

@@ -238,7 +238,8 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     # the judge's place in the program: audit compares it with people on what both judged
     agreement = json.loads(in_copy("audit --judge words=judge-words.jsonl --format json").out)["tables"]["agreement"]
     assert [(row["pairs"], row["judge_only"]) for row in agreement if row["judge"] == "words"] == [(40, 30)]
-    assert "judges/lexical.txt has the labels of another judge" in in_copy(f"judge --with '{PYTHON} lexical.py'", code=2).err
+    told = in_copy(f"judge --with '{PYTHON} lexical.py'", code=3).err
+    assert "judges/lexical.txt: not answers of a program, but labels of another judge named 'lexical'; name this one" in told
     # a judge is none of the people
     assert in_copy("augment --new-judgments judge-words.jsonl", code=3).err
 
