@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import InputError
+from robustcs.project.retrieved import Retrieval
+from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
 
 BM25 = {"model": "bm25", "k1": 0.9, "b": 0.4}
@@ -131,3 +133,12 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
         f"{path}: the store cannot be used (file is not a database); delete the file, or name another one as store"
         " in [retrieval]"
     )
+
+
+def test_a_ranking_that_the_store_loses_is_told(tmp_path: Path) -> None:
+    retrieval = Retrieval.__new__(Retrieval)  # without an index, which needs Java
+    retrieval.store, retrieval.settings = RankingStore(tmp_path / "s"), RetrievalSettings(tmp_path, depth=3)
+    retrieval.__dict__ |= {"ranker": RANKER, "by_digest": {"q": "what", "lost": "and"}}
+    retrieval.store.put(RANKER, {"q": ranking(3)}, 3)
+    with pytest.raises(InputError, match="s: the store does not give back 1 ranking that it was given; delete the file"):
+        _ = retrieval._rankings
