@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
@@ -193,11 +192,6 @@ def test_a_state_is_read_as_it_was_written(tmp_path) -> None:  # type: ignore[no
     kept = state({"a": system({"1_1": 0.1 + 0.2}, text="«ü»")})
     (tmp_path / "state.json").write_text(kept.to_json(), "utf-8")
     assert read_state(tmp_path / "state.json").systems == kept.systems
-    # states of before the policy had documents
-    earlier = json.loads(kept.to_json())
-    earlier["policy"].pop("documents", None)
-    (tmp_path / "state.json").write_text(json.dumps(earlier), "utf-8")
-    assert read_state(tmp_path / "state.json").policy["documents"] is False
 
 
 def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
