@@ -485,7 +485,7 @@ def test_only_what_depends_on_a_change_is_computed_again(small: Path, undrawn: N
     config.write_text(config.read_text().replace("name =", 'thresholds = [">=0.4"]\nname ='))
     assert computed(small) == ["breakdown", "turns", "state"]
     config.write_text(config.read_text().replace("name =", "seed = 3\nname ="))
-    assert computed(small) == ["breakdown", "turns", "state"]
+    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
     config.write_text(config.read_text().replace("alert(1)", "alert(2)"))
     assert computed(small) == [], "the name of the project changes no number"
     monkeypatch.setattr("robustcs.reporting.store.program", lambda: "another version")
