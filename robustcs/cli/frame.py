@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def study_command(study: Study) -> click.Command:
     """The command of a study: its own parameters, the shared options that it uses, and those of every result."""
     command = study.part("command").COMMAND
-    uses = (*command.uses, *RESULT, *ALWAYS)
+    uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT, *ALWAYS)
 
     def callback(**values: Any) -> None:
         own = {parameter.name: values.pop(parameter.name) for parameter in command.parameters}
@@ -59,7 +59,7 @@ class StudyCall:
         from robustcs.project.jobs import jobs_of
         from robustcs.project.workspace import Workspace
 
-        return Workspace(project or self.project, jobs_of(self.given), track)
+        return Workspace(project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve"))
 
     def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
         """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.

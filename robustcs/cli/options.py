@@ -67,6 +67,8 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "help": "Processes that read runs (default 1); small runs are read by one. Memory grows with it."}),
     "dask": ("Running", ["--dask"], {"metavar": "ADDRESS",
         "help": "Runs are read by the workers of the Dask cluster whose scheduler stands there, such as tcp://node1:8786."}),
+    "no_retrieve": ("Running", ["--no-retrieve"], {"is_flag": True,
+        "help": "Never retrieve (no Java): a question that no run answers is an error."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
     "trust": ("Running", ["--trust"], {"is_flag": True, "expose_value": False, "callback": _trust,
         "help": "Let the project file name addresses, pipes, and places outside its folder to write to (docs/safety.md)."}),
@@ -123,7 +125,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
             runs = inputs[name] = {}
             for system, path in map(named, value):
                 runs.setdefault(system or "", []).append(path)
-        elif name not in (*RESULT, *ALWAYS, "jobs", "dask"):
+        elif name not in (*RESULT, *ALWAYS, "jobs", "dask", "no_retrieve"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)
 

@@ -32,6 +32,7 @@ _USES = (
     *SCORING,
     *UNIT,
     *SEED,
+    "no_retrieve",
     *ALWAYS,
 )
 _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
@@ -59,20 +60,21 @@ def _run(output: str | None, fresh: bool, **given: Any) -> None:
     project, jobs = load_project(_USES, given), jobs_of(given)
     folder = Path(output) if output is not None else report_folder(project)
     require_report_folder(folder, project)
-    if project.retrieval is not None:
-        project = _retrieved(project, jobs)
+    project = retrieved(project, jobs, not given["no_retrieve"])
     config = given["config"]
     make(project, folder, Path(config).parent if config else Path(), _command(given), jobs, fresh)
 
 
-def _retrieved(project: Project, jobs: Jobs) -> Project:
+def retrieved(project: Project, jobs: Jobs, may_retrieve: bool) -> Project:
     """The project with a run for every text that waits for one, and with test sets where it can have some."""
+    if project.retrieval is None:
+        return project
     from robustcs.cli.progress import track
     from robustcs.project.retrieved import with_runs
     from robustcs.project.workspace import Workspace
 
-    project = _with_testsets(Workspace(project, jobs, track))
-    return with_runs(Workspace(project, jobs, track), tell, samples=True)
+    workspace = Workspace(project, jobs, track, may_retrieve)
+    return with_runs(workspace.of(_with_testsets(workspace)), tell, samples=True)
 
 
 def _with_testsets(workspace: Workspace) -> Project:
@@ -136,7 +138,7 @@ def _command(given: Mapping[str, Any]) -> str:
     """The command line as far as it says what is in the report; of absolute names only the last part."""
     words = ["robustcs", "report"]
     for name, value in given.items():
-        if name in ("jobs", "dask") or value in (None, ()):
+        if name in ("jobs", "dask", "no_retrieve") or value in (None, ()):
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [f"--{name.replace('_', '-')}", _short(str(one))]

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.inputs.files import sha256, text_lines
 from robustcs.inputs.texts import Role, Samples, TextFile
+from robustcs.project.model import Project
 from robustcs.project.reader import Inputs
 from robustcs.project.rewritten import wants_original_rewritten
 from robustcs.protected import refuse_outside
-from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
-from robustcs.retrieval.store import digest
-from robustcs.wording import counted, some_of
+from robustcs.retrieval.index import index_state
+from robustcs.retrieval.rewriting import rewriter_identity
+from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, require_unchanged, sidecar_path, text_checksums
+from robustcs.wording import counted, some_of, verb
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,15 @@ class System:
     given
         The run that the user names; None where there is none.
     open
-        The turns of ``texts`` that ``given`` does not answer: all without it, those whose text has changed with it.
+        The turns of ``texts`` that ``kept`` does not answer: all without it, those whose text has changed with it.
     raw
         Does the rewriter come first?
     sample
         Of a rewriter that varies: which of its samples, from 1; further samples are called ``NAME.2`` and so on.
+    run
+        The run that answers all texts as it is, ``given`` or retrieved before; None where one has to be written.
+    kept
+        The run that answers the turns that are not ``open``.
     """
 
     name: str
@@ -42,6 +51,8 @@ class System:
     open: tuple[str, ...]
     raw: bool
     sample: int = 1
+    run: Path | None = None
+    kept: Path | None = None
 
     @property
     def base(self) -> str:
@@ -56,12 +67,13 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
     With ``samples`` the second and further samples of a rewriter follow its first as systems of their own.
     """
     project = workspace.project
+    maker = Maker(project.retrieval) if project.retrieval else None
     found = []
     for part in project.formulations.values():
         if part.rewrites:
-            found.append(_system(part.name, workspace.texts[part.name], part.run, False))
+            found.append(_system(maker, part.name, workspace.texts[part.name], part.run, False))
         if samples and part.role == "qr":
-            found += _further_samples(part.name, workspace.samples[part.name], part.sample_runs)
+            found += _further_samples(maker, part.name, workspace.samples[part.name], part.sample_runs)
     for raw, sources in ((False, project.texts), (True, project.raw_texts)):
         for name, source in sources.items():
             if any(name == other.name for other in found):
@@ -70,37 +82,122 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
             role: Role = "original" if raw else "human"
             texts = file.texts(role, source.column)
             workspace.remember(f"{name} texts", source.path, len(texts))
-            found.append(_system(name, texts, project.runs.get(name), raw))
+            found.append(_system(maker, name, texts, project.runs.get(name), raw))
             if samples:
-                found += _further_samples(name, file.samples(role, source.column), (), raw)
+                found += _further_samples(maker, name, file.samples(role, source.column), (), raw)
     if wants_original_rewritten(project) and workspace.texts.get("original"):
-        found.append(_system(ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
+        found.append(_system(maker, ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
     return found
 
 
-def _further_samples(name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: bool = False) -> list[System]:
+def _further_samples(
+    maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: bool = False
+) -> list[System]:
     """The samples of a system from the second on; a turn that has fewer stands in those that it has."""
     found = []
     for place in range(1, max(map(len, samples.values()), default=1)):
         texts = {turn: texts[place] for turn, texts in samples.items() if place < len(texts)}
         run = runs[place - 1] if place <= len(runs) else None
-        found.append(_system(f"{name}.{place + 1}", texts, run, raw, place + 1))
+        found.append(_system(maker, f"{name}.{place + 1}", texts, run, raw, place + 1))
     return found
 
 
-def _system(name: str, texts: Mapping[str, str], run: Path | None, raw: bool, sample: int = 1) -> System:
-    if run is None:
-        return System(name, texts, None, tuple(texts), raw, sample)
-    sidecar = read_sidecar(run)
-    # without a sidecar, or with one about another run, nothing says for which texts the run was made: it counts as it is
-    changed = sidecar.changed(texts) if sidecar is not None and fits(run, sidecar) else []
-    return System(name, texts, run, tuple(changed), raw, sample)
+def _system(maker: Maker | None, name: str, texts: Mapping[str, str], given: Path | None, raw: bool, sample: int = 1) -> System:
+    checksums = text_checksums(texts, raw)
+    waiting = System(name, texts, given, tuple(texts), raw, sample)
+    if given is not None:
+        sidecar = require_unchanged(given) if given.is_file() else None
+        # without a sidecar, or with one about another run, nothing says for which texts the run was made: it counts as it is
+        changed = sidecar.changed(checksums) if sidecar is not None and fits(given, sidecar) else []
+        if not changed:
+            return replace(waiting, open=(), run=given, kept=given)
+        waiting = replace(waiting, open=tuple(changed), kept=given)
+    run = None if maker is None else maker.run_path(name)
+    sidecar = require_unchanged(run) if run is not None and run.is_file() else None
+    if maker is None or run is None or sidecar is None or not maker.made(sidecar, raw, given):
+        return waiting
+    changed, gone = sidecar.changed(checksums), sidecar.texts.keys() - checksums.keys()
+    if given is not None and gone:
+        return waiting  # which run answered them before is not known
+    return replace(waiting, open=tuple(changed), run=None if changed or gone else run, kept=run)
 
 
-def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
+class Maker:
+    """What retrieves the runs of a project, as far as it is on this machine: index and models may be absent."""
+
+    def __init__(self, settings: RetrievalSettings):
+        self.settings = settings
+
+    def run_path(self, name: str) -> Path:
+        """Where the run of a system is written."""
+        return self.settings.folder / f"{name.replace('/', '_')}.trec"
+
+    @cached_property
+    def index(self) -> str:
+        """The checksum of the index; empty where there is none."""
+        return index_state(self.settings.index).checksum if self.settings.index.exists() else ""
+
+    @cached_property
+    def _models(self) -> tuple[str, str]:
+        """What names rewriter and re-ranker, empty where there is none."""
+        settings = self.settings
+        return (
+            rewriter_identity(settings.rewriter) if settings.rewriter else "",
+            rewriter_identity(str(settings.reranker)) if settings.reranker else "",
+        )
+
+    def makes(self, raw: bool, given: Path | None) -> dict[str, Any]:
+        """What decides a run beside its texts; of what is not on this machine the beginning.
+
+        ``given``: the run that answers the texts that have not changed.
+        """
+        settings, (rewriter, reranker) = self.settings, self._models
+        made = {"index": self.index, "parameters": settings.parameters(), "depth": settings.depth}
+        made |= {"rewriter": rewriter} if raw and rewriter else {}
+        made |= {"reranker": reranker, "rerank_depth": settings.rerank_depth} if reranker else {}
+        return made | ({"given": sha256(given)} if given else {})
+
+    def made(self, sidecar: Sidecar, raw: bool, given: Path | None) -> bool:
+        """Was a run made as it would be made now? Of what is not on this machine the sidecar is believed."""
+        there = {name: value for name, value in sidecar.made.items() if name != "software"}
+        here = self.makes(raw, given)
+        believed = ("index", "rewriter", "reranker")
+        return there.keys() == here.keys() and all(
+            str(there[name]).startswith(value) if name in believed else there[name] == value for name, value in here.items()
+        )
+
+
+def with_run(project: Project, system: System, run: Path) -> Project:
+    """The project with the run of a system in its place."""
+    key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
+    if key is None:
+        return replace(project, runs={**project.runs, system.name: run})
+    runs = [project.formulations[key].run, *project.formulations[key].sample_runs]
+    runs[system.sample - 1 : system.sample] = [run]
+    return project.with_formulation(key, run=runs[0], sample_runs=tuple(runs[1:]))
+
+
+def retrievable(workspace: Inputs, samples: bool = False) -> list[System]:
+    """The systems that commands retrieve: a formulation with scores or answers instead of a run needs none."""
+    parts = workspace.project.formulations.values()
+    scored = {part.name for part in parts if not part.run and (part.scores or part.answers)}
+    return [system for system in systems_of(workspace, samples) if system.base not in scored]
+
+
+def believed(project: Project, systems: Sequence[System]) -> list[str]:
+    """A sentence on the runs that were retrieved before, where the index is absent that they came from."""
+    names = [system.name for system in systems if system.kept and system.kept != system.given]
+    if not names or project.retrieval is None or project.retrieval.index.exists():
+        return []
+    settings = project.retrieval
+    whose = f"{verb(len(names), 'the run', 'the runs')} of {some_of(names)}"
+    return [f"there is no index at {settings.index}: {whose} count as they were retrieved ({settings.describe()})"]
+
+
+def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]], raw: Collection[str] = ()) -> list[str]:
     """What the sidecars of runs say, in sentences: texts that changed since a run was made, runs that were replaced since.
 
-    ``runs``: system → file; ``texts``: system → turn → text.
+    ``runs``: system → file; ``texts``: system → turn → text; ``raw``: the systems whose texts go through a rewriter.
     """
     notes = []
     for name in runs.keys() & texts.keys():
@@ -112,7 +209,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
             continue
         if sidecar is None or not run.is_file():
             continue
-        changed = sidecar.changed(texts[name])
+        changed = sidecar.changed(text_checksums(texts[name], name in raw))
         if not fits(run, sidecar):
             where = f"{sidecar_path(run)} is about another content of {run.name}"
             notes.append(f"{where}: robustcs retrieve --import notes it anew")
@@ -127,18 +224,19 @@ def turns_in_words(turns: Sequence[str]) -> str:
     return f"{counted(len(turns), 'turn')} ({some_of(turns)})"
 
 
-def unanswered(systems: Sequence[System]) -> UsageError:
-    """The error that names the turns without an answer where no index is configured, and the command that answers them."""
+#: The command that answers questions where the project names no index.
+_RETRIEVE = "robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml"
+
+
+def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
+    """The error that names the turns without an answer where nothing may or can be retrieved, and what answers them."""
     samples = Counter(system.base for system in systems if system.open)
     waiting = [
         f"{turns_in_words(system.open)} of {system.name}"
         + (f" and {counted(samples[system.base] - 1, 'further sample')}" if samples[system.base] > 1 else "")
         for system in {system.base: system for system in reversed(systems) if system.open}.values()
     ][::-1]
-    return UsageError(
-        "no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named",
-        "robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml",
-    )  # fmt: skip
+    return UsageError("no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named", advice)
 
 
 def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
@@ -152,7 +250,7 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
         if system.given is None:
             continue
         answered = {line.split(None, 1)[0] for _, line in text_lines(system.given) if line.strip() and line[0] != "#"}
-        texts = {turn: digest(text) for turn, text in system.texts.items() if turn in answered}
+        texts = {turn: one for turn, one in text_checksums(system.texts, system.raw).items() if turn in answered}
         path = sidecar_path(system.given)
         refuse_outside(path, beside=system.given)
         write_text(path, Sidecar(sha256(system.given), texts).as_text())

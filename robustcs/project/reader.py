@@ -35,6 +35,7 @@ from robustcs.project.model import Project, TextSource
 from robustcs.project.pieces import absolute
 from robustcs.protected import protect
 from robustcs.result import Basis
+from robustcs.retrieval.sidecar import require_unchanged
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -55,14 +56,17 @@ class Inputs:
         What was passed over while reading texts and runs.
     takes_samples
         Do all samples of a rewriter count? Else the first stands for it, and a note says so.
+    may_retrieve
+        May texts that no run answers be retrieved?
     """
 
     takes_samples = False
 
-    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = untracked):
+    def __init__(self, project: Project, jobs: Jobs = HERE, track: Track = untracked, may_retrieve: bool = True):
         self.project = project
         self.jobs = jobs
         self.track = track
+        self.may_retrieve = may_retrieve
         self._entries: dict[str, dict[str, Any]] = {}
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
@@ -173,6 +177,7 @@ class Inputs:
             built.append(result if keep is None else keep(result))
             told.append((rows, checksum))
         for (role, path), (rows, checksum) in zip(files, told, strict=True):
+            require_unchanged(path, checksum)
             self.remember(role, path, rows, checksum)
         return built
 

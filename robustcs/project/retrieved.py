@@ -8,29 +8,39 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.files import fingerprint, sha256, text_lines
+from robustcs.inputs.files import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Project
-from robustcs.project.open_questions import System, systems_of, turns_in_words, unanswered
+from robustcs.project.open_questions import (
+    Maker,
+    System,
+    believed,
+    retrievable,
+    systems_of,
+    turns_in_words,
+    unanswered,
+    with_run,
+)
 from robustcs.project.plan import Plan, plan
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.retrieval.index import IndexState, index_state, ready_index
 from robustcs.retrieval.java import pyserini_version
-from robustcs.retrieval.rewriting import rewrite, rewriter_identity
+from robustcs.retrieval.rewriting import rewrite
 from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, sidecar_path
+from robustcs.retrieval.sidecar import Sidecar, read_sidecar, sidecar_path, text_checksums
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
 from robustcs.wording import counted
 
+#: What to do where --no-retrieve keeps from retrieving.
+_FORBIDDEN = "robustcs retrieve answers them, or leave out --no-retrieve"
 #: Questions that are searched at a time and then kept: an interruption loses no more than these.
 _BATCH = 64
 
@@ -50,19 +60,29 @@ class Retrieval:
             raise unanswered(self.systems)
         self.settings: RetrievalSettings = workspace.project.retrieval
         self.store = RankingStore(self.settings.store)
+        self.maker = Maker(self.settings)
 
     @cached_property
     def index(self) -> IndexState:
-        """The index, made where it is absent."""
-        project, heap = self.workspace.project, self.settings.heap
+        """The index, made where it is absent, of the passages that the runs of the project came from.
+
+        Raises :class:`UsageError` where it is absent and cannot be made.
+        """
+        workspace, collection = self.workspace, self.workspace.project.collection
+        if not self.indexed and collection is None:
+            raise unanswered(
+                self.systems, f"there is no index at {self.settings.index}: name one with robustcs retrieve --index"
+            )
+        sidecars = [read_sidecar(self.maker.run_path(system.name)) for system in self.systems]
+        wanted = {str(sidecar.made["index"]) for sidecar in sidecars if sidecar and "index" in sidecar.made}
         return ready_index(
-            self.settings.index, project.collection, heap, self.workspace.jobs.processes, self.workspace.track, self.tell
+            self.settings.index, collection, self.settings.heap, workspace.jobs.processes, workspace.track, self.tell, wanted
         )
 
     @property
     def indexed(self) -> bool:
-        """Is there an index already, or a collection to make it from?"""
-        return self.settings.index.exists() or self.workspace.project.collection is None
+        """Is there an index already?"""
+        return self.settings.index.exists()
 
     @cached_property
     def ranker(self) -> Ranker:
@@ -102,20 +122,20 @@ class Retrieval:
     # ------------------------------------------------------------ answering
 
     def complete(self) -> Project:
-        """Retrieve what is missing, write the runs, and return the project with every run in its place."""
+        """Retrieve what is missing, write the runs, and return the project with every run in its place.
+
+        Raises :class:`UsageError` where something is missing and the workspace may not retrieve.
+        """
+        if not self.workspace.may_retrieve and any(system.open for system in self.systems):
+            raise unanswered(self.systems, _FORBIDDEN)
+        for note in believed(self.workspace.project, self.systems):
+            self.tell(note)
         self._retrieve([key for key in self.by_digest if key not in self.known])
         project = self.workspace.project
         for system in self.systems:
-            if not system.open:
-                continue
-            path = self._write(system)
-            key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
-            if key is not None:
-                runs = [project.formulations[key].run, *project.formulations[key].sample_runs]
-                runs[system.sample - 1 : system.sample] = [path]
-                project = project.with_formulation(key, run=runs[0], sample_runs=tuple(runs[1:]))
-            else:
-                project = replace(project, runs={**project.runs, system.name: path})
+            run = system.run or self._write(system)
+            if run != system.given:
+                project = with_run(project, system, run)
         return project
 
     def _retrieve(self, missing: Sequence[str]) -> None:
@@ -133,17 +153,11 @@ class Retrieval:
             f" ({self.settings.describe()}); {known} known before"
         )
 
-    def run_path(self, system: System) -> Path:
-        """Where the run of a system is written."""
-        return self.settings.folder / f"{system.name.replace('/', '_')}.trec"
-
     def _write(self, system: System) -> Path:
-        """The run of a system, unless it stands there already; a file that robustcs did not write is never replaced."""
-        path, origin = self.run_path(system), self._origin(system)
+        """Write the run of a system; a file that robustcs did not write is never replaced."""
+        path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
-        if there is not None and there.origin == origin and fits(path, there):
-            return path
-        if path.exists() and (there is None or not there.origin):
+        if path.exists() and (there is None or not there.made):
             raise UsageError(
                 "file-exists", f"{path} is there already, and robustcs did not write it",
                 "name another folder with --folder or in [retrieval]",
@@ -151,10 +165,10 @@ class Retrieval:
         self.changed = True
         text = self._run_text(system)
         write_text(path, text, make_parents=True)
-        texts = {turn: digest(text) for turn, text in system.texts.items()}
-        words = f"{self.settings.describe()} · {self.ranker.software} · {self.index.path}"
+        by = {"index": self.ranker.checksum, "software": self.ranker.software} if system.open or there is None else there.made
+        made = {**by, **self.maker.makes(system.raw, system.given), "index": by["index"]}
         checksum = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        write_text(sidecar_path(path), Sidecar(checksum, texts, origin, words, self._rewriter(system)).as_text())
+        write_text(sidecar_path(path), Sidecar(checksum, text_checksums(system.texts, system.raw), made).as_text())
         empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
         if empty:
             self.tell(f"nothing is found for {turns_in_words(empty)} of {system.name}")
@@ -164,36 +178,18 @@ class Retrieval:
     def _keys(self, system: System) -> dict[str, str]:
         return {turn: digest(text) for turn, text in self.questions[system.name].items()}
 
-    @cached_property
-    def _identity(self) -> str:
-        return rewriter_identity(self.settings.rewriter) if self.settings.rewriter else ""
-
-    def _rewriter(self, system: System) -> str:
-        """What the texts of a system go through before they are searched; empty for nothing."""
-        return self._identity if system.raw else ""
-
-    def _origin(self, system: System) -> str:
-        """SHA-256 of all that makes the run."""
-        made_of = {
-            "ranker": self.ranker.description, "depth": self.settings.depth, "questions": self._keys(system),
-            "texts": {turn: digest(text) for turn, text in system.texts.items()},
-            "given": sha256(system.given) if system.given else None,
-        }  # fmt: skip
-        if self._rewriter(system):
-            made_of["rewriter"] = self._rewriter(system)
-        if self.settings.reranker is not None:
-            made_of["reranker"] = [fingerprint(self.settings.reranker), self.settings.rerank_depth]
-        return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode("utf-8", "replace")).hexdigest()
-
     def _run_text(self, system: System) -> str:
-        """TREC lines: those of the given run for the texts that have not changed, as they are, and new ones for the rest."""
+        """TREC lines: those of the kept run for the texts that have not changed, as they are, and new ones for the rest.
+
+        A given run keeps its turns without texts, too.
+        """
         keys = self._keys(system)
         lines = {turn: _lines(turn, self._rankings[key]) for turn, key in keys.items()}
-        if system.given is not None:
+        if system.kept is not None:
             kept: dict[str, list[str]] = {}
-            for _, line in text_lines(system.given):
+            for _, line in text_lines(system.kept):
                 turn = line.split(None, 1)[0] if line.strip() else "#"
-                if not turn.startswith("#") and turn not in keys:
+                if not turn.startswith("#") and turn not in keys and (system.given or turn in system.texts):
                     kept.setdefault(turn, []).append(f"{line}\n")
             lines |= {turn: "".join(some) for turn, some in kept.items()}
         return "".join(lines[turn] for turn in sorted(lines, key=turn_sort_key))
@@ -229,9 +225,9 @@ class Retrieval:
             if turn not in system.texts:
                 continue
             if turn not in system.open:
-                assert system.given is not None
-                known = "its text is the one it was made for" if sidecar_path(system.given).is_file() else "given as it is"
-                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.given} answers it: {known}"))
+                assert system.kept is not None
+                known = "its text is the one it was made for" if sidecar_path(system.kept).is_file() else "given as it is"
+                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.kept} answers it: {known}"))
                 continue
             question = self.questions[system.name][turn]
             hit = digest(question) in self.known
@@ -248,20 +244,22 @@ class Retrieval:
         others = self.store.others(digest(question))
         if others:
             return min((self._differences(*other) for other in others), key=len)[0]
-        there = read_sidecar(self.run_path(system)) if system.given is None else read_sidecar(system.given)
-        if there is not None and turn in there.texts and there.changed({turn: system.texts[turn]}):
+        there = read_sidecar(system.given or self.maker.run_path(system.name))
+        checksums = text_checksums(system.texts, system.raw)
+        if there is not None and turn in there.texts and there.changed({turn: checksums[turn]}):
             return "its text has changed since the run was made, and the new one was never retrieved"
         return "the question was never retrieved"
 
     def _differences(self, other: Mapping[str, object], depth: int) -> list[str]:
         mine = json.loads(self.ranker.description)
-        if mine == other:
+        if mine == {**other, "index": mine["index"]}:
             return [f"its ranking is only {depth} passages deep, and {self.settings.depth} are asked for"]
         parts = []
-        if mine["index"] != other["index"]:
-            parts.append(f"from another index ({other['index']})")
-        elif mine["checksum"] != other["checksum"]:
-            parts.append("from the index before it was made again or changed")
+        if mine["checksum"] != other["checksum"]:
+            same = mine["index"] == other["index"]
+            parts.append(
+                "from the index before it was made again or changed" if same else f"from another index ({other['index']})"
+            )
         if mine["software"] != other["software"]:
             parts.append(f"by {other['software']}, not {mine['software']}")
         if mine["parameters"] != other["parameters"]:
@@ -280,15 +278,10 @@ def _lines(turn: str, ranking: Ranking) -> str:
 def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False) -> Project:
     """The project of ``workspace`` with a run for every text that waits for one, where an index is configured.
 
-    A formulation with scores or answers instead of a run waits for none. ``samples``: also for further samples of rewriters.
-    Without an index the project is returned as it is.
+    ``samples``: also for further samples of rewriters. Without an index the project is returned as it is.
     """
     project = workspace.project
-    if project.retrieval is None:
-        return project
-    scored = {part.name for part in project.formulations.values() if not part.run and (part.scores or part.answers)}
-    waiting = [system for system in systems_of(workspace, samples) if system.open and system.base not in scored]
-    return Retrieval(workspace, tell, waiting).complete() if waiting else project
+    return project if project.retrieval is None else Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
 
 
 def plan_of(retrieval: Retrieval) -> Plan:
@@ -303,17 +296,22 @@ def plan_of(retrieval: Retrieval) -> Plan:
     mixed = [system.name for system in systems if system.given and system.open]
     if mixed:
         notes.append(f"turns of {', '.join(mixed)} whose text changed are answered by this index, the others by the given run")
-    runs = {system.name: str(retrieval.run_path(system) if system.open else system.given) for system in systems}
+    runs = {system.name: str(system.run or retrieval.maker.run_path(system.name)) for system in systems}
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(turns), 0, tuple(notes))
     return plan(evaluated, {system.name: len(system.texts) for system in systems}, missing, runs)
 
 
-def index_states(rankers: Sequence[Mapping[str, object]]) -> list[str]:
-    """Per ranker description: ``current``, ``changed`` (another index stands at its path) or ``gone``."""
+def index_states(rankers: Sequence[Mapping[str, object]], index: str) -> list[str]:
+    """Per ranker description: ``current``, ``changed`` (another index stands at its path) or ``gone``.
+
+    ``index``: the checksum of the project's index, wherever it lies; empty for none.
+    """
     states = []
     for ranker in rankers:
         path = Path(str(ranker["index"]))
-        if not any(path.glob("segments_*")):
+        if ranker["checksum"] == index:
+            states.append("current")
+        elif not any(path.glob("segments_*")):
             states.append("gone")
         else:
             states.append("current" if index_state(path).checksum == ranker["checksum"] else "changed")

@@ -64,6 +64,6 @@ def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:
     """The rewriter of a system's texts, empty where they were searched as they are; None where nothing is known."""
     run = systems.get(name)
     sidecar = read_sidecar(run) if run is not None else None
-    if run is None or sidecar is None or not sidecar.origin or not fits(run, sidecar):
+    if run is None or sidecar is None or not sidecar.made or not fits(run, sidecar):
         return None
     return sidecar.rewriter

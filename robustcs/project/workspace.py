@@ -29,7 +29,7 @@ class Workspace(Inputs):
 
     def of(self, project: Project) -> Workspace:
         """A workspace of another project, or of this one after a step, with the same jobs and progress."""
-        return Workspace(project, self.jobs, self.track)
+        return Workspace(project, self.jobs, self.track, self.may_retrieve)
 
     def ranking_measures(self, default: Sequence[Measure], totals: bool = False) -> tuple[list[Measure], list[str]]:
         """The project's measures of rankings, or ``default``; measures of answers are passed over with a note."""

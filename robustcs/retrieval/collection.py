@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from array import array
@@ -23,23 +24,29 @@ PART = 50_000
 Passage = tuple[int, str, str]
 
 
-def write_parts(collection: Path, folder: Path, track: Callable[[Iterable[Any], str, int], Iterable[Any]]) -> tuple[int, int]:
-    """Write the passages into JSONL files of ``folder``; returns the numbers of passages and of files.
+def write_parts(
+    collection: Path, folder: Path, track: Callable[[Iterable[Any], str, int], Iterable[Any]]
+) -> tuple[int, int, str]:
+    """Write the passages into JSONL files of ``folder``; returns the numbers of passages and of files, and the SHA-256 of ids
+    and texts in their order, however the collection is written or compressed.
 
     Raises :class:`InputError` as :func:`checked_passages` does.
     """
     passages = checked_passages(collection)
-    written = files = 0
+    written, files, content = 0, 0, hashlib.sha256()
     ticks = iter(track(range(_guess_parts(collection)), "checking passages", _guess_parts(collection)))
     while some := list(islice(passages, PART)):
-        with (folder / f"part{files:05}.jsonl").open("w", encoding="utf-8", newline="\n") as part:
-            part.writelines(index_line(passage, text) for _, passage, text in some)
+        with (folder / f"part{files:05}.jsonl").open("wb") as part:
+            for _, passage, text in some:
+                line = index_line(passage, text).encode()
+                content.update(line)
+                part.write(line)
         written += len(some)
         files += 1
         next(ticks, None)
     for _ in ticks:  # ends the bar
         pass
-    return written, files
+    return written, files, content.hexdigest()
 
 
 def index_line(passage: str, text: str) -> str:

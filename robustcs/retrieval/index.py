@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 #: What an index of ours was made from, in a file of its folder.
 _ORIGIN = "robustcs.json"
+#: How Anserini indexes for us.
+_OPTIONS = (
+    "-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator", "-storeDocvectors",
+)  # fmt: skip
 _PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 _INDEXED = re.compile(r"Indexing Complete! ([0-9,]+) documents indexed")
 
@@ -35,8 +39,9 @@ class IndexState:
     path
         The folder, without links.
     checksum
-        SHA-256 of the names and contents of Lucene's segment descriptions (``segments_N``, ``*.si``): they hold a random id per
-        segment and the number of its documents, so that an index made again has another checksum, whatever it holds.
+        What it holds, wherever it lies. Where robustcs made it: SHA-256 of its passages and of how they were indexed. Else
+        SHA-256 of Lucene's segment descriptions (``segments_N``, ``*.si``): they hold a random id per segment and the number of
+        its documents, so that an index made again has another checksum, whatever it holds.
     documents
         Their number, where robustcs made the index; None else (the searcher counts them).
     """
@@ -44,11 +49,6 @@ class IndexState:
     path: Path
     checksum: str
     documents: int | None
-
-    @property
-    def fingerprint(self) -> str:
-        """Path and checksum, the latter with the document count inside: the index's part of the key of a ranking."""
-        return hashlib.sha256(f"{self.path}\0{self.checksum}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def index_state(folder: str | os.PathLike[str]) -> IndexState:
@@ -64,34 +64,55 @@ def index_state(folder: str | os.PathLike[str]) -> IndexState:
         )  # fmt: skip
     if not path.is_dir():
         raise input_error(path, None, "not an index: this is a file", "name the folder of a Lucene index", "not-an-index")
-    files = sorted([*path.glob("segments_*"), *path.glob("*.si")])
-    if not any(file.name.startswith("segments_") for file in files):
+    if not any(path.glob("segments_*")):
         raise input_error(
             path, None, "not an index: the folder has no file segments_N", "name the folder of a Lucene index", "not-an-index"
         )
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}\0{sha256(file)}\n".encode())
-    origin = path / _ORIGIN
-    documents = read_json(origin).get("documents") if origin.is_file() else None
-    return IndexState(path.resolve(), digest.hexdigest(), documents)
+    segments, origin = _segments(path), _origin(path)
+    # segments of another index, or changed by another program, are not what the passages became
+    ours = isinstance(origin.get("passages"), str) and origin.get("segments") == segments
+    return IndexState(path.resolve(), _content(origin["passages"]) if ours else segments, origin.get("documents"))
+
+
+def _segments(index: Path) -> str:
+    """SHA-256 of Lucene's segment descriptions."""
+    files = sorted([*index.glob("segments_*"), *index.glob("*.si")])
+    return hashlib.sha256("".join(f"{file.name}\0{sha256(file)}\n" for file in files).encode()).hexdigest()
+
+
+def _content(passages: str) -> str:
+    """The checksum of an index of ours, from that of its passages."""
+    return hashlib.sha256("\0".join([passages, *_OPTIONS]).encode("utf-8", "replace")).hexdigest()
+
+
+def _origin(index: Path) -> dict[str, Any]:
+    """What an index of ours was made from; empty for one from elsewhere."""
+    value = read_json(index / _ORIGIN) if (index / _ORIGIN).is_file() else {}
+    return value if isinstance(value, dict) else {}
 
 
 def ready_index(
-    folder: Path, collection: Path | None, heap: str, threads: int, track: Track, tell: Callable[[str], None]
+    folder: Path,
+    collection: Path | None,
+    heap: str,
+    threads: int,
+    track: Track,
+    tell: Callable[[str], None],
+    wanted: Collection[str] = (),
 ) -> IndexState:
-    """The index of ``folder``, made from ``collection`` where the folder is absent.
+    """The index of ``folder``, made from ``collection`` where the folder is absent; ``wanted`` as for :func:`build_index`.
 
     Raises :class:`InputError` also where robustcs made the index from another content of the collection than it has now.
     """
     remove_stale(folder.parent)
     if not folder.exists() and collection is not None:
-        build_index(collection, folder, heap, threads, track, tell)
-    elif (folder / _ORIGIN).is_file() and collection is not None:
-        origin = read_json(folder / _ORIGIN)
-        if not collection.is_file() or (origin["size"] == collection.stat().st_size and origin["mtime"] == _mtime(collection)):
+        build_index(collection, folder, heap, threads, track, tell, wanted)
+    elif collection is not None and (origin := _origin(folder)):
+        if not collection.is_file():
             return index_state(folder)
-        if origin["sha256"] != sha256(collection):
+        if (origin.get("size"), origin.get("mtime")) == (collection.stat().st_size, _mtime(collection)):
+            return index_state(folder)
+        if origin.get("sha256") != sha256(collection):
             raise input_error(
                 folder, None, f"this index was made from another content of {collection}",
                 "delete the folder, and it is made again", "stale-index",
@@ -103,15 +124,24 @@ def _mtime(path: Path) -> int:
     return path.stat().st_mtime_ns
 
 
-def build_index(collection: Path, folder: Path, heap: str, threads: int, track: Track, tell: Callable[[str], None]) -> None:
+def build_index(
+    collection: Path,
+    folder: Path,
+    heap: str,
+    threads: int,
+    track: Track,
+    tell: Callable[[str], None],
+    wanted: Collection[str] = (),
+) -> None:
     """Check ``collection`` line by line, index it with Anserini and count the documents; whole or not at all.
 
     Anserini drops the rest of a file after a malformed line, keeps passages with equal ids and drops empty ones, all with exit
     code 0; so the collection is read here first, and what Anserini gets is written anew (``*.jsonl`` in a temporary folder
-    beside the index). Term vectors are kept: RM3 needs them.
+    beside the index). Term vectors are kept: RM3 needs them. ``wanted``: checksums of the indexes that the runs that are there
+    were retrieved from; without any, every collection will do.
 
-    Raises :class:`InputError` with every bad line (bounded) and where the count differs, :class:`NotInstalledError` without
-    pyserini or Java, :class:`UsageError` where Java fails.
+    Raises :class:`InputError` with every bad line (bounded), for other passages than ``wanted``, and where the count differs,
+    :class:`NotInstalledError` without pyserini or Java, :class:`UsageError` where Java fails.
     """
     start(heap)  # what is wrong with Java is told before hours of indexing
     version, jar, java = pyserini_version(), anserini_jar(), java_home() / "bin" / "java"
@@ -126,11 +156,16 @@ def build_index(collection: Path, folder: Path, heap: str, threads: int, track: 
             own.mkdir(0o700)
             parts, made = own / "passages", own / "index"
             parts.mkdir()
-            written, files = write_parts(collection, parts, track)
+            written, files, passages = write_parts(collection, parts, track)
+            if wanted and _content(passages) not in wanted:
+                raise input_error(
+                    collection, None, "other passages than those that the runs were retrieved from",
+                    "name their index with --index, or another --folder to retrieve all questions from this collection",
+                    "other-collection",
+                )  # fmt: skip
             command = [
                 os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
-                "-collection", "JsonCollection", "-input", os.fspath(parts), "-index", os.fspath(made),
-                "-generator", "DefaultLuceneDocumentGenerator", "-threads", str(threads), "-storeDocvectors",
+                *_OPTIONS, "-input", os.fspath(parts), "-index", os.fspath(made), "-threads", str(threads),
             ]  # fmt: skip
             said = _run(command, files, written, track)
             found = _INDEXED.search(said)
@@ -143,7 +178,7 @@ def build_index(collection: Path, folder: Path, heap: str, threads: int, track: 
                     collection, None, f"{written} passages, but Anserini indexed {indexed}", "report this with the collection",
                     "wrong-document-count",
                 )  # fmt: skip
-            origin |= {"documents": indexed, "pyserini": version}
+            origin |= {"documents": indexed, "pyserini": version, "passages": passages, "segments": _segments(made)}
             (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
             try:
                 made.rename(folder)

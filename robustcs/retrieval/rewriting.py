@@ -66,15 +66,18 @@ def _rewritten(
 
 def rewriter_identity(rewriter: str) -> str:
     """A name that two rewriters share only where they are the same: ``previous``, ``first``, or the name of the file or model
-    folder with the beginning of the SHA-256 of its contents.
+    folder with the beginning of the SHA-256 of its contents. Of what is not on this machine it is the beginning, up to the
+    checksum.
 
     Raises :class:`InputError` for a file that cannot be read.
     """
     if rewriter in CONTEXT:
         return rewriter
     path, column = (Path(rewriter), None) if Path(rewriter).is_dir() else _table(rewriter)
-    checksum = fingerprint(path) if path.is_dir() else sha256(path)
-    return f"{path.name}{f':{column}' if column else ''} ({checksum[:12]})"
+    name = f"{path.name}{f':{column}' if column else ''} ("
+    if not path.exists():
+        return name
+    return f"{name}{(fingerprint(path) if path.is_dir() else sha256(path))[:12]})"
 
 
 def _table(rewriter: str) -> tuple[Path, str | None]:

@@ -1,17 +1,19 @@
-"""What stands beside a run: for which texts it was made, so that a changed text is seen.
+"""What stands beside a run: for which texts it was made, and by what, so that it is used as it is wherever that still holds.
 
-The file ``RUN.texts.json`` holds the SHA-256 of the run, of the text of every turn, and of everything that made the run.
+The file ``RUN.texts.json`` holds the SHA-256 of the run, of the text of every turn, and what made the run.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from robustcs.errors import input_error
 from robustcs.inputs.files import read_json, sha256
+from robustcs.retrieval.rewriting import SEPARATOR, history
 from robustcs.retrieval.store import digest
 
 
@@ -22,30 +24,41 @@ class Sidecar:
     run
         SHA-256 of the run's file.
     texts
-        Turn → SHA-256 of its normalised text.
-    origin
-        SHA-256 of all that made the run (questions, ranker, depth, stages); empty for a run from elsewhere.
-    ranker
-        The ranker in words, for people.
-    rewriter
-        What the texts went through before they were searched, as
-        :func:`~robustcs.retrieval.rewriting.rewriter_identity` names it; empty where they were searched as they are, and for a
-        run from elsewhere.
+        Turn → checksum of its text, as :func:`text_checksums` gives it.
+    made
+        What made a run that robustcs retrieved, as :class:`~robustcs.project.open_questions.Maker` tells it: index, parameters,
+        depth and so on. Empty for a run from elsewhere.
     """
 
     run: str
     texts: Mapping[str, str]
-    origin: str = ""
-    ranker: str = ""
-    rewriter: str = ""
+    made: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def rewriter(self) -> str:
+        """What the texts went through before they were searched, as
+        :func:`~robustcs.retrieval.rewriting.rewriter_identity` names it; empty where they were searched as they are, and for a
+        run from elsewhere.
+        """
+        return str(self.made.get("rewriter", ""))
 
     def as_text(self) -> str:
         """The file's content."""
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
     def changed(self, texts: Mapping[str, str]) -> list[str]:
-        """The turns of ``texts`` whose text is not the one of the run, new ones included."""
-        return [turn for turn, text in texts.items() if self.texts.get(turn) != digest(text)]
+        """The turns of ``texts`` (turn → checksum) whose text is not the one of the run, new ones included."""
+        return [turn for turn, checksum in texts.items() if self.texts.get(turn) != checksum]
+
+
+def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
+    """Turn → SHA-256 of its normalised text; of ``raw`` texts with all earlier ones of the conversation, as a rewriter sees
+    them.
+    """
+    if not raw:
+        return {turn: digest(text) for turn, text in texts.items()}
+    before = history(texts)
+    return {turn: digest(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
 
 
 def sidecar_path(run: Path) -> Path:
@@ -59,12 +72,30 @@ def read_sidecar(run: Path) -> Sidecar | None:
     if not path.is_file():
         return None
     value = read_json(path)
-    if not isinstance(value, dict) or not isinstance(value.get("texts"), dict) or not isinstance(value.get("run"), str):
+    value = value if isinstance(value, dict) else {}
+    # an earlier program told of a run that it made only that, and the rewriter
+    made = value.get("made", {"rewriter": str(value.get("rewriter", ""))} if value.get("origin") else {})
+    run_checksum, texts = value.get("run"), value.get("texts")
+    if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
         raise input_error(path, None, "not what robustcs writes beside a run", "delete it", "bad-sidecar")
-    words = (str(value.get(name, "")) for name in ("origin", "ranker", "rewriter"))
-    return Sidecar(value["run"], value["texts"], *words)
+    return Sidecar(run_checksum, texts, made)
 
 
 def fits(run: Path, sidecar: Sidecar) -> bool:
     """Is the run still the one that the sidecar is about?"""
     return run.is_file() and sha256(run) == sidecar.run
+
+
+def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
+    """What stands beside the run. Raises :class:`InputError` where robustcs retrieved the run and it has changed since.
+
+    ``checksum``: of the run's file, where it is known.
+    """
+    sidecar = read_sidecar(run)
+    if sidecar is not None and sidecar.made and (checksum or sha256(run)) != sidecar.run:
+        raise input_error(
+            run, None, f"changed since robustcs retrieved it: {sidecar_path(run).name} has another checksum",
+            f"delete both files, and it is retrieved again; or delete {sidecar_path(run).name} to use the run as it is",
+            "changed-run",
+        )  # fmt: skip
+    return sidecar

@@ -19,7 +19,7 @@ from robustcs.database import cache_folder, select, transaction
 from robustcs.retrieval.search import Ranking
 
 #: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
-FORM = 1
+FORM = 2
 #: Bytes of one ranking: millions of passages.
 _LONGEST = 1 << 28
 _SCHEMA = """PRAGMA journal_mode = WAL;
@@ -54,8 +54,8 @@ def digest(text: str) -> str:
 class Ranker:
     """Everything that decides a ranking besides the question and the depth.
 
-    index
-        Folder, checksum of its segment files (with the document count), as :class:`~robustcs.retrieval.index.IndexState`.
+    path, checksum
+        Of the index, as :class:`~robustcs.retrieval.index.IndexState`. The path is for people: it decides nothing.
     parameters
         Model, analyser and their parameters.
     software
@@ -75,16 +75,20 @@ class Ranker:
 
     @property
     def key(self) -> str:
-        """SHA-256 of the description."""
+        """SHA-256 of the description without the path."""
         return _key(self.description)
 
 
 def _key(description: str) -> str:
-    return hashlib.sha256(description.encode("utf-8", "replace")).hexdigest()
+    values = json.loads(description) | {"index": ""}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("utf-8", "replace")).hexdigest()
 
 
 def _is_described(key: str, description: object) -> bool:
-    return isinstance(description, str) and _key(description) == key
+    try:
+        return isinstance(description, str) and _key(description) == key
+    except (ValueError, TypeError, RecursionError):
+        return False
 
 
 class RankingStore:

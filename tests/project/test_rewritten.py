@@ -24,7 +24,7 @@ def run_file(folder: Path, name: str, rewriter: str | None) -> Path:
     path = folder / f"{name}.trec"
     path.write_text(f"1_1 Q0 d 1 2.0 {name}\n")
     if rewriter is not None:
-        sidecar_path(path).write_text(Sidecar(sha256(path), {}, "made", "BM25", rewriter).as_text())
+        sidecar_path(path).write_text(Sidecar(sha256(path), {}, {"rewriter": rewriter}).as_text())
     return path
 
 
@@ -75,7 +75,7 @@ def test_a_record_about_another_run_says_nothing(tmp_path: Path) -> None:
 def test_records_of_earlier_programs_are_read(tmp_path: Path) -> None:
     path = run_file(tmp_path, "r", None)
     sidecar_path(path).write_text(f'{{"run": "{sha256(path)}", "texts": {{}}, "origin": "o", "ranker": "BM25"}}')
-    assert read_sidecar(path) == Sidecar(sha256(path), {}, "o", "BM25", "")
+    assert read_sidecar(path) == Sidecar(sha256(path), {}, {"rewriter": ""})
 
 
 def test_the_rewritten_original_turns_are_a_system_where_a_group_names_them(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,6 @@ def test_a_deeper_request_misses_and_a_shallower_one_is_cut(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "other",
     [
-        Ranker("/other", "abc", BM25, "pyserini 0.22.1"),
         Ranker("/index", "abd", BM25, "pyserini 0.22.1"),
         Ranker("/index", "abc", {**BM25, "b": 0.75}, "pyserini 0.22.1"),
         Ranker("/index", "abc", BM25, "pyserini 0.35.0"),
@@ -56,8 +56,8 @@ def test_a_deeper_request_misses_and_a_shallower_one_is_cut(tmp_path: Path) -> N
 def test_everything_that_decides_a_ranking_is_in_its_key(tmp_path: Path, other: Ranker) -> None:
     store = RankingStore(tmp_path / "store.sqlite")
     store.put(RANKER, {"q": ranking(3)}, 100)
-    assert store.known(other, ["q"], 1) == set()
-    assert store.others("q") == [({"form": 1, "index": "/index", "checksum": "abc", "software": "pyserini 0.22.1",
+    assert store.known(other, ["q"], 1) == set() and store.known(replace(RANKER, path="/moved"), ["q"], 1) == {"q"}
+    assert store.others("q") == [({"form": 2, "index": "/index", "checksum": "abc", "software": "pyserini 0.22.1",
                                    "parameters": BM25}, 100)]  # fmt: skip
 
 

@@ -139,4 +139,5 @@ COMMAND = Command(
                      help="Write a page with all tables and, for snippets, every text with its layers."),
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

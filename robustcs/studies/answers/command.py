@@ -54,4 +54,5 @@ COMMAND = Command(
                      help="An item counts as covered from this share of its words on (default 0.5; partial support is 0.5)."),
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from robustcs.errors import UsageError
+from collections.abc import Sequence
+
+from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.open_questions import believed, retrievable, with_run
 from robustcs.project.trust import limits_of_qrels, limits_of_sources, limits_of_turns
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -19,11 +22,27 @@ def ask(workspace: Workspace) -> Check:
 
     A broken file is told among ``files`` and in ``problems``. Raises :class:`UsageError` where no inputs are named.
     """
-    survey = Survey(workspace)
+    waiting: dict[str, Sequence[str]] = {}
+    notes, problems = [], []
+    if workspace.project.retrieval is not None:
+        try:
+            systems = retrievable(workspace, samples=True)
+        except InputError as error:
+            problems += error.problems  # an edited run; what is broken beside it, the survey tells
+        except UsageError:
+            pass  # two systems of one name: so does the survey
+        else:
+            notes += believed(workspace.project, systems)
+            waiting = {system.name: system.open for system in systems}
+            for system in systems:
+                if system.run and not system.given:
+                    workspace = workspace.of(with_run(workspace.project, system, system.run))
+    survey = Survey(workspace, waiting)
+    survey.problems += [problem for problem in problems if problem not in survey.problems]
     if not survey.files:
         raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
-    notes = [] if turns else ["there are no readable qrels or scores, so that turns cannot be checked against them"]
+    notes += [] if turns else ["there are no readable qrels or scores, so that turns cannot be checked against them"]
     notes += [note for matrix in survey.matrices for note in matrix.notes]
     notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]

@@ -34,4 +34,5 @@ COMMAND = Command(
         "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask",
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ class Survey:
         and qrels.
     """
 
-    def __init__(self, workspace: Workspace):
+    def __init__(self, workspace: Workspace, waiting: Mapping[str, Sequence[str]]):
         self.files: list[dict[str, Any]] = []
         self.problems: list[Problem] = []
         self.uncounted = 0
@@ -134,7 +134,7 @@ class Survey:
                 scores = self._read(f"{part.name} scores", f"{key} scores", part.scores, read_scores)
                 self.scored.update(() if scores is None else map(str, scores.index))
         self._further_texts(project)
-        self._unanswered(project)
+        self._unanswered(project, waiting)
         self._answers(project)
         if project.answer_similarity:
             self._read("answer_similarity", "answer similarity", project.answer_similarity, read_scores)
@@ -158,7 +158,7 @@ class Survey:
                 self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
         with suppress(InputError):  # a broken record beside a run, which changed_texts tells
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
-        self.notes += changed_texts(project.systems, self.texts)
+        self.notes += changed_texts(project.systems, self.texts, project.raw_texts)
         for name in STUDY_TABLES:
             self._study(name, workspace)
 
@@ -256,13 +256,14 @@ class Survey:
             if formulated and unknown:
                 self.notes.append(f"no formulation has a text of {turns_in_words(unknown)} of {name}")
 
-    def _unanswered(self, project: Project) -> None:
+    def _unanswered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
+        """``waiting``: the turns of systems that no run of an earlier retrieval answers, where that is known."""
         scored = {part.name for part in project.formulations.values() if part.scores or part.answers}
         for name, texts in self.texts.items():
             if name not in project.systems and name not in scored:
                 self.answered[name] = frozenset()
-                if texts:
-                    self.notes.append(f"no run answers {turns_in_words(list(texts))} of {name}: robustcs retrieve does")
+                if turns := waiting.get(name, list(texts)):
+                    self.notes.append(f"no run answers {turns_in_words(turns)} of {name}: robustcs retrieve does")
 
     def _answers(self, project: Project) -> None:
         gold = self._read("gold", "gold answers", project.gold, read_gold_answers) if project.gold else None

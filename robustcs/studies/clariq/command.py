@@ -52,4 +52,5 @@ COMMAND = Command(
         "clariq.needs", "clariq.preferences", "clariq.conversations", "metric", "missing", "order", *SEED,
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

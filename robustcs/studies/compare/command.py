@@ -97,4 +97,5 @@ COMMAND = Command(
         click.Option(["--html"], metavar="FILE", help="Write a page with every turn that changed, old beside new."),
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from robustcs.project.open_questions import Maker
 from robustcs.project.plan import Plan
 from robustcs.project.requirements import systems_with_texts
 from robustcs.project.retrieved import Retrieval, index_states, plan_of
@@ -45,11 +47,16 @@ def store_of(workspace: Workspace) -> RankingStore:
     return RankingStore(settings.store if settings else None)
 
 
-def prune(store: RankingStore) -> int:
+def prune(workspace: Workspace, store: RankingStore) -> int:
     """Delete what belongs to indexes that changed or are gone; the number of rankings."""
     found = store.rankers()
-    states = index_states([ranker for _, ranker, *_ in found])
+    states = _states(workspace, found)
     return store.prune([key for (key, *_), state in zip(found, states, strict=True) if state != "current"])
+
+
+def _states(workspace: Workspace, found: Sequence[tuple[Any, ...]]) -> list[str]:
+    settings = workspace.project.retrieval
+    return index_states([ranker for _, ranker, *_ in found], Maker(settings).index if settings else "")
 
 
 def size(workspace: Workspace, store: RankingStore) -> StoreSize:
@@ -57,7 +64,7 @@ def size(workspace: Workspace, store: RankingStore) -> StoreSize:
     import pandas as pd
 
     found = store.rankers()
-    states = index_states([ranker for _, ranker, *_ in found])
+    states = _states(workspace, found)
     rows = [
         (ranker["index"], state, in_words(ranker["parameters"]), ranker["software"], *counts)
         for (_, ranker, *counts), state in zip(found, states, strict=True)

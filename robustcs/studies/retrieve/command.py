@@ -39,7 +39,7 @@ def _run(
     if size or prune:
         store = ask.store_of(workspace)
         if prune:
-            gone = ask.prune(store)
+            gone = ask.prune(workspace, store)
             call.tell(f"deleted {counted(gone, 'ranking')} of indexes that changed or are gone")
         stored = ask.size(workspace, store)
         call.emit(workspace, stored, show(stored))

@@ -55,4 +55,5 @@ COMMAND = Command(
         click.Option(["--overwrite"], is_flag=True, help="Replace files of --folder that hold something else."),
     ),
     run=_run,
+    retrieves=False,
 )  # fmt: skip

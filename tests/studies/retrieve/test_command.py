@@ -179,11 +179,14 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
     def why(*arguments: object) -> str:
         return str(table(capfd, "explanation", "retrieve", "--explain", "1_1", *arguments)[2]["why"])
 
-    assert why() == "the store has its ranking, 50 passages deep or more"
+    assert why() == "retrieved/human.trec answers it: its text is the one it was made for"
+    assert why("--folder", "runs") == "the store has its ranking, 50 passages deep or more"
     assert why("--hits", 60) == "its ranking is only 50 passages deep, and 60 are asked for"
     assert why("--hits", 10) == "the store has its ranking, 10 passages deep or more"
     assert why("--b", 0.7).startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
+    assert why("--index", "copy", "--folder", "runs") == "the store has its ranking, 50 passages deep or more"
+    Path("copy/robustcs.json").unlink()
     assert why("--index", "copy") == f"known only from another index ({project / 'index'})"
     shutil.rmtree("copy")
     code, _, err = call(capfd, "retrieve", "--explain", "99_1")
