@@ -68,6 +68,35 @@ def project_without_runs(demo: Path, folder: Path) -> Path:
     return folder
 
 
+def project_retrieved_before(demo: Path, folder: Path) -> Path:
+    """The same with runs that were retrieved from an index that is not there, as robustcs leaves them; takes no Java.
+
+    The collection has passages that no run retrieves.
+    """
+    from robustcs.inputs.files import sha256
+    from robustcs.project.open_questions import Maker, systems_of
+    from robustcs.project.reading import read_project
+    from robustcs.project.workspace import Workspace
+    from robustcs.protected import protection
+    from robustcs.retrieval.sidecar import Sidecar, sidecar_path, text_checksums
+
+    project_without_runs(demo, folder)
+    (folder / "robustcs.toml").write_text(CONFIG.replace('paraphrases = "paraphrases.csv"\n', ""))
+    with (folder / "collection.jsonl").open("a") as stream:
+        stream.writelines(f'{{"id": "other{n}", "contents": "What nobody asks for."}}\n' for n in range(20))
+    with protection():
+        workspace = Workspace(read_project(folder / "robustcs.toml"))
+        assert workspace.project.retrieval is not None
+        maker = Maker(workspace.project.retrieval)
+        (folder / "retrieved").mkdir()
+        for system in systems_of(workspace):
+            run = maker.run_path(system.name)
+            shutil.copy(demo / "runs" / f"stem_{system.name}.trec", run)
+            made = {**maker.makes(system.raw, None), "index": "0" * 64, "software": "pyserini 0.22.1"}
+            sidecar_path(run).write_text(Sidecar(sha256(run), text_checksums(system.texts, False), made).as_text())
+    return folder
+
+
 def tokenizer(end: bool) -> Any:
     """Lower-cased words; with ``end`` texts end in </s>, as T5's do."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors

@@ -16,6 +16,7 @@ _OTHERS = {
     "init": ("Write a robustcs.toml from the files in a folder.", START),
     "try-program": ("Check a program for --with on three requests.", START),
     "report": ("All analyses that the inputs allow, in one folder.", TOGETHER),
+    "bundle": ("The study in one folder that works elsewhere.", TOGETHER),
     "demo": ("The report on the demo collection.", TOGETHER),
 }
 #: Every command: what it does, and under which question.

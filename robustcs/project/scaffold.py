@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from robustcs.project.guess import Guess, Part
+from robustcs.project.toml import quoted, toml_key
 from robustcs.wording import counted
 
 #: Heads of the tables of studies with turns of their own.
@@ -27,22 +27,22 @@ def write_config(made: Guess, name: str) -> str:
     ]
     if left:
         lines.append(f"# {counted(left, 'file')} left aside: robustcs init --explain says which, and why.")
-    lines += ["", f"name = {_quoted(name)}"]
+    lines += ["", f"name = {quoted(name)}"]
     if made.qrels and not made.positives:
-        lines.append(f"qrels = {_quoted(made.qrels)}  # {made.says}")
+        lines.append(f"qrels = {quoted(made.qrels)}  # {made.says}")
         lines.append(
             "# If the judged passages are not a pool of runs' top ranks, write [qrels] with file and selection instead."
         )
     if made.new_judgments:
         new = made.new_judgments
-        lines.append(f"new_judgments = {_quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
-    lines += [f"{key} = {_quoted(path)}" for key, path in made.files.items()]
+        lines.append(f"new_judgments = {quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
+    lines += [f"{key} = {quoted(path)}" for key, path in made.files.items()]
     scored = bool(made.qrels or any(part.scores for part in made.formulations.values()))
     if scored:
         lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # when an answer is correct']
     if made.qrels and made.positives:
         lines += ["", "# The qrels list relevant passages only; other selections are pool, filtered and clicks.", "[qrels]"]
-        lines += [f"file = {_quoted(made.qrels)}  # {made.says}", 'selection = "positives"']
+        lines += [f"file = {quoted(made.qrels)}  # {made.says}", 'selection = "positives"']
     if made.qrels:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
@@ -51,24 +51,24 @@ def write_config(made: Guess, name: str) -> str:
         lines += _formulation(key, made.formulations[key])
     if made.runs:
         lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
-        lines += [f"{_key(system)} = {_quoted(path)}" for system, path in made.runs.items()]
+        lines += [f"{toml_key(system)} = {quoted(path)}" for system, path in made.runs.items()]
     if made.judges:
         lines += [
             "",
             "# Judges of the same passages, most often models; robustcs audit asks how far to trust them.",
             "[judges]",
         ]
-        lines += [f"{_key(judge)} = {_quoted(path)}" for judge, path in made.judges.items()]
+        lines += [f"{toml_key(judge)} = {quoted(path)}" for judge, path in made.judges.items()]
     for group, (baseline, sets) in made.groups.items():
-        lines += ["", f"[groups.{_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
-                  f"baseline = {_quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip
+        lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
+                  f"baseline = {quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip
     for table, values in made.tables.items():
         lines += ["", _ABOUT[table], f"[{table}]"]
-        lines += [f"{key} = {_list(value) if isinstance(value, list) else _quoted(value)}"
+        lines += [f"{key} = {_list(value) if isinstance(value, list) else quoted(value)}"
                   for key, value in values.items() if not isinstance(value, dict)]  # fmt: skip
         for key, named in values.items():
             if isinstance(named, dict):
-                lines += [f"[{table}.{key}]", *(f"{_key(system)} = {_quoted(path)}" for system, path in named.items())]
+                lines += [f"[{table}.{key}]", *(f"{toml_key(system)} = {quoted(path)}" for system, path in named.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -94,17 +94,17 @@ def _order(key: str) -> tuple[int, str]:
 
 def _formulation(key: str, part: Part) -> list[str]:
     role, _, name = key.partition(":")
-    lines = ["", f"[formulations.{role}]" if not name else f"[formulations.{_quoted(key)}]"]
+    lines = ["", f"[formulations.{role}]" if not name else f"[formulations.{quoted(key)}]"]
     for what in ("run", "scores"):
         path = getattr(part, what)
         if path:
-            value = _list([path, *part.sample_runs]) if what == "run" and part.sample_runs else _quoted(path)
+            value = _list([path, *part.sample_runs]) if what == "run" and part.sample_runs else quoted(path)
             why = [part.why, "a run for each sample" if part.sample_runs else ""]
             lines.append(f"{what} = {value}" + (f"  # {'; '.join(filter(None, why))}" if any(why) else ""))
     if part.answers:
-        lines.append(f"answers = {_quoted(part.answers)}")
+        lines.append(f"answers = {quoted(part.answers)}")
     if part.rewrites:
-        lines.append(f"rewrites = {_quoted(part.rewrites)}" + (f"  # {part.texts_why}" if part.texts_why else ""))
+        lines.append(f"rewrites = {quoted(part.rewrites)}" + (f"  # {part.texts_why}" if part.texts_why else ""))
         if part.samples:
             lines.append(f"samples = {_list(part.samples)}  # texts of further samples")
     elif role == "qr" and part.run:
@@ -112,17 +112,8 @@ def _formulation(key: str, part: Part) -> list[str]:
     return lines
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
-
-
 def _list(values: list[str] | tuple[str, ...]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
-
-
-def _quoted(text: str) -> str:
-    # a JSON string is a TOML string
-    return json.dumps(text, ensure_ascii=False)
 
 
 def name_of(folder: Path) -> str:

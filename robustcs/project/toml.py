@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
 from robustcs.errors import InputError, input_error
@@ -97,3 +99,29 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
         for length in range(1, len(path) + 1):
             lines.setdefault(path[:length], number)
     return lines
+
+
+def quoted(text: str) -> str:
+    """A text as TOML has it: a JSON string, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML has it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+
+
+def toml_text(values: Mapping[str, Any], table: str = "") -> str:
+    """Tables of texts, numbers, truth values and lists of them as TOML; those of ``table`` stand below its header."""
+    lines = [f"{toml_key(key)} = {_toml_value(value)}\n" for key, value in values.items() if not isinstance(value, dict)]
+    for key, value in values.items():
+        if isinstance(value, dict):
+            name = f"{table}.{toml_key(key)}" if table else toml_key(key)
+            lines.append(f"\n[{name}]\n{toml_text(value, name)}")
+    return "".join(lines)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    return quoted(value) if isinstance(value, str) else str(value).lower()

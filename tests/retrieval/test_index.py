@@ -128,7 +128,9 @@ def test_an_index_is_made_of_the_wanted_passages_only(tmp_path: Path) -> None:
     assert ready_index(folder, collection, "256m", 1, untracked, silent, {made}).checksum == made
     shutil.rmtree(folder)
     collection.write_text("1\tbicycle chain\n")
-    with pytest.raises(InputError, match="c.tsv: other passages than those that the runs were retrieved from; name their index"):
+    with pytest.raises(
+        InputError, match="c.tsv: other passages than those that the runs were retrieved from; name their index"
+    ):
         ready_index(folder, collection, "256m", 1, untracked, silent, {made})
     assert [path.name for path in tmp_path.iterdir()] == ["c.tsv"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.open_questions import believed, retrievable, with_run
@@ -23,12 +23,13 @@ def ask(workspace: Workspace) -> Check:
     A broken file is told among ``files`` and in ``problems``. Raises :class:`UsageError` where no inputs are named.
     """
     waiting: dict[str, Sequence[str]] = {}
-    notes, problems = [], []
+    notes: list[str] = []
+    changed: list[Problem] = []
     if workspace.project.retrieval is not None:
         try:
             systems = retrievable(workspace, samples=True)
         except InputError as error:
-            problems += error.problems  # an edited run; what is broken beside it, the survey tells
+            changed += error.problems  # an edited run; what is broken beside it, the survey tells
         except UsageError:
             pass  # two systems of one name: so does the survey
         else:
@@ -38,7 +39,7 @@ def ask(workspace: Workspace) -> Check:
                 if system.run and not system.given:
                     workspace = workspace.of(with_run(workspace.project, system, system.run))
     survey = Survey(workspace, waiting)
-    survey.problems += [problem for problem in problems if problem not in survey.problems]
+    survey.problems += [problem for problem in changed if problem not in survey.problems]
     if not survey.files:
         raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)

@@ -534,6 +534,35 @@ def ranked(run_file: Path) -> dict[str, list[str]]:
     return found
 
 
+CAST_2020 = """
+name = "CAsT 2020"
+qrels = "qrels.txt"
+collection = "{source}/passages.jsonl.gz"
+metrics = ["ndcg_cut_3"]
+[policy]
+relevance_level = 2
+[formulations.original]
+rewrites = "{source}/topics_manual.json:raw"
+[formulations.qr]
+rewrites = "{source}/topics_manual.json:automatic"
+[formulations.human]
+rewrites = "{source}/topics_manual.json:manual"
+[groups.g]
+baseline = "human"
+sets = ["original", "qr"]
+[retrieval]
+index = "index"
+"""
+CAST_COMMANDS = ["breakdown", "robustness", "retrieve --dry-run"]
+
+
+def tables(capfd: pytest.CaptureFixture[str], command: str) -> str:
+    """All tables of a result, as they are written."""
+    code, out, err = call(capfd, *command.split(), "--format", "json")
+    assert code == 0, err
+    return out[out.index('"tables"') :]
+
+
 @needs_pyserini
 def test_cast_2020(
     capfd: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -555,6 +584,17 @@ def test_cast_2020(
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
     assert call(capfd, "retrieve", *options)[0] == 0
     assert call(capfd, "retrieve", *options)[2] == NOTHING
+    # the same study from a folder, without index, store and Java
+    Path("robustcs.toml").write_text(CAST_2020.format(source=source))
+    assert call(capfd, "bundle", "made")[0] == 0
+    before = [tables(capfd, command) for command in CAST_COMMANDS]
+    shutil.move("made", tmp_path / "elsewhere")
+    shutil.rmtree("index")
+    shutil.move("cache", "gone")
+    with monkeypatch.context() as away:
+        away.setattr(java, "find_spec", lambda name: None)
+        away.chdir(tmp_path / "elsewhere")
+        assert [tables(capfd, command) for command in CAST_COMMANDS] == before
     measures = ("ndcg_cut_3", "recip_rank", "recall_100")
     rows = table(
         capfd, "measures", "robustness", "--qrels", "qrels.txt", "--relevance-level", 2, "--group", "g=human,original,qr",

@@ -1,0 +1,212 @@
+"""One folder with all that a study reads, on which it can be repeated elsewhere; for ``robustcs bundle``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from robustcs.errors import InputError, UsageError, not_written
+from robustcs.inputs.collection import passage_lines, read_passages
+from robustcs.inputs.files import first_bytes, read_text
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.urls import IRDS_PREFIX, url_of
+from robustcs.leftovers import temporary
+from robustcs.project.files import input_files
+from robustcs.project.model import Project, parse_text_source
+from robustcs.project.toml import quoted, read_toml, toml_text
+from robustcs.project.workspace import Workspace
+from robustcs.protected import CONFIG_NAME, refuse_protected
+from robustcs.retrieval.sidecar import sidecar_path
+
+#: Keys of a project file that never name a file.
+_NAMES = ("name", "groups", "run_groups")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What was written.
+
+    files, size
+        Their number, and their bytes.
+    passages, of
+        How many of the collection's passages are among them; equal where the collection is whole.
+    outside
+        Files that were copied from outside the project's folder.
+    left
+        What cannot be copied, and is read from where it is: addresses and data sets of ir_datasets.
+    """
+
+    files: int
+    size: int
+    passages: int
+    of: int
+    outside: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def require_bundle_folder(out: Path) -> None:
+    """Raise :class:`UsageError` where ``out`` cannot become a bundle: an input, or a folder that is not empty."""
+    refuse_protected(out)
+    if out.exists() and not (out.is_dir() and next(out.iterdir(), None) is None):
+        raise UsageError("folder-exists", f"{out} is there already, and is no empty folder", "name another folder")
+
+
+def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path) -> Bundle:
+    """Copy what the project reads into the folder ``out``, whole or not at all.
+
+    Files in the folder of ``config`` keep their places; others go to ``files``. Of the collection those passages are taken that
+    a run retrieves or that somebody judged; it is copied as it is where these are all.
+
+    project, workspace
+        The project as ``config`` says it; the same with a run for every text.
+
+    Raises :class:`InputError` for a file that cannot be read, :class:`OutputError` where nothing could be written.
+    """
+    require_bundle_folder(out)
+    places = _Places(config.parent, project)
+    left = []
+    collection = workspace.project.collection
+    texts, whole = _pooled(workspace, collection) if collection and not url_of(collection) else ({}, 0)
+    pooled = places.absolute(collection) if collection and len(texts) < whole else None
+    if pooled:
+        own = places.own(pooled)
+        places.add(pooled, str(own.with_name(f"{own.name.partition('.')[0]}_pool.jsonl")))
+    for path in dict.fromkeys([*_named(project), *_named(workspace.project)]):
+        if url_of(path):
+            left.append(str(url_of(path)))
+            continue
+        first_bytes(path, 1)  # raises what is wrong with it
+        places.add(path)
+        beside = sidecar_path(path)
+        if beside.is_file():
+            places.add(beside, str(sidecar_path(Path(places.add(path)))))
+    text = _config(config, project, places)
+    left += [value for value in _strings(read_toml(config, read_text(config))) if value.startswith(IRDS_PREFIX)]
+    try:
+        with temporary(out.parent) as folder:
+            folder.mkdir()
+            for source, place in places.of.items():
+                target = folder / place
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if source == pooled:
+                    with target.open("w", encoding="utf-8", newline="\n") as stream:
+                        stream.writelines(f"{json.dumps({'id': id_, 'contents': one})}\n" for id_, one in texts.items())
+                else:
+                    shutil.copyfile(source, target)
+            (folder / CONFIG_NAME).write_text(text, encoding="utf-8", newline="\n")
+            sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+            folder.rename(out)
+    except OSError as error:
+        raise not_written(out, error) from None
+    outside = tuple(str(path) for path in places.of if not path.is_relative_to(places.root))
+    return Bundle(len(sizes), sum(sizes), len(texts), whole, outside, tuple(dict.fromkeys(left)))
+
+
+def _named(project: Project) -> list[Path]:
+    """The files that a project reads; not the index and models, which only retrieval needs."""
+    settings = project.retrieval
+    models = {} if settings is None else {settings.index, settings.reranker, Path(settings.rewriter or "")}
+    files = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
+    return [path for path in files if path not in models or path.is_file()]
+
+
+class _Places:
+    """Where files go in a bundle: ``of`` has those that were added, by their path from the root."""
+
+    def __init__(self, root: Path, project: Project):
+        self.root = self.absolute(root)
+        self.retrieved = None if project.retrieval is None else self.absolute(project.retrieval.folder)
+        self.of: dict[Path, str] = {}
+
+    @staticmethod
+    def absolute(path: Path) -> Path:
+        """From the root, links as they are."""
+        return Path(os.path.abspath(path))
+
+    def add(self, path: Path, place: str = "") -> str:
+        """The place of a file: ``place``, or one of its own."""
+        path = self.absolute(path)
+        if path not in self.of:
+            found = PurePath(place) if place else self.own(path)
+            taken, number = {CONFIG_NAME, *map(str.casefold, self.of.values())}, 1
+            while found.as_posix().casefold() in taken:
+                number += 1
+                found = PurePath("files", str(number), path.name)
+            self.of[path] = found.as_posix()
+        return self.of[path]
+
+    def own(self, path: Path) -> PurePath:
+        """Where a file goes, if nothing else goes there."""
+        if path.is_relative_to(self.root):
+            return path.relative_to(self.root)
+        if self.retrieved is not None and path.is_relative_to(self.retrieved):
+            return PurePath("retrieved") / path.relative_to(self.retrieved)
+        return PurePath("files") / path.name
+
+    def named(self, value: Any) -> Any:
+        """A value of the project file with the places of files in it."""
+        if isinstance(value, dict):
+            return {key: self.named(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.named(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        try:
+            source = parse_text_source(value, self.root)
+        except OSError:  # a text that no file can have as its name
+            return value
+        column = f":{source.column}" if source.column else ""
+        place = self.of.get(self.absolute(Path(source.path)))
+        same = place is None or PurePath(value.removesuffix(column)).as_posix() == place
+        return value if same else f"{place}{column}"
+
+
+def _config(config: Path, project: Project, places: _Places) -> str:
+    """The project file of the bundle: as it is, comments included, where all its files keep their places."""
+    text = read_text(config)
+    values = read_toml(config, text)
+    moved = {key: value if key in _NAMES else places.named(value) for key, value in values.items()}
+    settings = moved.get("retrieval", {})
+    outside = {key for key in ("index", "folder", "store", "reranker", "rewriter") if not _is_in(places, settings.get(key, ""))}
+    for key in outside:
+        settings[key] = {"index": "index", "folder": "retrieved"}.get(key, Path(settings[key]).name)
+    if "store" in outside:
+        del settings["store"]
+    if moved != values:
+        return toml_text({"name": project.name, **moved})
+    return text + "\n" if "name" in values else f"name = {quoted(project.name)}\n{text}\n"
+
+
+def _is_in(places: _Places, text: str) -> bool:
+    return places.absolute(places.root / text).is_relative_to(places.root)
+
+
+def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:
+    """The texts of the passages that a run retrieves or somebody judged, and how many passages the collection has."""
+    project = workspace.project
+    runs = [*project.systems.values(), *project.sample_runs.values()]
+    if project.answers:
+        runs += [*project.answers.runs.values(), *filter(None, [project.answers.human])]
+        runs += project.answers.responses.values()
+    wanted: set[str] = set()
+    for run in runs:
+        with suppress(InputError):  # answers that refer to no passages
+            wanted.update(read_run(run).documents.to_pylist())
+    judged = [workspace.qrels] if project.qrels else []
+    judged += [*workspace.new_judgments, *(labels.qrels for labels in (workspace.judges if project.judges else {}).values())]
+    wanted.update(*(qrels.documents.to_pylist() for qrels in judged))
+    return read_passages(collection, wanted), sum(1 for _ in passage_lines(collection)[0])
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
