@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -87,7 +87,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
         if beside.is_file():
             places.add(beside, str(sidecar_path(Path(places.add(path)))))
     text = _config(config, project, places)
-    left += [value for value in _strings(read_toml(config, read_text(config))) if value.startswith(IRDS_PREFIX)]
+    left += re.findall(f'"({IRDS_PREFIX}[^"]*)"', toml_text(read_toml(config, text)))
     try:
         with temporary(out.parent) as folder:
             folder.mkdir()
@@ -202,11 +202,3 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
     judged += [*workspace.new_judgments, *(labels.qrels for labels in (workspace.judges if project.judges else {}).values())]
     wanted.update(*(qrels.documents.to_pylist() for qrels in judged))
     return read_passages(collection, wanted), sum(1 for _ in passage_lines(collection)[0])
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)

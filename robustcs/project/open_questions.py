@@ -210,7 +210,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
         if sidecar is None or not run.is_file():
             continue
         changed = sidecar.changed(text_checksums(texts[name], name in raw))
-        if not fits(run, sidecar):
+        if not fits(run, sidecar) and not sidecar.made:
             where = f"{sidecar_path(run)} is about another content of {run.name}"
             notes.append(f"{where}: robustcs retrieve --import notes it anew")
         elif changed:

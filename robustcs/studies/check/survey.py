@@ -32,6 +32,7 @@ from robustcs.project.readers import Given
 from robustcs.project.rewritten import misfit_baseline
 from robustcs.project.sources import SOURCES, Source
 from robustcs.project.workspace import Workspace
+from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.studies import registry
 
 T = TypeVar("T")
@@ -214,6 +215,7 @@ class Survey:
         def give(_: Path) -> _Run:
             if isinstance(found, InputError):
                 raise as_given(found, absolute(path), path)
+            require_unchanged(path)
             return found
 
         run = self._read(f"{name} run", name, path, give, lambda run: run.rows)
