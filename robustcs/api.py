@@ -120,7 +120,7 @@ def _function(one: Study) -> Callable[..., Any]:
         jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
         mine = {name: _setting(name, keywords.pop(name), own[name]) for name in own if name in keywords}
         workspace = Workspace(_opened(project, keywords, table, own), jobs)
-        result = ask(workspace, **mine).with_notes(workspace.notes)
+        result = ask(workspace, **mine).with_notes(workspace.notes, workspace.skipped_in_words)
         return replace(result, inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name

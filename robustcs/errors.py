@@ -183,26 +183,34 @@ class UntrustedError(InputError):
 
 
 class ProblemList:
-    """Collects the problems of one file, so that a user sees them together and not one per attempt."""
+    """Collects the problems of one file, so that a user sees them together and not one per attempt; ``most`` are listed."""
 
-    def __init__(self, path: str | os.PathLike[str]):
+    def __init__(self, path: str | os.PathLike[str], most: int = MAX_PROBLEMS):
         self.path = path
+        self.most = most
         self.problems: list[Problem] = []
         self.total = 0
 
     def add(self, line: int | None, found: str, advice: str, slug: str) -> None:
-        """Note one problem; past :data:`MAX_PROBLEMS` only their number grows."""
+        """Note one problem; past ``most`` only their number grows."""
         self.total += 1
-        if len(self.problems) < MAX_PROBLEMS:
+        if len(self.problems) < self.most:
             self.problems.append(Problem(self.path, line, found, advice, slug))
+
+    def skip(self, line: int | None, found: str, advice: str, slug: str) -> None:
+        """Note a row that cannot be used by itself; a file whose other rows count (:mod:`robustcs.inputs.skipped`) lacks it."""
+        self.add(line, found, advice, slug)
 
     def take(self, other: ProblemList) -> None:
         """Note what another list of the same file has."""
         self.total += other.total
-        self.problems += other.problems[: MAX_PROBLEMS - len(self.problems)]
+        self.problems += other.problems[: self.most - len(self.problems)]
 
-    def raise_if_any(self) -> None:
-        """Raise one :class:`InputError` with everything collected, or return when there is nothing."""
+    def raise_if_any(self, rows: int = 0) -> None:
+        """Raise one :class:`InputError` with everything collected, or return when there is nothing.
+
+        ``rows`` are those of the file that can be used; only a list that skips some asks.
+        """
         if self.total:
             raise InputError(self.problems, self.total)
 

@@ -6,7 +6,7 @@ robustcs follows trec_eval (with ``-c``) and the CAsT guidelines, and says so be
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from robustcs.errors import UsageError
@@ -40,6 +40,9 @@ class EvaluationPolicy:
     unit
         What intervals and tests take as independent: conversations (single turns where turn ids tell no conversations, or
         fewer than five), or ``turn``.
+    strict
+        Is a file with a single row that cannot be used refused? Else up to 5% of such rows are skipped, but for runs and
+        judgments. It changes no score, so that results do not say it.
     """
 
     relevance_level: int = 1
@@ -48,6 +51,7 @@ class EvaluationPolicy:
     depth: int | None = None
     documents: bool = False
     unit: Unit = "conversation"
+    strict: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.relevance_level < 1:
@@ -62,10 +66,12 @@ class EvaluationPolicy:
             raise UsageError("bad-documents", f"documents {self.documents!r}", "write true or false")
         if self.unit not in ("conversation", "turn"):
             raise UsageError("bad-unit", f"unit {self.unit!r}", "write conversation or turn")
+        if not isinstance(self.strict, bool):
+            raise UsageError("bad-strict", f"strict {self.strict!r}", "write true or false")
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as it stands in the JSON output."""
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key != "strict"}
 
     def describe(self) -> str:
         """Order and relevance in words: the second half of the line that closes every table."""

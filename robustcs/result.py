@@ -34,6 +34,8 @@ class Evaluated:
         Systems whose per-turn scores stand beside runs.
     own_turns
         Where each run is averaged over its own turns: run → how many it answers.
+    skipped
+        Rows of inputs that were skipped, such as ``human: 1 of 332 texts empty``.
     """
 
     policy: EvaluationPolicy
@@ -47,6 +49,7 @@ class Evaluated:
     unit_note: str = ""
     as_given: tuple[str, ...] = ()
     own_turns: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
 
     @property
     def missing_rule(self) -> Missing:
@@ -56,6 +59,10 @@ class Evaluated:
     @property
     def policy_line(self) -> str:
         """The line that closes every table and report."""
+        return " · ".join([self._scored, *self.skipped])
+
+    @property
+    def _scored(self) -> str:
         turns = counted(self.turns, "turn")
         if self.unit == "conversation":
             turns += f" in {counted(self.units, 'conversation')}"
@@ -84,6 +91,8 @@ class Evaluated:
         more: dict[str, Any] = {"unit": self.unit, "units": self.units} if self.unit else {}
         if self.as_given:
             more["as_given"] = list(self.as_given)
+        if self.skipped:
+            more["skipped"] = list(self.skipped)
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
             **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,
@@ -238,11 +247,11 @@ class Result:
         for spec in self.declared:
             spec.check(self.tables[spec.name])
 
-    def with_notes(self, notes: Sequence[str]) -> Self:
-        """The same with further notes after its own."""
+    def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
+        """The same with further notes after its own, and with what was skipped of its inputs."""
         more = tuple(note for note in notes if note not in self.evaluated.notes)
-        evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more))
-        return replace(self, evaluated=evaluated) if more else self
+        evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped))
+        return replace(self, evaluated=evaluated) if more or skipped else self
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:

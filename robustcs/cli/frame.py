@@ -78,7 +78,7 @@ class StudyCall:
         from robustcs.cli.output import Output, emit
 
         output = Output(self.given["format"], self.given["output"], self.given["table"])
-        emit(self.study.name, result.with_notes(workspace.notes), blocks, workspace.inputs, output)
+        emit(self.study.name, result.with_notes(workspace.notes, workspace.skipped_in_words), blocks, workspace.inputs, output)
 
     def tell(self, message: str) -> None:
         """One line for people, on stderr."""

@@ -70,6 +70,8 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "no_retrieve": ("Running", ["--no-retrieve"], {"is_flag": True,
         "help": "Never retrieve (no Java): a question that no run answers is an error."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
+    "strict": ("Running", ["--strict"], {"is_flag": True,
+        "help": "Refuse a file for one row that cannot be used; by default up to 5% are skipped, never of runs and qrels."}),
     "trust": ("Running", ["--trust"], {"is_flag": True, "expose_value": False, "callback": _trust,
         "help": "Let the project file name addresses, pipes, and places outside its folder to write to (docs/safety.md)."}),
     "traceback": ("Running", ["--traceback"], {"is_flag": True, "expose_value": False,
@@ -77,7 +79,7 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
 }  # fmt: skip
 
 #: What every command takes.
-ALWAYS = ("config", "trust", "traceback")
+ALWAYS = ("config", "strict", "trust", "traceback")
 #: What every command takes that writes a result.
 RESULT = ("format", "output", "table")
 
@@ -117,7 +119,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
         value = given.get(_parameter(source) if source else name)
         if source:
             table = source.table if source.table not in ("", "formulations") else table
-        if value in (None, ()):
+        if value in (None, ()) or value is False:
             continue
         if source:
             inputs[source.key] = _parsed(source, value)
@@ -125,7 +127,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
             runs = inputs[name] = {}
             for system, path in map(named, value):
                 runs.setdefault(system or "", []).append(path)
-        elif name not in (*RESULT, *ALWAYS, "jobs", "dask", "no_retrieve"):
+        elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "no_retrieve"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)
 

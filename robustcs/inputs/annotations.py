@@ -30,6 +30,7 @@ from typing import Any, Literal, get_args
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.records import StrPath, is_whole
 from robustcs.inputs.rows import find_column, need_column, read_rows
+from robustcs.inputs.skipped import RowProblems
 from robustcs.inputs.task_answers import CONFIDENCE, accepted_by, confidence_in, literal, pairs_in, selection_in
 
 #: What was read: a passage or a sentence, of which characters were chosen, or a passage of which sentences were (selection).
@@ -97,7 +98,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
     Raises :class:`InputError` with every bad row (bounded): an answer that is no literal or has no entities, offsets outside
     the text, an id or a text that is missing, a passage with two different texts; or where columns are missing.
     """
-    problems = ProblemList(path)
+    problems = RowProblems(path, "annotations")
     columns, rows = read_rows(path, problems)
     if not is_annotations(columns):
         raise input_error(
@@ -120,7 +121,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
             problems.add(line, found, "give different texts different ids", "contradicting-entries")
         else:
             texts[key] = replace(known, annotations=known.annotations + read.annotations)
-    problems.raise_if_any()
+    problems.raise_if_any(sum(len(text.annotations) for text in texts.values()))
     return texts, _shared_workers(Path(path).name, texts.values())
 
 
@@ -201,7 +202,7 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
     turn, passage, worker = (_id(row.get(name)) for name in (layout.turn, layout.passage, layout.worker))
     for what, value in (("turn id", turn), ("passage id", passage), ("worker id", worker)):
         if not value:
-            problems.add(line, f"no {what}", "complete the row or leave it out", "no-id")
+            problems.skip(line, f"no {what}", "complete the row or leave it out", "no-id")
             return None
     unit = row.get("unit", layout.unit)
     if unit not in ("paragraph", "sentence") and unit != layout.unit:
@@ -230,7 +231,7 @@ def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: Prob
     of = " ".join(("turn", _id(row.get(layout.turn)), "passage", _id(row.get(layout.passage))))
     text = row.get(layout.text)
     if not isinstance(text, str) or not text.strip():
-        problems.add(line, f"{of}: no text", "write the text that the offsets count in", "empty-text")
+        problems.skip(line, f"{of}: no text", "write the text that the offsets count in", "empty-text")
         return None
     pairs = pairs_in(row.get(str(layout.answer)), line, problems)
     if pairs is None:

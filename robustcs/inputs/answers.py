@@ -55,9 +55,10 @@ _FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     """Turn id → its gold answers, one or more, in file order (QuAC repeats equal answers of several annotators).
 
-    Raises :class:`InputError` with every problem of the file (bounded).
+    Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
+    of the file (bounded).
     """
-    gold: ByTurn[tuple[str, ...]] = ByTurn(path)
+    gold: ByTurn[tuple[str, ...]] = ByTurn(path, "answers")
     entries = _questions(path, gold.problems, gold=True)
     if entries is None:
         value = _json_value(path)
@@ -65,11 +66,10 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     for turn, answers, line in entries:
         if not answers:
             advice = f"write {CANNOT_ANSWER} where the passage does not answer"
-            gold.problems.add(line, f"turn {turn}: no gold answer", advice, "no-answer")
+            gold.problems.skip(line, f"turn {turn}: no gold answer", advice, "no-answer")
             continue
-        texts = [gold.text(turn, answer, line) for answer in answers]
-        kept = tuple(text for text in texts if text is not None)
-        if len(kept) == len(texts):
+        kept = tuple(filter(None, (gold.text(turn, answer, line) for answer in answers)))
+        if kept:
             gold.add(turn, kept, line)
     return gold.result()
 
@@ -77,9 +77,10 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
 def read_predicted_answers(path: StrPath) -> dict[str, str]:
     """Turn id → the predicted answer, in file order.
 
-    Raises :class:`InputError` with every problem of the file (bounded), such as a turn with several answers.
+    Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
+    of the file (bounded), such as a turn with several answers.
     """
-    predicted: ByTurn[str] = ByTurn(path)
+    predicted: ByTurn[str] = ByTurn(path, "answers")
     entries = _questions(path, predicted.problems, gold=False)
     if entries is None:
         value = _json_value(path)
@@ -124,7 +125,7 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool) -> _Entries | N
 def _cited_answers(path: StrPath, problems: ProblemList) -> _Entries:
     for line, record in json_lines(path, problems):
         if not isinstance(record.get("answer"), list):
-            problems.add(line, "no list 'answer'", "complete the line or leave it out", "no-such-column")
+            problems.skip(line, "no list 'answer'", "complete the line or leave it out", "no-such-column")
             continue
         said = rag.sentences(record)
         texts = [text for text in said if isinstance(text, str)]
@@ -166,7 +167,7 @@ def _plain_answers(
             yield record_id(record), _as_list(record.get("answers", record.get("answer"))), number
         else:
             found = f"no field 'answer' or 'answers'; the fields are: {', '.join(record)}"
-            problems.add(number, found, _FORMATS, "no-such-column")
+            problems.skip(number, found, _FORMATS, "no-such-column")
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -32,7 +32,7 @@ def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
         for place, turn in enumerate(turns, 1):
             if not isinstance(turn, dict) or not is_turn_id(turn.get("number")):
                 found = f"topic {number}: turn {place} of the list has no number"
-                problems.add(record.line, found, "complete the turn", "no-turn-id")
+                problems.skip(record.line, found, "complete the turn", "no-turn-id")
             elif turn.get("participant", "User") == "User":
                 yield Entry(f"{number}_{turn['number']}", turn, record.line)
 

@@ -27,4 +27,4 @@ def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
             if isinstance(fields, dict):
                 yield Record(None, place, fields)
             else:
-                problems.add(None, f"entry {place} of the list is not an object", "complete the entry", "not-an-object")
+                problems.skip(None, f"entry {place} of the list is not an object", "complete the entry", "not-an-object")

@@ -66,7 +66,7 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
     or okay, passages that are no list of ids, a nugget that stands twice.
     """
     problems = ProblemList(path)
-    texts: ByTurn[str] = ByTurn(path)
+    texts: ByTurn[str] = ByTurn(path, "nuggets")
     found: dict[str, dict[str, Nugget]] = {}
     for line, record in json_lines(path, problems):
         topic = _topic(record, line, problems)
@@ -78,8 +78,8 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
             if found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
                 told = f"topic {topic}: nugget {nugget.text[:40]!r} stands twice, and not alike"
                 texts.problems.add(line, told, "keep one of the two", "contradicting-entries")
-    problems.take(texts.problems)
-    problems.raise_if_any()
+    texts.problems.take(problems)
+    texts.problems.raise_if_any(sum(map(len, found.values())))
     if not found:
         raise input_error(path, None, "the file has no nuggets", "check the path", "empty")
     return {topic: tuple(nuggets.values()) for topic, nuggets in found.items()}
@@ -94,7 +94,7 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
     :data:`SUPPORT`, a topic that stands twice, several runs none of which is called ``name``.
     """
     problems = ProblemList(path)
-    texts: ByTurn[str] = ByTurn(path)
+    texts: ByTurn[str] = ByTurn(path, "nuggets")
     by_run: dict[str, dict[str, Assigned]] = {}
     for line, record in json_lines(path, problems):
         topic = _topic(record, line, problems)
@@ -111,8 +111,8 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
         if topic in of_run:
             problems.add(line, f"topic {topic} stands twice", "keep one of the two", "repeated-turn")
         of_run[topic] = Assigned(tuple(one for one in nuggets if one), answer if isinstance(answer, str) else None)
-    problems.take(texts.problems)
-    problems.raise_if_any()
+    texts.problems.take(problems)
+    texts.problems.raise_if_any(sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
     if not by_run:
         raise input_error(path, None, "the file has no assignments", "check the path", "empty")
     if len(by_run) > 1 and name not in by_run:

@@ -24,7 +24,7 @@ def _canard(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]
             turn = f"{entry['QuAC_dialog_id']}_q#{int(entry['Question_no']) - 1}"
         except (KeyError, TypeError, ValueError) as error:
             found = f"entry {record.place} of the list is not a CANARD question ({error})"
-            problems.add(record.line, found, "complete the entry", "no-turn-id")
+            problems.skip(record.line, found, "complete the entry", "no-turn-id")
             continue
         yield Entry(turn, entry, record.line)
 

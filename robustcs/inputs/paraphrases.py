@@ -21,6 +21,7 @@ from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN
 from robustcs.inputs.rows import csv_rows, find_column
+from robustcs.inputs.skipped import RowProblems
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns that are read; letter case does not matter, nor whether words are joined by a space or by ``_``.
@@ -56,7 +57,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
     is valid; or when columns or rows are missing.
     """
     refuse_other_kinds(path, "paraphrases")
-    problems = ProblemList(path)
+    problems = RowProblems(path, "paraphrases")
     rows = csv_rows(path, ",", problems)
     first = next(rows, None)
     if first is None:
@@ -70,7 +71,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
         row = form.row(line, cells, problems)
         if row is not None:
             found.setdefault(row.turn, []).append(row)
-    problems.raise_if_any()
+    problems.raise_if_any(sum(map(len, found.values())))
     if not found:
         raise input_error(path, None, "the file has no paraphrases", "check the path", "empty")
     paraphrases = Paraphrases((turn, tuple(found[turn])) for turn in sorted(found, key=turn_sort_key))
@@ -84,7 +85,7 @@ def _whole_rows(rows: Iterator[tuple[int, list[str]]], width: int, problems: Pro
         if len(cells) == width:
             yield line, [" ".join(cell.split()) for cell in cells]
             continue
-        problems.add(
+        problems.skip(
             line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
             "put a text with commas in quotes" if len(cells) > width else "complete the row or leave it out",
             "wrong-columns",
@@ -106,10 +107,10 @@ class _Ecast:
         turn, manual, raw = (cells[place] for place in self.places)
         if turn_depth(turn) is None:
             what = f"turn id {turn!r} does not say its place in a conversation" if turn else "no turn id"
-            problems.add(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
+            problems.skip(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif not manual or not raw:
             column = COLUMNS[1] if not manual else COLUMNS[2]
-            problems.add(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+            problems.skip(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
         elif not _too_long(line, turn, max(manual, raw, key=len), problems):
             return Paraphrase(turn, manual, raw, line, "" if self.category is None else cells[self.category])
         return None
@@ -143,10 +144,10 @@ class _Variations:
         elif valid not in ("true", "1"):
             problems.add(line, f"{VALID} is {valid!r}", "write True or False", "not-a-flag")
         elif not turn:
-            problems.add(line, "no turn id", "complete the row or leave it out", "no-turn-id")
+            problems.skip(line, "no turn id", "complete the row or leave it out", "no-turn-id")
         elif not text or not category:
             column = VARIATION if not text else TRANSFORMATION
-            problems.add(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+            problems.skip(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
         elif not _too_long(line, turn, text, problems):
             return Paraphrase(turn, text, text, line, category)
         return None
@@ -156,7 +157,7 @@ def _too_long(line: int, turn: str, text: str, problems: ProblemList) -> bool:
     if len(text) <= LONGEST_OF_TURN:
         return False
     found = f"turn {turn}: a text of {len(text):,} characters"
-    problems.add(line, found, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
+    problems.skip(line, found, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
     return True
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from robustcs.errors import ProblemList, at_line, input_error
+from robustcs.errors import at_line, input_error
 from robustcs.inputs.records import ID_NAMES, StrPath
 from robustcs.inputs.rows import Row, find_column, need_column, read_rows
+from robustcs.inputs.skipped import RowProblems
 
 ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
 WORKER = ("worker", "rater", "annotator", "worker_id")
@@ -58,7 +59,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     Raises :class:`InputError` with every bad row (bounded): an id that is missing, one rater's two different ratings of the
     same; or where columns or rows are missing.
     """
-    problems = ProblemList(path)
+    problems = RowProblems(path, "ratings")
     columns, rows = read_rows(path, problems)
     if is_rating_sheet(columns):
         columns, rows = _as_long(columns, rows)
@@ -74,7 +75,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         cells = ((turn, about), (item, rated), (worker, rater), (criterion, what))
         lacking = [name for name, value in cells if name and not value]
         if lacking:
-            problems.add(line, f"no {lacking[0]}", "complete the row or leave it out", "no-id")
+            problems.skip(line, f"no {lacking[0]}", "complete the row or leave it out", "no-id")
             continue
         value = _text(row.get(grade))
         if not value:
@@ -88,7 +89,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
             problems.add(line, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1
-    problems.raise_if_any()
+    problems.raise_if_any(len(ratings))
     if not ratings:
         raise input_error(path, None, "the file has no ratings", "check the path", "empty")
     notes = []

@@ -22,6 +22,7 @@ from robustcs.inputs.files import (
     text_lines,
 )
 from robustcs.inputs.ids import LONGEST_ID
+from robustcs.inputs.skipped import RowProblems
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
@@ -57,21 +58,30 @@ def shape_of(path: StrPath) -> Shape:
         raise input_error(path, None, "the file is empty", "check the path", "empty")
     if not head[0].startswith(("{", "[")):
         return "table"
-    lines = all(line.startswith("{") for line in head) and (len(head) == 2 or _is_record(head[0]))
-    return "jsonl" if lines else "json"
+    if len(head) == 1:
+        return "jsonl" if _is_record(head[0]) else "json"
+    # the second line of JSONL may be broken
+    return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
 
 
 def _is_record(line: str) -> bool:
     """Whether a file's only line is a record with a turn id, and not an object of all turns."""
+    fields = _object(line)
+    return fields is not None and not fields.keys().isdisjoint((*ID_NAMES, "topic_number"))
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    """The JSON object that a line is; None for any other line."""
     try:
-        return not parse_json(line).keys().isdisjoint((*ID_NAMES, "topic_number"))
+        value = parse_json(line)
     except ValueError:
-        return False
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def add_not_json(problems: ProblemList, number: int, error: Exception) -> None:
     """Note a line of a JSONL file that Python's parser refused with ``error``."""
-    problems.add(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
+    problems.skip(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
 
 
 def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -86,9 +96,9 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             add_not_json(problems, number, error)
             continue
         if not isinstance(record, dict):
-            problems.add(number, "not a JSON object", "write one JSON object a line", "not-an-object")
+            problems.skip(number, "not a JSON object", "write one JSON object a line", "not-an-object")
         elif not halves and half_character(line) is not None:
-            problems.add(number, *HALF_CHARACTER)
+            problems.skip(number, *HALF_CHARACTER)
         else:
             yield number, record
 
@@ -149,11 +159,11 @@ def decimal_number(cell: str) -> float | None:
 
 
 class ByTurn(Generic[T]):
-    """Collects one value per turn of a file; the same value again is fine, another one is a problem."""
+    """Collects one value per turn of a file; the same value again is fine, another one is a problem. ``what`` values are."""
 
-    def __init__(self, path: StrPath):
+    def __init__(self, path: StrPath, what: str):
         self.path = path
-        self.problems = ProblemList(path)
+        self.problems = RowProblems(path, what)
         self.values: dict[str, T] = {}
         self._lines: dict[str, int | None] = {}
 
@@ -163,7 +173,7 @@ class ByTurn(Generic[T]):
             there = turn is not None and str(turn).strip()
             long = isinstance(turn, str) and len(turn) > LONGEST_ID
             found = f"turn id {turn!r} is {'too long' if long else 'not a text'}" if there else "no turn id"
-            self.problems.add(line, found, "give every entry its turn id, such as 31_4", "no-turn-id")
+            self.problems.skip(line, found, "give every entry its turn id, such as 31_4", "no-turn-id")
             return
         key = str(turn).strip()
         earlier = self.values.setdefault(key, value)
@@ -178,29 +188,36 @@ class ByTurn(Generic[T]):
     def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
         """``value`` without white space around it if it is a text, else None and a problem; ``empty`` allows ''."""
         name = f"turn {turn}: " if is_turn_id(turn) else ""
+        if value is None and not empty:
+            value = ""
         if not isinstance(value, str):
-            self.problems.add(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", "not-a-text")
+            self.problems.skip(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", "not-a-text")
             return None
         if not is_whole(value):
             found, advice, slug = HALF_CHARACTER
-            self.problems.add(line, f"{name}{found}", advice, slug)
+            self.problems.skip(line, f"{name}{found}", advice, slug)
             return None
         if len(value) > LONGEST_OF_TURN:
             found = f"{name}a text of {len(value):,} characters"
-            self.problems.add(line, found, f"it may have {LONGEST_OF_TURN:,}; is this the right column?", "too-long")
+            self.problems.skip(line, found, f"it may have {LONGEST_OF_TURN:,}; is this the right column?", "too-long")
             return None
         value = value.strip()
         if not value and not empty:
-            self.problems.add(line, f"{name}empty text", "write the text or leave out the turn", "empty-text")
+            self.problems.skip(line, f"{name}empty text", "write the text or leave out the turn", "empty-text")
             return None
         return value
 
     def result(self) -> dict[str, T]:
         """The values in file order. Raises :class:`InputError` with all problems, or when there is no value."""
-        self.problems.raise_if_any()
+        self.problems.raise_if_any(sum(map(_texts, self.values.values())))
         if not self.values:
             raise input_error(self.path, None, "the file has no turns", "check the path", "empty")
         return self.values
+
+
+def _texts(value: str | tuple[str, ...]) -> int:
+    """How many texts these are; of several a skipped one is empty."""
+    return 1 if isinstance(value, str) else len(list(filter(None, value)))
 
 
 def _as_json(value: object) -> str:

@@ -73,7 +73,9 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
         except StopIteration:
             return
         except csv.Error as error:
-            problems.add(line, f"not CSV ({error})", "double the quotes inside a quoted text and close it", "not-csv")
+            # a quote that is not closed may have swallowed sound rows
+            note = problems.skip if reader.line_num == line else problems.add
+            note(line, f"not CSV ({error})", "double the quotes inside a quoted text and close it", "not-csv")
             continue
         if any(cell.strip() for cell in cells):
             yield line, cells
@@ -84,7 +86,7 @@ def _named(header: list[str], rows: Iterable[tuple[int, list[str]]], problems: P
         if len(cells) == len(header):
             yield line, dict(zip(header, cells, strict=True))
             continue
-        problems.add(
+        problems.skip(
             line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
             "put a text with commas in quotes" if len(cells) > len(header) else "complete the row or leave it out",
             "wrong-columns",

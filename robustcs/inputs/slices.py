@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from robustcs.errors import ProblemList, at_line, input_error
+from robustcs.errors import at_line, input_error
 from robustcs.inputs.records import ID_NAMES, filled_lines
+from robustcs.inputs.skipped import RowProblems
 
 
 def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
@@ -26,26 +27,29 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
         found = "no column beside the turn ids" if len(header) < 2 else "two columns of the same name"
         raise input_error(path, number, found, "name every column in the first line, with tabs between", "wrong-columns")
     columns: dict[str, dict[str, str]] = {name: {} for i, name in enumerate(header) if i != position}
-    problems = ProblemList(path)
+    problems = RowProblems(path)
     seen: dict[str, int] = {}
     for number, line in rows:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != len(header):
-            problems.add(
+            problems.skip(
                 number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
                 "complete the line or leave it out", "wrong-columns",
             )  # fmt: skip
             continue
         turn = cells[position]
-        if not turn or turn in seen:
-            found = f"turn {turn} stands in {at_line(path, seen[turn])} already" if turn else "no turn id"
-            problems.add(number, found, "give every turn one line", "repeated-turn" if turn else "no-turn-id")
+        if not turn:
+            problems.skip(number, "no turn id", "give every turn one line", "no-turn-id")
+            continue
+        if turn in seen:
+            found = f"turn {turn} stands in {at_line(path, seen[turn])} already"
+            problems.add(number, found, "give every turn one line", "repeated-turn")
             continue
         seen[turn] = number
         for name, cell in zip(header, cells, strict=True):
             if name in columns and cell:
                 columns[name][turn] = cell
-    problems.raise_if_any()
+    problems.raise_if_any(len(seen))
     if not seen:
         raise input_error(path, None, "the file has no rows", "check the path", "empty")
     return columns

@@ -145,7 +145,7 @@ def _cells(
         if len(cells) == width:
             yield number, cells
             continue
-        problems.add(
+        problems.skip(
             number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
             "put a text with commas in quotes" if len(cells) > width and delimiter == ","
             else "is there a separator inside a cell?" if len(cells) > width else "complete the row or leave it out",

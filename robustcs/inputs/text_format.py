@@ -118,7 +118,7 @@ def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemLis
             name = turn_of(record.fields.get(conversation), record.fields.get(turn))
             if name is None:
                 found = f"{_entry(record)}no {conversation} or no {turn}"
-                problems.add(record.line, found, "complete the entry", "no-turn-id")
+                problems.skip(record.line, found, "complete the entry", "no-turn-id")
                 continue
             yield Entry(name, record.fields, record.line)
 
@@ -140,7 +140,7 @@ def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[
                 name = turn_of(number, entry.get(turn)) if isinstance(entry, dict) else None
                 if name is None:
                     found = f"topic {number}: turn {place} of the list has no {turn}"
-                    problems.add(record.line, found, "complete the turn", "no-turn-id")
+                    problems.skip(record.line, found, "complete the turn", "no-turn-id")
                 else:
                     yield Entry(name, entry, record.line)
 

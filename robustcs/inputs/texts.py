@@ -31,6 +31,7 @@ from robustcs.inputs.records import (
     no_column,
     shape_of,
 )
+from robustcs.inputs.skipped import RowProblems
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
@@ -49,14 +50,18 @@ def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str
     has no column of that name; by default ``role`` chooses it where the format has several formulations, and it is the first of
     :data:`~robustcs.inputs.text_formats.TEXT_NAMES` elsewhere. A turn of topics that lacks the field is absent from the result.
 
-    Raises :class:`InputError` with every problem of the file (bounded): ids or texts that are missing or empty, a turn
-    with two different texts, wrong numbers of columns, a column that is not there.
+    Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.skipped`). Raises
+    :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a column
+    that is not there.
     """
     return TextFile(path).texts(role, column)
 
 
 def read_samples(path: StrPath, role: Role, column: str | None = None) -> dict[str, Samples]:
-    """As :func:`read_texts`, with all samples of every turn in file order: one or more."""
+    """As :func:`read_texts`, with all samples of every turn in file order: one or more.
+
+    A sample whose text was skipped is an empty one, so that the others keep their places.
+    """
     return TextFile(path).samples(role, column)
 
 
@@ -76,7 +81,7 @@ class TextFile:
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """The texts of one formulation: see :func:`read_texts`."""
-        return {turn: samples[0] for turn, samples in self.samples(role, column).items()}
+        return {turn: samples[0] for turn, samples in self.samples(role, column).items() if samples[0]}
 
     def role(self, *order: Role) -> Role:
         """The first formulation of ``order`` that the file has; the first of all where its kind does not say which it has."""
@@ -119,9 +124,9 @@ class TextFile:
         raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
 
     @cached_property
-    def _entries(self) -> tuple[TextFormat | None, list[Entry], ProblemList]:
+    def _entries(self) -> tuple[TextFormat | None, list[Entry], RowProblems]:
         """The kind of file, its turns, and what is wrong with it; no kind for what has no records of one."""
-        problems = ProblemList(self.path)
+        problems = RowProblems(self.path)
         if self._named:
             return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
         if self._table is not None:
@@ -131,12 +136,16 @@ class TextFile:
         if self._shape == "table":
             return None, [], problems
         records = list(json_records(self.path, problems))
+        broken = problems.skipped.total
         kind = format_of(records[0].fields) if records else None
         if self._shape == "jsonl":
             kind = kind or PLAIN
         elif kind is PLAIN and isinstance(self._value, dict):
-            return None, [], ProblemList(self.path)  # {turn: text}, where a turn may be called as a field is
-        return kind, list(kind.entries(records, problems)) if kind else [], problems
+            return None, [], RowProblems(self.path)  # {turn: text}, where a turn may be called as a field is
+        entries = list(kind.entries(records, problems)) if kind else []
+        if broken and len(entries) > len(records):  # whole conversations, and nobody knows of how many turns
+            ProblemList.take(problems, problems.skipped)
+        return kind, entries, problems
 
     def _kind_of_table(self, table: Table) -> TextFormat | None:
         """None for the plain TSV, which is read by lines."""
@@ -156,6 +165,25 @@ class TextFile:
         return read_json(self.path, halves=True)
 
 
+class _Texts(ByTurn[Samples]):
+    """The samples of every turn; a turn all of whose samples were skipped has empty ones."""
+
+    def __init__(self, path: StrPath):
+        super().__init__(path, "texts")
+        self._empty: dict[str, Samples] = {}
+
+    def add(self, turn: object, value: Samples, line: int | None) -> None:
+        """Keep the samples of ``turn``, one of which at least has a text."""
+        if any(value):
+            super().add(turn, value, line)
+        elif is_turn_id(turn):
+            self._empty[str(turn).strip()] = value
+
+    def result(self) -> dict[str, Samples]:
+        """The samples by turn, those without any text last. Raises as :meth:`ByTurn.result` does."""
+        return super().result() | {turn: value for turn, value in self._empty.items() if turn not in self.values}
+
+
 def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
     for place, (line, fields) in enumerate(table.rows(problems), 1):
         yield Record(line, place, {name.lower(): value for name, value in fields.items()} | fields)
@@ -164,7 +192,7 @@ def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
 def _read_entries(
     path: StrPath, kind: TextFormat, entries: list[Entry], problems: ProblemList, role: Role, column: str | None
 ) -> dict[str, Samples]:
-    texts: ByTurn[Samples] = ByTurn(path)
+    texts = _Texts(path)
     texts.problems.take(problems)
     there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
     names = kind.names(column, role, there)
@@ -179,25 +207,24 @@ def _read_entries(
         if kind.optional and (name is None or fields[name] is None):
             continue
         if name is None:
-            texts.problems.add(line, f"no field {chosen!r}", "complete the line or leave it out", "no-such-column")
+            texts.problems.skip(line, f"no field {chosen!r}", "complete the line or leave it out", "no-such-column")
             continue
         found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
-        if several and found and is_turn_id(turn):
+        if several and any(found) and is_turn_id(turn):
             repeated.setdefault(turn, ([], line))[0].extend(found)
-        elif found:
+        else:
             texts.add(turn, found, line)
     for turn, (samples, line) in repeated.items():
         texts.add(turn, tuple(samples), line)
     return texts.result()
 
 
-def _samples(texts: ByTurn[Samples], turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
-    """The texts of a turn; empty, and a problem, where there is none."""
+def _samples(texts: _Texts, turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
+    """The texts of a turn, empty where one is skipped."""
     if last and isinstance(value, list) and value:
         value = value[-1]
     values = value if several and isinstance(value, list) and value else [value]
-    found = [texts.text(turn, one, line) for one in values]
-    return tuple(text for text in found if text is not None)
+    return tuple(texts.text(turn, one, line) or "" for one in values)
 
 
 def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column: str | None) -> dict[str, Samples]:
@@ -226,13 +253,13 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
         id_position, text_position = 0, 1
         expected = "a file without a header line has 2 (id, text)"
     width = len(header) if id_name else 2
-    texts: ByTurn[Samples] = ByTurn(path)
+    texts = _Texts(path)
     for number, line in rows:
         cells = line.split("\t")
         if len(cells) != width:
             advice = "is there a tab inside a text?" if len(cells) > width else "complete the line or leave it out"
             found = f"{len(cells)} column{'s' * (len(cells) != 1)} where {expected}"
-            texts.problems.add(number, found, advice, "wrong-columns")
+            texts.problems.skip(number, found, advice, "wrong-columns")
             continue
         _add(texts, cells[id_position], cells[text_position], number)
     return texts.result()
@@ -241,16 +268,14 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
 def _read_object(path: StrPath, column: str | None) -> dict[str, Samples]:
     if column:
         raise _no_columns(path, None, column, "the file is one JSON object {turn: text}")
-    texts: ByTurn[Samples] = ByTurn(path)
+    texts = _Texts(path)
     for turn, text in json_pairs(path):
         _add(texts, turn, text, None)
     return texts.result()
 
 
-def _add(texts: ByTurn[Samples], turn: object, value: object, line: int | None) -> None:
-    text = texts.text(turn, value, line)
-    if text is not None:
-        texts.add(turn, (text,), line)
+def _add(texts: _Texts, turn: object, value: object, line: int | None) -> None:
+    texts.add(turn, (texts.text(turn, value, line) or "",), line)
 
 
 def _no_columns(path: StrPath, line: int | None, column: str, found: str) -> InputError:

@@ -93,10 +93,10 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
 def _further_samples(
     maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: bool = False
 ) -> list[System]:
-    """The samples of a system from the second on; a turn that has fewer stands in those that it has."""
+    """The samples of a system from the second on; a turn stands in those of which it has a text."""
     found = []
     for place in range(1, max(map(len, samples.values()), default=1)):
-        texts = {turn: texts[place] for turn, texts in samples.items() if place < len(texts)}
+        texts = {turn: texts[place] for turn, texts in samples.items() if any(texts[place : place + 1])}
         run = runs[place - 1] if place <= len(runs) else None
         found.append(_system(maker, f"{name}.{place + 1}", texts, run, raw, place + 1))
     return found

@@ -25,6 +25,7 @@ from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.skipped import Skipped, skipped_in
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import IRDS_PREFIX, shown
@@ -54,6 +55,8 @@ class Inputs:
 
     notes
         What was passed over while reading texts and runs.
+    skipped
+        File and role → the rows of it that were skipped.
     takes_samples
         Do all samples of a rewriter count? Else the first stands for it, and a note says so.
     may_retrieve
@@ -72,16 +75,36 @@ class Inputs:
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
         self._sample_files: list[tuple[Path | str, dict[str, str]]] = []
         self.notes: list[str] = []
+        self.skipped: dict[tuple[str, str], Skipped] = {}
         protect_inputs(project)
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
-        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows."""
+        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows, and how many rows
+        were skipped, for all its roles together, where some were.
+        """
         return list(self._entries.values())
 
+    @property
+    def skipped_in_words(self) -> list[str]:
+        """What was skipped of the files read so far, as the policy line names it: ``human: 1 of 332 texts empty``."""
+        whose = {role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()}
+        return [f"{whose[role]}: {one}" if whose[role] else str(one) for (_, role), one in self.skipped.items()]
+
+    def skipped_of(self, role: str, path: str | os.PathLike[str]) -> Skipped | None:
+        """What was skipped of a file that was read. Raises :class:`InputError` where the project is strict."""
+        skipped = skipped_in(path, self.project.policy.strict)
+        if skipped is not None:
+            self.skipped[shown(path), role] = skipped
+        return skipped
+
     def remember(self, role: str, path: str | os.PathLike[str], rows: int, checksum: str | None = None) -> None:
-        """Note a file that was read, with its checksum, computed where it is None; of one read again the first rows."""
+        """Note a file that was read, with its checksum, computed where it is None; of one read again the first rows.
+
+        Raises :class:`InputError` where rows were skipped and the project is strict.
+        """
         text = shown(path)
+        skipped = self.skipped_of(role, path)
         known = self._entries.get(text)
         if known is None:
             digest = None
@@ -91,6 +114,9 @@ class Inputs:
             self._entries[text] = {"role": role, "path": text, "sha256": digest, "rows": rows}
         elif role not in known["role"].split(", "):
             known["role"] += f", {role}"
+        if skipped:
+            every = [one.count for (file, _), one in self.skipped.items() if file == text]
+            self._entries[text]["skipped"] = sum(every)
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -202,7 +228,7 @@ class Inputs:
     @cached_property
     def samples(self) -> dict[str, dict[str, Samples]]:
         """Rewriter → turn → its texts, one for each sample: those of the file that has the turn, then one of every further
-        file of samples.
+        file of samples. A text that was skipped is empty.
         """
         found: dict[str, dict[str, Samples]] = {}
         for key, part in self.project.formulations.items():

@@ -78,7 +78,7 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
         words = (*telling_words(file.path), *words_of(fields.get(role, "") if role and column else ""))
         named = f"{file.path}:{column}" if column and (len(tries) > 1 or len(fields) > 1) else file.path
         if samples:
-            texts = {turn: some[0] for turn, some in samples.items()}
+            texts = {turn: some[0] for turn, some in samples.items() if some[0]}
             most = max(map(len, samples.values()))
             found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics"), most))
     if not found and reason is not None:

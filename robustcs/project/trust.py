@@ -7,12 +7,13 @@ screen. ``robustcs check`` prints the same reasons before anything is computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.skipped import Skipped
 from robustcs.policy import Unit
 from robustcs.project.model import Project
 from robustcs.result import Evaluated
@@ -71,6 +72,15 @@ def limits_of_qrels(qrels: Qrels) -> list[Limit]:
     has = f"one grade ({grades[0]})" if len(grades) == 1 else f"positive grades only ({grades[0]} to {grades[-1]})"
     reason = f"The qrels have {has}: the share of judged passages is that of relevant ones and does not show what is unjudged."
     return [Limit(("unjudged",), reason, bars=True)]
+
+
+def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
+    """Return what skipped rows say, by file and role, where they are more than 1% of a file."""
+    return [
+        Limit(SUBJECTS, f"More than 1% of {role} were skipped: {one}.")
+        for (_, role), one in skipped.items()
+        if 100 * one.count > one.rows
+    ]
 
 
 def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:

@@ -17,7 +17,7 @@ from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
 from robustcs.project.reports import INSIDE
-from robustcs.project.trust import limited, limits_of_qrels, limits_of_result
+from robustcs.project.trust import limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
 from robustcs.reporting.headlines import of_question
@@ -57,6 +57,7 @@ class Kept(TypedDict):
     overview: list[Shown]
     blocks: list[tuple[Shown, int]]
     policy: str
+    skipped: list[str]
     scored: bool
     notes: list[str]
     inputs: list[InputState]
@@ -74,7 +75,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
     """Ask the questions of a section; what is kept of it, as JSON holds a :class:`Kept`."""
     workspace = Workspace(part, jobs, track)
     answers = [question.answer(workspace) for question in section]
-    first, key = answers[0], section[0].key
+    first, key, skipped = answers[0], section[0].key, workspace.skipped_in_words
     inputs = shown_inputs(workspace, names)
     found: list[tuple[Block, int]] = []
     for question, answer in zip(section, answers, strict=True):
@@ -92,7 +93,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         else:
             shown.append(block)
     for question, answer in zip(section, answers, strict=True):
-        files |= _data_files(question, answer, inputs)
+        files |= _data_files(question, answer, inputs, skipped)
     kept = {
         "findings": [finding for answer in answers for finding in answer.findings],
         "verdicts": encode(_verdicts(key, answers, workspace)),
@@ -100,6 +101,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "overview": encode(shown[: len(overview)]),
         "blocks": encode(list(zip(shown[len(overview) :], (place for _, place in found), strict=True))),
         "policy": first.evaluated.policy_line,
+        "skipped": skipped,
         "scored": first.evaluated.basis != "texts",
         "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
         "inputs": inputs,
@@ -114,7 +116,8 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
 def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:
     """The verdicts of a section with what limits them."""
     read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
-    limits = limits_of_qrels(workspace.qrels) if read else []  # those of [clariq] are read without the project's
+    limits = limits_of_rows(workspace.skipped)
+    limits += limits_of_qrels(workspace.qrels) if read else []  # those of [clariq] are read without the project's
     found = []
     for answer in answers:
         families = [family for result in answer.results.values() for family in getattr(result, "families", {}).values()]
@@ -152,12 +155,14 @@ def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
     return picture, files
 
 
-def _data_files(question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _data_files(
+    question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], skipped: Sequence[str]
+) -> dict[str, str]:
     """Every result as JSON, and each of its tables as CSV."""
     files = {}
     for name, result in answer.results.items():
         stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
-        evaluated = result.evaluated
+        evaluated = result.with_notes((), skipped).evaluated
         files[f"results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes)
         files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
     return files

@@ -25,7 +25,7 @@ from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import Kept, Turns, ask, contents, shown_inputs
 from robustcs.reporting.names import Names
-from robustcs.reporting.sections import opening, opens, section
+from robustcs.reporting.sections import opening, opens, policy_of, section
 from robustcs.reporting.store import Store, library_versions, setting
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
@@ -197,9 +197,10 @@ def _head(answers: Sequence[Kept]) -> str:
     """What the scores go over: the policy line that most questions share, and how many of them where not all do."""
     lines = [str(kept["policy"]) for kept in answers if kept["scored"]] or [str(kept["policy"]) for kept in answers]
     line, number = Counter(lines).most_common(1)[0]
-    if number == len(lines):
-        return line
-    return f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
+    parts = [line, *dict.fromkeys(skipped for kept in answers for skipped in kept["skipped"])]
+    if number < len(lines):
+        parts.append(f"so in {number} of {len(lines)} sections with scores; each says at its end what it goes over")
+    return " · ".join(parts)
 
 
 def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) -> Document:
@@ -211,7 +212,7 @@ def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) ->
         if isinstance(block, Heading):
             kept = of.get(block.text, kept)
         elif isinstance(block, Table):
-            latex[block.slug] = render_latex([block], kept["policy"], kept["notes"])
+            latex[block.slug] = render_latex([block], policy_of(kept), kept["notes"])
     return replace(document, latex=latex)
 
 
@@ -227,6 +228,7 @@ def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: 
     ]
     for entry in inputs:
         count = f" · {entry['rows']:,} rows" if entry["rows"] is not None else ""
+        count += f", {entry['skipped']:,} skipped" if "skipped" in entry else ""
         digest = f" · SHA-256 {entry['sha256']}" if entry["sha256"] else ""
         rows.append((f"Input: {entry['role']}", f"{entry['path']}{count}{digest}"))
     return tuple(rows)

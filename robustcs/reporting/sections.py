@@ -15,6 +15,11 @@ from robustcs.studies.study import Question
 from robustcs.wording import counted, some_of
 
 
+def policy_of(kept: Kept) -> str:
+    """What closes an answer: its policy, and what was skipped of its inputs."""
+    return " · ".join([kept["policy"], *kept["skipped"]])
+
+
 def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
     """What was compared on what, the verdicts that open a report, and the first table and figure that a question offers."""
     every = {question.key: _verdicts(project, question, kept) for question, kept in answers}
@@ -51,7 +56,7 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     more += [Paragraph(text) for text in kept["findings"] if text not in sentences]
     more += [Paragraph(kept["reading"])] if kept["reading"] else []
     folded = _parts(rest, lambda block, place: place == 0 or 0 < place < READ)
-    shown.append(Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {kept['policy']}."))))
+    shown.append(Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {policy_of(kept)}."))))
     others = _parts(rest, lambda block, place: place == OTHER)
     if others:
         shown.append(Fold(counted(len(_tables(others)), "further table"), tuple(others), page_only=True))

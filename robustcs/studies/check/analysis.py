@@ -33,6 +33,12 @@ class Check(Result):
             "files", "What each file holds.",
             text("role", header="Role"), text("path", header="File"), count("rows", "null where it cannot be used"),
             text("problem", "what is wrong with it; null where it is fine"),
+            count("skipped", "rows (texts, answers and so on) that cannot be used, and were skipped"),
+        ),
+        table(
+            "skipped", "Rows that cannot be used and were skipped, the first 1,000 of a file.",
+            text("role", header="Role"), text("path", header="File"),
+            count("line", "null in JSON that is no JSONL", "Line"), text("why", "what is wrong with it", "Why"),
         ),
         table(
             "runs", "How the runs fit the judgments.",
@@ -62,6 +68,7 @@ class Check(Result):
     )  # fmt: skip
 
     files: pd.DataFrame
+    skipped: pd.DataFrame
     runs: pd.DataFrame
     texts: pd.DataFrame
     commands: pd.DataFrame
@@ -71,6 +78,7 @@ class Check(Result):
 def check(
     evaluated: Evaluated,
     files: Sequence[Mapping[str, Any]],
+    skipped: Sequence[Mapping[str, Any]],
     matrices: Sequence[GradeMatrix],
     texts: Mapping[str, Mapping[str, str]],
     answered: Mapping[str, Collection[str]],
@@ -97,7 +105,10 @@ def check(
         rows.append((formulation, len(known), without, extra, lacking, same))
     return Check(
         evaluated,
-        pd.DataFrame(files, columns=["role", "path", "rows", "problem"], dtype=object).astype({"rows": "Int64"}),
+        pd.DataFrame(files, columns=["role", "path", "rows", "problem", "skipped"], dtype=object).astype(
+            {"rows": "Int64", "skipped": "Int64"}
+        ),
+        pd.DataFrame(skipped, columns=["role", "path", "line", "why"], dtype=object).astype({"line": "Int64"}),
         pd.DataFrame(
             runs,
             columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]

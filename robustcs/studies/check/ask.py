@@ -8,7 +8,7 @@ from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.open_questions import believed, retrievable, with_run
-from robustcs.project.trust import limits_of_qrels, limits_of_sources, limits_of_turns
+from robustcs.project.trust import limits_of_qrels, limits_of_rows, limits_of_sources, limits_of_turns
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.studies.check.analysis import Check, check
@@ -47,11 +47,17 @@ def ask(workspace: Workspace) -> Check:
     notes += [note for matrix in survey.matrices for note in matrix.notes]
     notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]
-    limits = [*limits_of_sources(workspace.project), *(limits_of_qrels(survey.qrels) if survey.qrels else [])]
+    limits = [
+        *limits_of_rows(workspace.skipped),
+        *limits_of_sources(workspace.project),
+        *(limits_of_qrels(survey.qrels) if survey.qrels else []),
+    ]
     notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
     commands = Readiness(workspace, survey).rows()
-    return check(evaluated, survey.files, survey.matrices, survey.texts, survey.answered, turns, commands, problems)
+    return check(
+        evaluated, survey.files, survey.skipped, survey.matrices, survey.texts, survey.answered, turns, commands, problems
+    )

@@ -1,4 +1,4 @@
-"""A check as four tables."""
+"""A check as five tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from robustcs.studies.check.analysis import JUDGED_AT, Check
 
 
 def show(result: Check) -> tuple[Block, ...]:
-    """Files, runs, texts and commands; a table without rows is left out."""
+    """Files, skipped rows, runs, texts and commands; a table without rows is left out."""
     what = {"runs": "judged turns", "scores": "scored turns"}.get(result.evaluated.basis, "")
     of = f"Of {result.evaluated.turns} {what}." if what else ""
     files = result_table(
         result, "files", "Files",
-        ["role", "path", "rows", (text(" "), lambda row: "not usable" if row.problem else "fine")],
+        ["role", "path", "rows", (text(" "), _state)],
     )  # fmt: skip
+    skipped = result_table(result, "skipped", "Which rows were skipped?", ["role", "path", "line", "why"])
     runs = result_table(
         result, "runs", "Do the runs fit the judgments?",
         [
@@ -34,7 +35,13 @@ def show(result: Check) -> tuple[Block, ...]:
     commands = result_table(
         result, "commands", "What can run?", ["command", (text(" "), _whether)],
     )  # fmt: skip
-    return tuple(table for table in (files, runs, texts, commands) if table.rows)
+    return tuple(table for table in (files, skipped, runs, texts, commands) if table.rows)
+
+
+def _state(row: Any) -> str:
+    if row.problem:
+        return "not usable"
+    return f"{row.skipped} skipped" if row.skipped else "fine"
 
 
 def _whether(row: Any) -> str:

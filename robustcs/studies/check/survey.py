@@ -66,7 +66,9 @@ class Survey:
     """What could be read.
 
     files
-        One entry per file: role, path, rows, problem (None where it is fine).
+        One entry per file: role, path, rows, how many rows were skipped, problem (None where it is fine).
+    skipped
+        One entry per skipped row: role, path, line, why.
     problems
         Everything wrong, file by file.
     broken, foreign
@@ -92,7 +94,9 @@ class Survey:
     """
 
     def __init__(self, workspace: Workspace, waiting: Mapping[str, Sequence[str]]):
+        self._workspace = workspace
         self.files: list[dict[str, Any]] = []
+        self.skipped: list[dict[str, Any]] = []
         self.problems: list[Problem] = []
         self.uncounted = 0
         self.broken: dict[str, list[Problem]] = {}
@@ -172,10 +176,11 @@ class Survey:
         rows: Callable[[Any], int] = len,
     ) -> T | None:
         """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
-        entry: dict[str, Any] = {"role": role, "path": shown(path), "rows": None, "problem": None}
+        entry: dict[str, Any] = {"role": role, "path": shown(path), "rows": None, "skipped": 0, "problem": None}
         self.files.append(entry)
         try:
             value = read(path)
+            skipped = self._workspace.skipped_of(role, path)
         except InputError as error:
             self.problems += error.problems
             self.broken.setdefault(of, []).extend(error.problems)
@@ -185,6 +190,10 @@ class Survey:
             entry["problem"] = str(first._replace(found=found))
             return None
         entry["rows"] = rows(value)
+        if skipped is not None:
+            entry["skipped"] = skipped.count
+            listed = [{"role": role, "path": shown(path), "line": one.line, "why": one.found} for one in skipped.problems]
+            self.skipped += [row for row in listed if row not in self.skipped]
         return value
 
     def _study(self, name: str, workspace: Workspace) -> None:

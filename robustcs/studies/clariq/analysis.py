@@ -43,8 +43,7 @@ class EvaluatedTopics(Evaluated):
     rankings: bool = False
 
     @property
-    def policy_line(self) -> str:
-        """The line that closes every table and report."""
+    def _scored(self) -> str:
         if self.basis == "texts":
             return "nothing is scored"
         if not self.turns:

@@ -56,7 +56,7 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
         found.append(
             Sampled(
                 part.name,
-                {turn: texts[turn] for turn in sorted(texts, key=turn_sort_key)},
+                {turn: [*filter(None, texts[turn])] for turn in sorted(texts, key=turn_sort_key) if any(texts[turn])},
                 {
                     metric: np.column_stack([frame[metric][turns] for frame in frames])
                     for metric in (frames[0] if turns else ())
