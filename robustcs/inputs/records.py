@@ -188,10 +188,9 @@ class ByTurn(Generic[T]):
     def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
         """``value`` without white space around it if it is a text, else None and a problem; ``empty`` allows ''."""
         name = f"turn {turn}: " if is_turn_id(turn) else ""
-        if value is None and not empty:
-            value = ""
         if not isinstance(value, str):
-            self.problems.skip(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", "not-a-text")
+            slug = "empty-text" if value is None else "not-a-text"
+            self.problems.skip(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", slug)
             return None
         if not is_whole(value):
             found, advice, slug = HALF_CHARACTER

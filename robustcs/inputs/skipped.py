@@ -69,15 +69,20 @@ class RowProblems(ProblemList):
 
     def raise_if_any(self, rows: int = 0) -> None:
         """Raise where anything but single rows is wrong, or more than :data:`MOST` per cent of them; ``rows`` are sound."""
-        super().raise_if_any()
-        count, every = self.skipped.total, self.skipped.total + rows
-        path = os.fspath(self.path)
-        if 100 * count > MOST * every:
-            first, *_ = self.skipped.problems
-            found = f"{count:,} of {every:,} {self.what} cannot be used"
-            many = first._replace(line=None, found=found, advice=f"correct them: at most {MOST}% of a file may be skipped")
-            raise InputError([many, *self.skipped.problems] if rows else self.skipped.problems, count + bool(rows))
+        path, count, every = os.fspath(self.path), self.skipped.total, self.skipped.total + rows
         _skipped.pop(path, None)
+        listed = sorted(self.skipped.problems, key=_line)
+        if 100 * count > MOST * every:
+            listed = sorted([*listed, *self.problems], key=_line)
+            if rows:
+                found = f"{count:,} of {every:,} {self.what} cannot be used"
+                advice = f"correct them: at most {MOST}% of a file may be skipped"
+                listed.insert(0, Problem(self.path, None, found, advice, listed[0].slug))
+            raise InputError(listed, self.total + count + bool(rows))
+        super().raise_if_any()
         if count:
-            listed = sorted(self.skipped.problems, key=lambda problem: problem.line or 0)
             _skipped[path] = Skipped(count, every, self.what, tuple(listed))
+
+
+def _line(problem: Problem) -> int:
+    return problem.line or 0

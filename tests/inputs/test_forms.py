@@ -31,6 +31,7 @@ from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import read_texts
 from robustcs.project import readers
 from robustcs.project.sources import SOURCES
+from tests.skipped_rows import without_count
 
 
 class Qrel(NamedTuple):
@@ -106,7 +107,7 @@ def rows_of_qrels(qrels: Qrels) -> list[tuple[str, str, int]]:
 def refusal(reader: str, value: Any, read: Callable[[Any], Any] = lambda file: None, role: str = "") -> str:
     with pytest.raises((InputError, UsageError)) as caught:
         read(as_file(reader, "it", value, role))
-    return str(caught.value)
+    return without_count(caught.value)
 
 
 def test_every_reader_of_an_input_has_a_form() -> None:
