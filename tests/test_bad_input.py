@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from robustcs.cli.main import run
+from tests.skipped_rows import without_count
 
 QRELS = "1_1 0 d1 2\n1_1 0 d2 0\n1_2 0 d1 0\n1_2 0 d3 1\n"
 RUN = "1_1 Q0 d1 1 9.5 t\n1_1 Q0 d2 2 8.5 t\n1_2 Q0 d3 1 7.5 t\n"
@@ -267,7 +268,7 @@ CASES = [
          {"robustcs.toml": 'name = "x"\nqrels = "qrels.txt'}),
     Case("unknown policy key", "breakdown", 3,
          "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents,"
-         " unit",
+         " unit, strict",
          {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
     Case("policy value", "breakdown", 3, "robustcs.toml:9: missing turns 'skip'; write zero, drop or own",
          {"robustcs.toml": TOML + '[policy]\nmissing = "skip"\n'}),
@@ -346,7 +347,7 @@ def test_bad_input(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) 
     before = write(folder, case.files)
     code = run(shlex.split(case.command))
     out, err = capfd.readouterr()
-    message = err.removesuffix("\n")
+    message = without_count(err.removesuffix("\n"))
     if message.startswith("Usage:"):
         message = message.splitlines()[-1]
     assert message == case.message

@@ -234,6 +234,7 @@ LIST = "write a list of texts in quotes"
         ("[policy]\nmissing = 'zero'\nrelevance_level = 2.5", [f":3: relevance_level is 2.5; {NUMBER}"]),
         ("[policy]\nrelevance_level = '2'", [f":2: relevance_level is '2'; {NUMBER}"]),
         ("[policy]\nrelevance_level = true", [f":2: relevance_level is True; {NUMBER}"]),
+        ("[policy]\nstrict = 'yes'", [":2: strict 'yes'; write true or false"]),
         ("[policy]\ndepth = [3]", [f":2: depth is [3]; {NUMBER}"]),
         ("[policy]\nrelevance_level = 0\nmissing = 'skip'\norder = 1\ndepth = 0\nunit = 'topic'", [
             ":2: relevance level 0; it starts at 1", ":3: missing turns 'skip'; write zero, drop or own",
@@ -346,7 +347,7 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites, samples",
         ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites, samples",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
-        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit",
+        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit, strict",
     ]
 
 

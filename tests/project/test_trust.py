@@ -10,6 +10,7 @@ import pytest
 
 from robustcs.documents.document import SUBJECTS, Verdict
 from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.skipped import Skipped
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.trust import (
@@ -17,6 +18,7 @@ from robustcs.project.trust import (
     limited,
     limits_of_qrels,
     limits_of_result,
+    limits_of_rows,
     limits_of_sources,
     limits_of_turns,
 )
@@ -62,6 +64,17 @@ def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str)
         # what needs no judgments is not limited, and what compares judges with people is no headline
         assert subjects(limits, bars=True) == {"bias", "agreement"}
         assert subjects(limits, bars=False) == set(SUBJECTS) - {"bias", "agreement", "similarity", "clarification"}
+
+
+def test_more_than_one_per_cent_of_skipped_rows_limits_every_verdict() -> None:
+    skipped = {
+        ("a.tsv", "human texts"): Skipped(1, 100, "texts", ()),
+        ("b.tsv", "qr texts"): Skipped(2, 199, "texts", ()),
+        ("b.tsv", "scores"): Skipped(1, 101, "scores", ()),
+    }
+    (limit,) = limits_of_rows(skipped)
+    assert limit == Limit(SUBJECTS, "More than 1% of qr texts were skipped: 2 of 199 texts empty.")
+    assert limits_of_rows({}) == []
 
 
 def test_qrels_that_are_those_of_a_judge() -> None:

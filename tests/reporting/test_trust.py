@@ -76,3 +76,22 @@ def test_five_conversations_give_no_verdict_on_differences(tmp_path: Path) -> No
     assert [verdict.subject for verdict in verdicts] == ["unjudged", "systems"]
     assert verdicts[1].caveat == "No p-value can reach 0.05 with 5 conversations: the smallest possible is 0.062."
     assert not verdicts[0].caveat
+
+
+def test_more_than_one_per_cent_of_skipped_rows_is_told_on_every_card(tmp_path: Path) -> None:
+    turns = [f"{topic}_{turn}" for topic in range(1, 9) for turn in range(1, 6)]
+    lines = ['metrics = ["ndcg_cut_3"]']
+    for place, name in enumerate(("original", "qr", "human"), 1):
+        rows = [f"ndcg_cut_3 {turn} {place * int(turn[0]) / 24}\n" for turn in turns]
+        (tmp_path / f"{name}.scores").write_text(
+            "".join([*rows[:-1], f"ndcg_cut_3 {turns[-1]} -\n" if name == "human" else rows[-1]])
+        )
+        lines.append(f'[formulations.{name}]\nscores = "{name}.scores"')
+    (tmp_path / "robustcs.toml").write_text("\n".join(lines))
+    document = make_report(read_project(tmp_path / "robustcs.toml"), folder=tmp_path).document
+    verdicts = opening(document).verdicts
+    assert verdicts and {verdict.caveat for verdict in verdicts} == {
+        "More than 1% of human scores were skipped: 1 of 40 scores unusable."
+    }
+    assert document.policy.endswith(" · human: 1 of 40 scores unusable")
+    assert any("40 rows" not in line and "39 rows, 1 skipped" in line for _, line in document.provenance)

@@ -36,11 +36,6 @@ class Check(Result):
             count("skipped", "rows (texts, answers and so on) that cannot be used, and were skipped"),
         ),
         table(
-            "skipped", "Rows that cannot be used and were skipped, the first 1,000 of a file.",
-            text("role", header="Role"), text("path", header="File"),
-            count("line", "null in JSON that is no JSONL", "Line"), text("why", "what is wrong with it", "Why"),
-        ),
-        table(
             "runs", "How the runs fit the judgments.",
             text("run", header="Run"), count("turns", "judged turns that it has passages for", "there", "turns"),
             count("missing", "judged turns that it lacks", "missing", "turns"),
@@ -65,13 +60,18 @@ class Check(Result):
             text("command", header="Command"), flag("runs"), text("because", "what it lacks; null where it runs"),
             text("give", "what to do about it; null where it runs"),
         ),
+        table(
+            "skipped", "Rows that cannot be used and were skipped, the first 1,000 of a file.",
+            text("role", header="Role"), text("path", header="File"),
+            count("line", "null in JSON that is no JSONL", "Line"), text("why", "what is wrong with it", "Why"),
+        ),
     )  # fmt: skip
 
     files: pd.DataFrame
-    skipped: pd.DataFrame
     runs: pd.DataFrame
     texts: pd.DataFrame
     commands: pd.DataFrame
+    skipped: pd.DataFrame
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
@@ -89,7 +89,7 @@ def check(
     """Describe files, runs and texts against the judged or scored ``turns``; nothing is changed and nothing is scored.
 
     ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known;
-    ``commands``: rows of the table of that name.
+    ``skipped``, ``commands``: rows of the tables of these names.
     """
     import pandas as pd
 
@@ -108,7 +108,6 @@ def check(
         pd.DataFrame(files, columns=["role", "path", "rows", "problem", "skipped"], dtype=object).astype(
             {"rows": "Int64", "skipped": "Int64"}
         ),
-        pd.DataFrame(skipped, columns=["role", "path", "line", "why"], dtype=object).astype({"line": "Int64"}),
         pd.DataFrame(
             runs,
             columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]
@@ -118,6 +117,7 @@ def check(
             dict.fromkeys(("without", "extra", "unanswered", "unchanged"), "Int64")
         ),
         pd.DataFrame(commands, columns=["command", "runs", "because", "give"]),
+        pd.DataFrame(skipped, columns=["role", "path", "line", "why"], dtype=object).astype({"line": "Int64"}),
         problems,
     )
 

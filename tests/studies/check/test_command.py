@@ -14,8 +14,9 @@ from tests.conftest import Command
 def test_the_demo_collection_fits_together(in_demo: Command) -> None:
     result = json.loads(in_demo("check --format json").out)
     tables = result["tables"]
-    assert list(tables) == ["files", "runs", "texts", "commands"]
+    assert list(tables) == ["files", "runs", "texts", "commands", "skipped"]
     assert [entry["problem"] for entry in tables["files"]] == [None] * 50
+    assert [entry["skipped"] for entry in tables["files"]] == [0] * 50 and tables["skipped"] == []
     assert {entry["role"]: entry["rows"] for entry in tables["files"]}.items() >= {
         "qrels": 782, "original": 2555, "gold answers": 70, "new judgments": 634, "paraphrases": 350,
     }.items()  # fmt: skip

@@ -1,0 +1,119 @@
+"""Rows that were skipped, as commands name them, and ``--strict``, which refuses their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import robustcs
+from robustcs.cli.main import run
+from robustcs.errors import InputError
+from robustcs.project.jobs import HERE
+from robustcs.project.model import Project, TextSource
+from robustcs.project.reader import untracked
+from robustcs.reporting.answers import ask
+from robustcs.reporting.names import Names
+from robustcs.studies.registry import questions
+
+TURNS = [f"{topic}_{depth}" for topic in range(1, 9) for depth in range(1, 6)]
+QUESTIONS = "--rewrites original=topics.json:original --rewrites human=topics.json:human --rewrites qr=rewrites.jsonl"
+EMPTY = "turn 3_2: empty text"
+HUMAN, QR = "human: 1 of 40 texts empty", "qr: 2 of 81 texts unusable"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Topics of 40 turns, one without a manual text; rewrites with two draws each, one of them empty, and a line of no use."""
+    monkeypatch.chdir(tmp_path)
+    topics = [
+        {"number": topic, "turn": [
+            {"number": depth, "raw_utterance": f"what {depth}?", "manual_rewritten_utterance": f"what {depth} of {topic}?"}
+            for depth in range(1, 6)]} for topic in range(1, 9)
+    ]  # fmt: skip
+    topics[2]["turn"][1]["manual_rewritten_utterance"] = " "  # type: ignore[index]
+    Path("topics.json").write_text(json.dumps(topics))
+    rewrites = [json.dumps({"sample_id": turn, "predicted_rewrite": [f"what of {turn}?", f"which {turn}?"]}) for turn in TURNS]
+    rewrites[6] = json.dumps({"sample_id": TURNS[6], "predicted_rewrite": ["what?", ""]})
+    Path("rewrites.jsonl").write_text("\n".join([*rewrites[:9], '{"sample_id"', *rewrites[9:]]))
+    return tmp_path
+
+
+def _json(command: str, capfd: pytest.CaptureFixture[str], code: int = 0) -> dict[str, Any]:
+    capfd.readouterr()
+    assert run([*command.split(), "--format", "json"]) == code
+    out, _ = capfd.readouterr()
+    return json.loads(out) if out else {}
+
+
+def test_check_lists_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    result = _json(f"check {QUESTIONS}", capfd)
+    assert [(file["role"], file["rows"], file["skipped"], file["problem"]) for file in result["tables"]["files"]] == [
+        ("original texts", 40, 0, None), ("human texts", 39, 1, None), ("qr texts", 40, 2, None),
+    ]  # fmt: skip
+    assert [tuple(row.values()) for row in result["tables"]["skipped"]] == [
+        ("human texts", "topics.json", None, EMPTY),
+        ("qr texts", "rewrites.jsonl", 7, "turn 2_2: empty text"),
+        ("qr texts", "rewrites.jsonl", 10, "not JSON (Expecting ':' delimiter)"),
+    ]
+    assert result["policy"]["line"].endswith(f" · {HUMAN} · {QR}") and result["policy"]["skipped"] == [HUMAN, QR]
+    assert f"More than 1% of human texts were skipped: {HUMAN.removeprefix('human: ')}" in result["notes"]
+    assert run(["check", *QUESTIONS.split()]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "human texts topics.json 39 1 skipped" in out and f"human texts topics.json – {EMPTY}" in out
+
+
+def test_a_folder_goes_from_init_to_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["init"]) == 0
+    assert {file["problem"] for file in _json("check", capfd)["tables"]["files"]} == {None}
+
+
+def test_results_name_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    result = _json(f"diversity {QUESTIONS}", capfd)
+    # of 3_2 there is no manual text, and nothing to compare the others with
+    assert result["policy"]["line"] == f"39 turns · texts only, nothing is scored · {HUMAN} · {QR}"
+    assert {entry["path"]: (entry["rows"], entry.get("skipped")) for entry in result["inputs"]} == {
+        "topics.json": (40, 1), "rewrites.jsonl": (40, 2),
+    }  # fmt: skip
+    # of a file that is read once, for what is sound, nothing is said
+    sound = _json("diversity --rewrites original=topics.json:original --rewrites human=topics.json:original", capfd)
+    assert "skipped" not in sound["policy"] and all("skipped" not in entry for entry in sound["inputs"])
+
+
+@pytest.mark.parametrize("study", ["diversity", "samples"])
+def test_strict_refuses_the_file(folder: Path, study: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run([study, *QUESTIONS.split(), "--strict"]) == 3
+    first = {"diversity": f"topics.json: {EMPTY}", "samples": "rewrites.jsonl:7: turn 2_2: empty text"}[study]
+    assert capfd.readouterr().err.startswith(f"{first}; write the text or leave out the turn\n")
+    Path("robustcs.toml").write_text("[policy]\nstrict = true\n")
+    assert run([study, *QUESTIONS.split()]) == 3
+    assert capfd.readouterr().err.startswith(first)
+
+
+def test_strict_in_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    result = _json(f"check {QUESTIONS} --strict", capfd, 3)
+    assert [file["problem"] for file in result["tables"]["files"]] == [
+        None, f"topics.json: {EMPTY}; write the text or leave out the turn",
+        "rewrites.jsonl:7: turn 2_2: empty text; write the text or leave out the turn",
+    ]  # fmt: skip
+    assert result["tables"]["skipped"] == []
+
+
+def test_python(folder: Path) -> None:
+    texts = {"original": "topics.json:original", "human": "topics.json:human"}
+    result = robustcs.diversity(rewrites=texts)
+    assert result.evaluated.policy_line == f"39 turns · texts only, nothing is scored · {HUMAN}"
+    assert [entry["skipped"] for entry in result.inputs] == [1]
+    with pytest.raises(InputError, match=EMPTY):
+        robustcs.diversity(rewrites=texts, strict=True)
+
+
+def test_a_section_of_the_report(folder: Path) -> None:
+    project = Project().with_formulation("qr", rewrites=(TextSource(folder / "rewrites.jsonl"),))
+    section = next(group for group in questions() if group[0].key == "samples")
+    kept = ask(section, section[0].part(project), Names(folder), HERE, untracked)
+    assert kept["skipped"] == [QR] and kept["inputs"][0]["skipped"] == 2
+    results = [json.loads(text) for name, text in kept["files"].items() if name.endswith(".json")]
+    assert [result["policy"]["skipped"] for result in results] == [[QR]]
