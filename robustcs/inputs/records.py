@@ -161,7 +161,7 @@ def decimal_number(cell: str) -> float | None:
 class ByTurn(Generic[T]):
     """Collects one value per turn of a file; the same value again is fine, another one is a problem. ``what`` values are."""
 
-    def __init__(self, path: StrPath, what: str):
+    def __init__(self, path: StrPath, what: str = "texts"):
         self.path = path
         self.problems = RowProblems(path, what)
         self.values: dict[str, T] = {}

@@ -169,7 +169,7 @@ class _Texts(ByTurn[Samples]):
     """The samples of every turn; a turn all of whose samples were skipped has empty ones."""
 
     def __init__(self, path: StrPath):
-        super().__init__(path, "texts")
+        super().__init__(path)
         self._empty: dict[str, Samples] = {}
 
     def add(self, turn: object, value: Samples, line: int | None) -> None:
