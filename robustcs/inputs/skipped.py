@@ -5,7 +5,7 @@ more than :data:`MOST` per cent of the rows are such. A reader notes a row with 
 the file is: that of a file that skips rows is a :class:`RowProblems`, any other list takes the row as an error. Two entries
 that contradict each other stay errors everywhere, since nobody knows which of them counts.
 
-What was skipped is known here by the file, until it is read again: whoever reads asks :func:`skipped_in`.
+What was skipped is known here by the file until whoever had it read asks for it with :func:`take_skipped`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,19 @@ class Skipped:
 
     def __str__(self) -> str:
         """``1 of 332 texts empty``."""
-        empty = all(problem.slug == "empty-text" for problem in self.problems)
+        empty = all(problem.slug in ("empty-text", "no-answer") for problem in self.problems)
         return f"{self.count:,} of {self.rows:,} {self.what} {'empty' if empty else 'unusable'}"
 
 
 _skipped: dict[str, Skipped] = {}
 
 
-def skipped_in(path: StrPath, strict: bool) -> Skipped | None:
-    """What the last reading of ``path`` skipped, if anything. Raises :class:`InputError` with it where ``strict``."""
-    found = _skipped.get(os.fspath(path))
+def take_skipped(path: StrPath, strict: bool) -> Skipped | None:
+    """What the last reading of ``path`` skipped, if anything; it is told once, since a file may be read for several things.
+
+    Raises :class:`InputError` with it where ``strict``.
+    """
+    found = _skipped.pop(os.fspath(path), None)
     if found and strict:
         raise InputError(found.problems, found.count)
     return found

@@ -25,7 +25,7 @@ from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.skipped import Skipped, skipped_in
+from robustcs.inputs.skipped import Skipped, take_skipped
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import IRDS_PREFIX, shown
@@ -93,7 +93,7 @@ class Inputs:
 
     def skipped_of(self, role: str, path: str | os.PathLike[str]) -> Skipped | None:
         """What was skipped of a file that was read. Raises :class:`InputError` where the project is strict."""
-        skipped = skipped_in(path, self.project.policy.strict)
+        skipped = take_skipped(path, self.project.policy.strict)
         if skipped is not None:
             self.skipped[shown(path), role] = skipped
         return skipped

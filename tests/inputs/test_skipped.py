@@ -16,7 +16,7 @@ from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
-from robustcs.inputs.skipped import skipped_in
+from robustcs.inputs.skipped import take_skipped
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import read_samples, read_texts
 
@@ -78,13 +78,15 @@ def test_one_of_twenty_is_skipped_and_two_of_39_are_refused(tmp_path: Path, fami
     write, read, what = FAMILIES[family]
     path = tmp_path / "file"
     write(path, ["a"] * 20)
-    assert len(read(path)) == 20 and skipped_in(path, True) is None
+    assert len(read(path)) == 20 and take_skipped(path, True) is None
     write(path, ["a"] * 4 + [""] + ["a"] * 15)
     assert list(read(path)) == [f"1_{turn}" for turn in range(1, 21) if turn != 5]
-    skipped = skipped_in(path, False)
+    skipped = take_skipped(path, False)
     assert skipped is not None and str(skipped) == f"1 of 20 {what} empty"
+    assert take_skipped(path, False) is None, "it is told once"
+    read(path)
     with pytest.raises(InputError) as strict:
-        skipped_in(path, True)
+        take_skipped(path, True)
     assert [problem.line for problem in strict.value.problems] == [skipped.problems[0].line]
     assert "1_5: " in str(strict.value) and strict.value.total == 1
     write(path, ["a"] * 4 + [""] + ["a"] * 33 + [""])
@@ -93,7 +95,7 @@ def test_one_of_twenty_is_skipped_and_two_of_39_are_refused(tmp_path: Path, fami
     first, *rows = str(refused.value).splitlines()
     assert first == f"{path}: 2 of 39 {what} cannot be used; correct them: at most 5% of a file may be skipped"
     assert ["1_5: " in rows[0], "1_39: " in rows[1], len(rows)] == [True, True, 2]
-    assert skipped_in(path, False) is None, "what an earlier reading skipped is forgotten"
+    assert take_skipped(path, False) is None, "what an earlier reading skipped is forgotten"
 
 
 LINES = [f'{{"id": "1_{place}", "query": "a"}}' for place in range(1, 20)]
@@ -107,7 +109,7 @@ def test_a_line_that_is_no_record_is_skipped_wherever_it_stands(tmp_path: Path, 
     path = tmp_path / "texts.jsonl"
     path.write_text("\n".join([*LINES[:place], broken, *LINES[place:]]))
     assert len(read_texts(path, "human")) == 19
-    skipped = skipped_in(path, False)
+    skipped = take_skipped(path, False)
     assert skipped is not None and str(skipped) == "1 of 20 texts unusable"
     assert [problem.line for problem in skipped.problems] == [place + 1]
 
@@ -117,7 +119,7 @@ def test_lines_of_tables_that_are_no_rows(tmp_path: Path) -> None:
     rows = [f"1_{place},a" for place in range(1, 39)]
     path.write_text("\n".join(["id,query", *rows[:5], '1_39,"b" c', *rows[5:], "1_40"]))
     assert len(read_texts(path, "human")) == 38
-    skipped = skipped_in(path, False)
+    skipped = take_skipped(path, False)
     assert skipped is not None and [problem.line for problem in skipped.problems] == [7, 41]
     # a quote that takes further rows with it has the file refused
     path.write_text("\n".join(["id,query", *rows[:5], '1_39,"b', *rows[5:]]))
@@ -151,7 +153,7 @@ def test_an_empty_draw_keeps_its_place(tmp_path: Path) -> None:
     )
     samples = read_samples(path, "qr")
     assert [samples[turn] for turn in ("1_1", "1_19", "1_20", "1_21")] == [("a", "b"), ("a", ""), ("", "b"), ("", "")]
-    assert str(skipped_in(path, False)) == "4 of 80 texts empty"
+    assert str(take_skipped(path, False)) == "4 of 80 texts empty"
     # the first draw stands for the rewriter: without it the turn has no text
     assert read_texts(path, "qr").keys() == samples.keys() - {"1_20", "1_21"}
 
@@ -160,18 +162,18 @@ def test_scores_and_slices(tmp_path: Path) -> None:
     path = tmp_path / "file"
     rows = [f"P_1 1_{place} 0.5" for place in range(1, 20)]
     path.write_text("\n".join([*rows, "P_1 1_20 nan"]))
-    assert len(read_scores(path)) == 19 and str(skipped_in(path, False)) == "1 of 20 scores unusable"
+    assert len(read_scores(path)) == 19 and str(take_skipped(path, False)) == "1 of 20 scores unusable"
     path.write_text("\n".join([*rows, "P_1 1_20 nan", "P_1"]))
     with pytest.raises(InputError, match="2 of 21 scores cannot be used"):
         read_scores(path)
     path.write_text("\n".join(["turn\tkind", *(f"1_{place}\ta" for place in range(1, 20)), "\ta"]))
-    assert len(read_slices(path)["kind"]) == 19 and str(skipped_in(path, False)) == "1 of 20 rows unusable"
+    assert len(read_slices(path)["kind"]) == 19 and str(take_skipped(path, False)) == "1 of 20 rows unusable"
 
 
 def test_a_prediction_may_be_empty(tmp_path: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({f"1_{place}": "" for place in range(40)}))
-    assert len(read_predicted_answers(path)) == 40 and skipped_in(path, True) is None
+    assert len(read_predicted_answers(path)) == 40 and take_skipped(path, True) is None
 
 
 @pytest.mark.parametrize(

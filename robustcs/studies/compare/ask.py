@@ -81,6 +81,8 @@ def ask(
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
+        skipped = side.workspace.skipped if side.workspace else {}
+        workspace.skipped |= {(path, f"{name} {role}"): rows for (path, role), rows in skipped.items()}
     first, second = (side.state for side in sides)
     metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
     if not conditions and not first.systems.keys() & second.systems.keys():
@@ -141,6 +143,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
         given,
         metrics=asked.metrics or given.metrics,
         thresholds=asked.thresholds or given.thresholds,
+        policy=replace(given.policy, strict=given.policy.strict or asked.policy.strict),
     )
     side = workspace.of(project)
     state, runs = state_of(side)

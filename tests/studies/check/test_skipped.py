@@ -110,6 +110,18 @@ def test_python(folder: Path) -> None:
         robustcs.diversity(rewrites=texts, strict=True)
 
 
+def test_compare(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"ndcg_cut_3 {turn} 0.5\n" for turn in TURNS)
+    Path("human.scores").write_text(rows)
+    text = '[formulations.human]\nscores = "human.scores"\nrewrites = "topics.json:human"\n'
+    for name in ("old.toml", "new.toml"):
+        Path(name).write_text(text)
+    result = _json("compare old.toml new.toml", capfd)
+    assert result["policy"]["skipped"] == [f"old {HUMAN}", f"new {HUMAN}"]
+    assert run(["compare", "old.toml", "new.toml", "--strict"]) == 3
+    assert EMPTY in capfd.readouterr().err
+
+
 def test_a_section_of_the_report(folder: Path) -> None:
     project = Project().with_formulation("qr", rewrites=(TextSource(folder / "rewrites.jsonl"),))
     section = next(group for group in questions() if group[0].key == "samples")
