@@ -20,6 +20,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.records import decimal_number, filled_lines
 from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.skipped import RowProblems
 
 StrPath = str | os.PathLike[str]
 
@@ -70,7 +71,7 @@ def read_topics(path: StrPath) -> Topics:
     (bounded): a wrong number of columns, no topic id, a need other than 1 to 4, a topic with two needs, a facet of two
     topics; or without a header line that names ``topic_id``.
     """
-    problems = ProblemList(path)
+    problems = RowProblems(path)
     requests: dict[str, str] = {}
     needs: dict[str, int] = {}
     questions: dict[str, set[str]] = {}
@@ -80,11 +81,11 @@ def read_topics(path: StrPath) -> Topics:
     answers: list[str] = []
     rows = 0
     for line, row in table_rows(path, ("topic_id",), problems):
-        rows += 1
         topic = row["topic_id"]
         if not topic:
-            problems.add(line, "no topic id", "complete the line or leave it out", "no-topic-id")
+            problems.skip(line, "no topic id", "complete the line or leave it out", "no-topic-id")
             continue
+        rows += 1
         requests.setdefault(topic, row.get("initial_request", ""))
         need = row.get("clarification_need", "")
         label = _need(need)
@@ -108,7 +109,7 @@ def read_topics(path: StrPath) -> Topics:
             questions.setdefault(topic, set()).add(question)
             question_texts.setdefault(question, row.get("question", ""))
             answers.append(row.get("answer", ""))
-    problems.raise_if_any()
+    problems.raise_if_any(rows)
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     found = {topic: frozenset(ids) for topic, ids in questions.items()}
@@ -120,15 +121,15 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
 
     Raises :class:`InputError` for an id that stands there with two texts, and as :func:`read_topics` does.
     """
-    problems = ProblemList(path)
+    problems = RowProblems(path)
     bank: dict[str, str] = {}
     for line, row in table_rows(path, ("question_id", "question"), problems):
         question, text = row["question_id"], row["question"]
         if not question:
-            problems.add(line, "no question id", "complete the line or leave it out", "no-question-id")
+            problems.skip(line, "no question id", "complete the line or leave it out", "no-question-id")
         elif bank.setdefault(question, text) != text:
             problems.add(line, f"question {question} has another text earlier", "keep one", "contradicting-entries")
-    problems.raise_if_any()
+    problems.raise_if_any(len(bank))
     if not bank:
         raise input_error(path, None, "the file has no questions", "check the path", "empty")
     return bank
@@ -262,7 +263,7 @@ def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) ->
     for line, text in rows:
         cells = text.split("\t")
         if len(cells) != len(header):
-            problems.add(
+            problems.skip(
                 line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
                 "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or leave it out",
                 "wrong-columns",

@@ -10,6 +10,7 @@ from typing import Any
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.clariq import table_rows
 from robustcs.inputs.records import json_lines, shape_of
+from robustcs.inputs.skipped import RowProblems
 
 #: What ``winner`` says where a person saw no difference.
 TIE = "tie"
@@ -33,20 +34,20 @@ def read_preferences(path: str | os.PathLike[str]) -> tuple[Preference, ...]:
     Raises :class:`InputError` with every bad judgment (bounded): an empty field, a system against itself, a winner that is
     neither of the two nor ``tie``.
     """
-    problems = ProblemList(path)
+    problems = RowProblems(path, "preferences")
     found: list[Preference] = []
     for line, row in _rows(path, problems):
         criterion, first, second, winner, pair = (str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair"))
         lacking = [name for name in _COLUMNS if not str(row.get(name) or "").strip()]
         if lacking:
-            problems.add(line, f"no {lacking[0]}", "complete the line or leave it out", "empty-field")
+            problems.skip(line, f"no {lacking[0]}", "complete the line or leave it out", "empty-field")
         elif first == second:
             problems.add(line, f"{first} against itself", "name two systems", "same-system")
         elif winner not in (first, second, TIE):
             problems.add(line, f"winner {winner!r}", f"it is {first}, {second} or {TIE}", "unknown-winner")
         else:
             found.append(Preference(criterion, first, second, winner, pair))
-    problems.raise_if_any()
+    problems.raise_if_any(len(found))
     if not found:
         raise input_error(path, None, "the file has no preferences", "check the path", "empty")
     return tuple(found)
