@@ -10,7 +10,7 @@ Beside them are read:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,11 @@ def read_samples(path: StrPath, role: Role, column: str | None = None) -> dict[s
     A sample whose text was skipped is an empty one, so that the others keep their places.
     """
     return TextFile(path).samples(role, column)
+
+
+def without_empty(samples: Mapping[str, Samples]) -> dict[str, Samples]:
+    """The samples without those whose text was skipped, and the turns that have any."""
+    return {turn: kept for turn, some in samples.items() if (kept := tuple(filter(None, some)))}
 
 
 class TextFile:

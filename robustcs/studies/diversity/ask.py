@@ -11,7 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.text_format import Role
-from robustcs.inputs.texts import TextFile
+from robustcs.inputs.texts import TextFile, without_empty
 from robustcs.project.given import named_texts, several
 from robustcs.project.model import TextSource, parse_text_source
 from robustcs.project.requirements import compared_texts
@@ -154,7 +154,7 @@ def _read(
     else:
         file = opened[source.path]
         roles = (_OF_REWRITERS if rewriters and (side == "source" or _is_rewriter(source, opened)) else _ROLES)[side]
-        wordings = file.samples(roles[0] if source.column else file.role(*roles), source.column)
+        wordings = without_empty(file.samples(roles[0] if source.column else file.role(*roles), source.column))
     workspace.remember(side, source.path, sum(map(len, wordings.values())))
     return wordings
 
@@ -164,7 +164,7 @@ def _of_project(workspace: Workspace) -> list[Pair]:
     compared_texts(workspace)
     workspace.takes_samples = True
     texts = {name: {turn: (text,) for turn, text in some.items()} for name, some in workspace.texts.items()} | workspace.samples
-    sets = {name: TextSet(name, some) for name, some in texts.items() if some}
+    sets = {name: TextSet(name, without_empty(some)) for name, some in texts.items() if some}
     rewriters = [part.name for part in workspace.project.formulations.values() if part.role == "qr"]
     pairs = [("original", "human"), *(("human", name) for name in rewriters)]
     if workspace.project.paraphrases:

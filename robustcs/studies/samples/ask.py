@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation, Project
 from robustcs.project.requirements import sampled
@@ -56,7 +57,7 @@ def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
         found.append(
             Sampled(
                 part.name,
-                {turn: [*filter(None, texts[turn])] for turn in sorted(texts, key=turn_sort_key) if any(texts[turn])},
+                dict(sorted(without_empty(texts).items(), key=lambda item: turn_sort_key(item[0]))),
                 {
                     metric: np.column_stack([frame[metric][turns] for frame in frames])
                     for metric in (frames[0] if turns else ())

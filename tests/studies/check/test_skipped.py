@@ -73,13 +73,21 @@ def test_a_folder_goes_from_init_to_check(folder: Path, capfd: pytest.CaptureFix
 def test_results_name_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     result = _json(f"diversity {QUESTIONS}", capfd)
     # of 3_2 there is no manual text, and nothing to compare the others with
-    assert result["policy"]["line"] == f"39 turns · texts only, nothing is scored · {HUMAN} · {QR}"
+    assert result["policy"]["line"] == f"39 turns in 8 conversations · texts only, nothing is scored · {HUMAN} · {QR}"
     assert {entry["path"]: (entry["rows"], entry.get("skipped")) for entry in result["inputs"]} == {
         "topics.json": (40, 1), "rewrites.jsonl": (40, 2),
     }  # fmt: skip
     # of a file that is read once, for what is sound, nothing is said
     sound = _json("diversity --rewrites original=topics.json:original --rewrites human=topics.json:original", capfd)
     assert "skipped" not in sound["policy"] and all("skipped" not in entry for entry in sound["inputs"])
+
+
+def test_an_empty_draw_is_compared_with_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    result = _json(f"samples {QUESTIONS}", capfd)
+    (row,) = result["tables"]["samples"]
+    assert (row["texts"], row["turns"], row["differing"]) == (2, 39, 39)
+    assert "2_2" not in {turn["turn"] for turn in result["tables"]["sample_turns"]}
+    assert result["policy"]["skipped"] == [QR] and result["policy"]["turns"] == 40
 
 
 @pytest.mark.parametrize("study", ["diversity", "samples"])
@@ -104,7 +112,7 @@ def test_strict_in_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> Non
 def test_python(folder: Path) -> None:
     texts = {"original": "topics.json:original", "human": "topics.json:human"}
     result = robustcs.diversity(rewrites=texts)
-    assert result.evaluated.policy_line == f"39 turns · texts only, nothing is scored · {HUMAN}"
+    assert result.evaluated.policy_line == f"39 turns in 8 conversations · texts only, nothing is scored · {HUMAN}"
     assert [entry["skipped"] for entry in result.inputs] == [1]
     with pytest.raises(InputError, match=EMPTY):
         robustcs.diversity(rewrites=texts, strict=True)
