@@ -70,7 +70,7 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "no_retrieve": ("Running", ["--no-retrieve"], {"is_flag": True,
         "help": "Never retrieve (no Java): a question that no run answers is an error."}),
     "config": ("Running", ["--config"], {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
-    "strict": ("Running", ["--strict"], {"is_flag": True,
+    "strict": ("Running", ["--strict"], {"is_flag": True, "default": None,
         "help": "Refuse a file for one row that cannot be used; by default up to 5% are skipped, never of runs and qrels."}),
     "trust": ("Running", ["--trust"], {"is_flag": True, "expose_value": False, "callback": _trust,
         "help": "Let the project file name addresses, pipes, and places outside its folder to write to (docs/safety.md)."}),
@@ -119,7 +119,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
         value = given.get(_parameter(source) if source else name)
         if source:
             table = source.table if source.table not in ("", "formulations") else table
-        if value in (None, ()) or value is False:
+        if value in (None, ()):
             continue
         if source:
             inputs[source.key] = _parsed(source, value)
