@@ -92,12 +92,13 @@ def typed(value: Any, shape: Any) -> Any:
             return {key: typed(item, inner[1]) for key, item in value.items()}
     elif is_dataclass(shape) or is_typeddict(shape):
         hints = _hints(shape)
+        required = getattr(shape, "__required_keys__", hints.keys())
         if (
             isinstance(value, dict)
             and value.get(KIND, shape.__name__) == shape.__name__
-            and value.keys() - {KIND} == hints.keys()
+            and required <= value.keys() - {KIND} <= hints.keys()
         ):
-            return shape(**{key: typed(value[key], hint) for key, hint in hints.items()})
+            return shape(**{key: typed(value[key], hint) for key, hint in hints.items() if key in value})
     elif shape is float:
         if type(value) in (int, float) and abs(value) <= sys.float_info.max:
             return value

@@ -64,13 +64,17 @@ class SystemState:
         return sum(known) / len(known) if known else math.nan
 
 
-class InputState(TypedDict):
-    """A file that was read; the checksum is None for ``irds:``, the rows are where nobody counts them."""
-
+class _ReadState(TypedDict):
     role: str
     path: str
     sha256: str | None
     rows: int | None
+
+
+class InputState(_ReadState, total=False):
+    """A file that was read; the checksum is None for ``irds:``, the rows are where nobody counts them; ``skipped`` are more."""
+
+    skipped: int
 
 
 class GroupState(TypedDict):
