@@ -19,8 +19,8 @@ not count. A turn may stand twice only with the same answers. Other fields of a 
 Read as well: gold answers from QuAC's or SQuAD's data set JSON (``data`` → ``paragraphs`` → ``qas``, each with ``id``
 and ``answers``, every one with its ``text``; QuAC's ``orig_answer`` is not read), and predictions in QuAC's form, JSONL
 with the parallel lists ``qid`` and ``best_span_str`` of one dialog a line. QReCC, TopiOCQA and their form of DPR give gold
-answers (a turn without one is left out), and predictions where they have one each; TREC RAG answers are predictions, their
-sentences joined.
+answers (a turn without one is left out), and predictions where they have one each; answers of TREC RAG, RAGTIME and iKAT are
+predictions, their sentences joined; tasks of MTRAG have both, ``targets`` and ``predictions``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs import rag
+from robustcs.inputs import mtrag, rag
 from robustcs.inputs.files import read_json
 from robustcs.inputs.heads import first_record
+from robustcs.inputs.ikat import first_turn
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.open_domain import DPR, QRECC, gold_answers, predicted_answer
@@ -74,14 +75,14 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     return gold.result()
 
 
-def read_predicted_answers(path: StrPath) -> dict[str, str]:
-    """Turn id → the predicted answer, in file order.
+def read_predicted_answers(path: StrPath, name: str = "") -> dict[str, str]:
+    """Turn id → the predicted answer, in file order; of a file with answers of several models those of the model ``name``.
 
     Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
     of the file (bounded), such as a turn with several answers.
     """
     predicted: ByTurn[str] = ByTurn(path, "answers")
-    entries = _questions(path, predicted.problems, gold=False)
+    entries = _questions(path, predicted.problems, gold=False, name=name)
     if entries is None:
         value = _json_value(path)
         if _is_data_set(value):
@@ -102,8 +103,8 @@ def read_predicted_answers(path: StrPath) -> dict[str, str]:
 _Entries = Iterator[tuple[object, list[Any], int | None]]
 
 
-def _questions(path: StrPath, problems: ProblemList, gold: bool) -> _Entries | None:
-    """The answers beside questions of QReCC and TopiOCQA, or those of TREC RAG; None for files of other kinds.
+def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "") -> _Entries | None:
+    """The answers beside questions of QReCC and TopiOCQA, those of tasks or in reports; None for files of other kinds.
 
     Raises :class:`InputError` for a file whose fields say that it has no answers.
     """
@@ -111,8 +112,10 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool) -> _Entries | N
     if shape_of(path) == "table":
         return None
     record = first_record(path) or {}
-    if rag.is_answer(record) and not gold:
-        return _cited_answers(path, problems)
+    if mtrag.has_tasks(record):
+        return mtrag.answers(path, json_records(path, problems), gold, name)
+    if rag.is_answer(first_turn(record)) and not gold:
+        return rag.answers(json_records(path, problems), problems)
     kind = next((kind for kind in (QRECC, DPR) if kind.fits(record)), None)
     if kind is None:
         return None
@@ -120,16 +123,6 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool) -> _Entries | N
     if gold:
         return ((turn, gold_answers(fields), line) for turn, fields, line in entries if gold_answers(fields))
     return ((turn, [predicted_answer(fields)], line) for turn, fields, line in entries)
-
-
-def _cited_answers(path: StrPath, problems: ProblemList) -> _Entries:
-    for line, record in json_lines(path, problems):
-        if not isinstance(record.get("answer"), list):
-            problems.skip(line, "no list 'answer'", "complete the line or leave it out", "no-such-column")
-            continue
-        said = rag.sentences(record)
-        texts = [text for text in said if isinstance(text, str)]
-        yield rag.topic_of(record), [" ".join(texts) if len(texts) == len(said) else None], line
 
 
 def _json_value(path: StrPath) -> Any:

@@ -1,6 +1,7 @@
 """The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``.
 
 BEIR and MS MARCO call them ``_id`` or ``docid`` and ``text`` or ``segment``, with a ``title`` that stands before the text.
+The passages of MTRAG tasks are read as well.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from itertools import chain
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs import mtrag
 from robustcs.inputs.files import parse_json
+from robustcs.inputs.heads import first_record
+from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.records import StrPath, add_not_json, filled_lines, looks_like
 
@@ -68,9 +72,7 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     wanted = frozenset(wanted)
     problems = ProblemList(path)
     texts: dict[str, str] = {}
-    lines, jsonl = passage_lines(path)
-    read = _json_passages if jsonl else _table_passages
-    for number, passage, text in read(lines, wanted, problems):
+    for number, passage, text in _passages(path, wanted, problems):
         if texts.setdefault(passage, text) != text:
             found = f"passage {passage} has another text than in an earlier line"
             problems.add(number, found, "keep one of the two lines", "contradicting-entries")
@@ -89,12 +91,20 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
     wanted = frozenset(texts)
     problems = ProblemList(path)
     found: dict[str, list[str]] = {}
-    lines, jsonl = passage_lines(path)
-    for _, passage, text in (_json_passages if jsonl else _table_passages)(lines, None, problems):
+    for _, passage, text in _passages(path, None, problems):
         if text in wanted and passage not in found.setdefault(text, []):
             found[text].append(passage)
     problems.raise_if_any()
     return found
+
+
+def _passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
+    """Line number, id and text of the ``wanted`` passages, of all for None."""
+    lines, jsonl = passage_lines(path)
+    if mtrag.has_tasks(first_record(path) or {}):
+        listed = mtrag.passages(json_records(path, problems))
+        return ((line, passage, text.strip()) for line, passage, text in listed if wanted is None or passage in wanted)
+    return (_json_passages if jsonl else _table_passages)(lines, wanted, problems)
 
 
 def _json_passages(

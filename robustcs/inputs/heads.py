@@ -29,6 +29,15 @@ def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
+def ir_metadata(path: str | os.PathLike[str]) -> str:
+    """``tag bm25, team a`` of a run whose first comment lines are ir_metadata; empty where they say neither."""
+    block = re.search(
+        r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, _HEAD), re.MULTILINE | re.DOTALL
+    )
+    said = re.findall(r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE)
+    return ", ".join(f"{name} {value.strip(chr(34) + chr(39))}" for name, value in said)
+
+
 def _text(path: str | os.PathLike[str], size: int) -> str:
     try:
         data = first_bytes(path, size)

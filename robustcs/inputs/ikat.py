@@ -18,6 +18,8 @@ from robustcs.inputs.text_format import Record, TextFormat, nested
 #: Where the turns of a topic stand: 2023 and 2024, 2025.
 _TURNS = ("turns", "responses")
 _RAW = ("utterance", "user_utterance")
+#: Where the passages of a response stand: 2023 and 2024, 2025.
+_PROVENANCE = ("passage_provenance", "citations")
 
 
 def _fits(record: Mapping[str, Any]) -> bool:
@@ -40,7 +42,7 @@ TOPICS = TextFormat(
 # ---------------------------------------------------------------- runs
 
 
-def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The first turn of a run of 2023 or 2024, which is one object with all of them; else the record itself."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else record
@@ -48,12 +50,12 @@ def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_run(record: Mapping[str, Any]) -> bool:
-    turn = _first_turn(record)
+    turn = first_turn(record)
     responses = turn.get("responses")
     if "turn_id" not in turn or not isinstance(responses, list):
         return False
-    first = responses[0] if responses else None
-    return "references" in turn or "run_name" in record or (isinstance(first, dict) and "passage_provenance" in first)
+    first = responses[0] if responses and isinstance(responses[0], dict) else {}
+    return "references" in turn or "run_name" in record or not first.keys().isdisjoint(_PROVENANCE)
 
 
 def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
@@ -68,13 +70,14 @@ def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Ret
 
 
 def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
-    """2025: the references. 2023 and 2024: the provenance of the responses, in the order of their ranks."""
-    if "references" in turn:
-        return passages_in(turn["references"])
+    """2025: the references. Else the provenance or the citations of the responses, in the order of their ranks."""
+    if turn.get("references") or "responses" not in turn:
+        return passages_in(turn.get("references"))
     responses = turn.get("responses")
     given = [one for one in responses if isinstance(one, dict)] if isinstance(responses, list) else []
     given.sort(key=lambda response: finite_number(response.get("rank")) or 0.0)
-    return [passage for response in given for passage in passages_in(response.get("passage_provenance"))]
+    listed = (response[name] for response in given for name in _PROVENANCE if name in response)
+    return [passage for one in listed for passage in passages_in(one)]
 
 
 RUN = RunFormat("an iKAT run", _is_run, _retrieved)

@@ -1,10 +1,14 @@
-"""The records of a JSON file: the objects of a list, those of JSONL lines, or the one object that the file is."""
+"""The records of a JSON file: the objects of a list, those of JSONL lines, or the one object that the file is.
+
+Of InspectorRAGet's exports they are the tasks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from robustcs.errors import ProblemList
+from robustcs.inputs import mtrag
 from robustcs.inputs.files import read_json
 from robustcs.inputs.records import StrPath, json_lines, shape_of
 from robustcs.inputs.text_format import Record
@@ -21,7 +25,8 @@ def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
         return
     value = read_json(path, halves=True)
     if isinstance(value, dict):
-        yield Record(None, 1, value)
+        tasks = mtrag.tasks_in(value) if mtrag.is_export(value) else [value]
+        yield from (Record(None, place, fields) for place, fields in enumerate(tasks, 1))
     elif isinstance(value, list):
         for place, fields in enumerate(value, 1):
             if isinstance(fields, dict):

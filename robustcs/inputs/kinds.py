@@ -13,14 +13,15 @@ from itertools import islice
 from typing import Any, Literal
 
 from robustcs.errors import InputError, input_error
-from robustcs.inputs import beir, cast, ikat, open_domain, rag
+from robustcs.inputs import beir, cast, ikat, mtrag, open_domain, rag
 from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.heads import first_lines, first_record
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES, is_turn_id
+from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
 from robustcs.inputs.run_formats import run_format_of
-from robustcs.inputs.tables import Table, read_table
+from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, read_table
 from robustcs.inputs.text_format import Role
 from robustcs.inputs.text_formats import PLAIN, format_of
 from robustcs.inputs.three_columns import kind_of_rows, measure_columns
@@ -31,7 +32,7 @@ from robustcs.inputs.trec_lines import LINES, MS_MARCO_QRELS, MS_MARCO_RUN, are_
 Kind = Literal[
     "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics",
     "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
-    "ptkb",
+    "ptkb", "labels",
 ]  # fmt: skip
 
 #: Which options take a kind, for messages.
@@ -53,9 +54,12 @@ _TAKEN_BY: dict[Kind, str] = {
     "crowd grades": "robustcs crowd",
     "nuggets": "robustcs answers --nuggets",
     "assignments": "robustcs answers --assignments",
+    "labels": "--judge",
 }
 #: Ids of clarifying questions, in ClariQ and CAsT-ReGIn.
 _QUESTION = re.compile(r"Q[0-9]{4,}")
+#: The column of a judge's parser (umbrela).
+_STATUS = "result_status"
 #: Passages are longer than questions: words of the first text of JSONL with ``_id`` and ``text`` alone.
 _PASSAGE_WORDS = 60
 
@@ -161,14 +165,18 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("assignments", "nuggets assigned to answers")
     if is_nuggets(record):
         return Identified("nuggets", "nuggets", ("texts",) if format_of(record) is PLAIN and "nuggets" in record else ())
+    if mtrag.has_tasks(record):
+        return _of_tasks(record)
+    if _is_label(record):
+        return Identified("labels", "labels of a judge")
     run = run_format_of(record)
     texts = format_of(record)
     if run is not None:
         also: tuple[Kind, ...] = ("texts", "answers") if texts in (open_domain.DPR, open_domain.QRECC) else ()
-        if rag.is_answer(record):
+        if rag.is_answer(ikat.first_turn(record)):
             also = ("answers", "texts") if texts is rag.QUESTIONS else ("answers",)
         shown = texts.formulations(record) if texts and texts is not rag.QUESTIONS and "texts" in also else {}
-        return Identified("run", run.name, also, shown)
+        return Identified("run", run.name, also, shown, by_fields=run is not PLAIN_RUN)
     if _asks(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
@@ -181,6 +189,21 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
             return Identified("texts", texts.name, ("collection",))
         return Identified("texts", texts.name, answered, texts.formulations(inner))
     return _of_plain_record(record)
+
+
+def _of_tasks(record: Mapping[str, Any]) -> Identified:
+    """What can be read of tasks of MTRAG, by what the first of them has; all of it of an export."""
+    export = mtrag.is_export(record)
+    contexts = record.get("contexts")
+    there: tuple[tuple[Kind, bool], ...] = (
+        ("answers", export or not record.keys().isdisjoint(("predictions", "targets"))),
+        ("run", mtrag.RUN.fits(record)),
+        ("texts", mtrag.QUESTIONS.fits(record)),
+        ("collection", export or any("text" in one for one in contexts or () if isinstance(one, dict))),
+    )
+    kind, *also = [kind for kind, has in there if has]
+    shown = mtrag.QUESTIONS.formulations(("text",)) if "texts" in also else {}
+    return Identified(kind, mtrag.EXPORT if export else mtrag.NAME, tuple(also), shown)
 
 
 def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
@@ -232,6 +255,13 @@ def _asks(record: Mapping[str, Any]) -> bool:
     return isinstance(first, dict) and "questions" in first
 
 
+def _is_label(record: Mapping[str, Any]) -> bool:
+    """A grade of a passage, given by its text (umbrela) or by its id; judgments of people are no JSON."""
+    joined = {"query", "passage"} <= record.keys()
+    by_id = not record.keys().isdisjoint(TURN_NAMES) and not record.keys().isdisjoint(DOCUMENT_NAMES)
+    return (joined or by_id) and not record.keys().isdisjoint(GRADE_NAMES)
+
+
 def _is_passage(record: Mapping[str, Any]) -> bool:
     asked = "query" in record or "question" in record
     if asked or not any(is_turn_id(record.get(name)) for name in ("id", "_id", "docid", "docno", "pid")):
@@ -273,6 +303,8 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
     fitting = [(kind, family) for kind, fits, family in _COLUMNS if fits(table)]
     if fitting:
         (kind, family), *others = fitting
+        if kind == "qrels" and _STATUS in table.names:
+            return Identified("labels", "labels of a judge", ("qrels",))
         return Identified(kind, family, tuple(other for other, _ in others))
     texts = format_of(names) if table.separator != " " else None
     if texts is not None:

@@ -36,7 +36,7 @@ class RunFormat:
 
 
 #: Names of a passage's id, where passages are objects.
-_IDS = ("id", "docid", "doc_id", "docno", "passage_id", "pid")
+_IDS = ("id", "docid", "doc_id", "docno", "passage_id", "pid", "document_id")
 
 
 def passages_in(value: object) -> list[tuple[object, object]]:

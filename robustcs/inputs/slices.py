@@ -1,10 +1,16 @@
-"""Properties of turns by which a user slices results: TSV with a header line, a column of turn ids and any others."""
+"""Properties of turns by which a user slices results: TSV with a header line, a column of turn ids and any others.
+
+Tasks of MTRAG are read as well: their labels, such as ``answerability``.
+"""
 
 from __future__ import annotations
 
 import os
 
-from robustcs.errors import at_line, input_error
+from robustcs.errors import ProblemList, at_line, input_error
+from robustcs.inputs import mtrag
+from robustcs.inputs.heads import first_record
+from robustcs.inputs.json_records import json_records
 from robustcs.inputs.records import ID_NAMES, filled_lines
 from robustcs.inputs.skipped import RowProblems
 
@@ -15,6 +21,13 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     TSV has no quoting. Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a turn twice; or
     without a column of turn ids (:data:`~robustcs.inputs.records.ID_NAMES`), other columns or rows.
     """
+    if mtrag.has_tasks(first_record(path) or {}):
+        broken = ProblemList(path)
+        labels = mtrag.labels(list(json_records(path, broken)))
+        broken.raise_if_any()
+        if not labels:
+            raise input_error(path, None, "tasks without labels", "name a file with answerability", "no-such-column")
+        return labels
     rows = filled_lines(path)
     number, first = next(rows, (1, ""))
     header = [cell.strip() for cell in first.split("\t")]

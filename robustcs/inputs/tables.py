@@ -119,7 +119,7 @@ def read_table(path: StrPath) -> Table | None:
     number, head = _first_line(path)
     delimiter = "\t" if "\t" in head else "," if "," in head else None
     columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
-    table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, len(columns), delimiter, problems))
+    table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
     if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
         return None
     if len(set(table.names)) < len(columns):
@@ -137,13 +137,15 @@ def _first_line(path: StrPath) -> tuple[int, str]:
 
 
 def _cells(
-    path: StrPath, header: int, width: int, delimiter: str | None, problems: ProblemList
+    path: StrPath, header: int, names: tuple[str, ...], delimiter: str | None, problems: ProblemList
 ) -> Iterator[tuple[int, Sequence[str]]]:
+    width = len(names)
     for number, cells in csv_rows(path, ",", problems) if delimiter == "," else _split(path, delimiter):
         if number <= header:
             continue
         if len(cells) == width:
-            yield number, cells
+            if tuple(cell.strip().strip('"') for cell in cells) != names:  # files that were joined repeat it
+                yield number, cells
             continue
         problems.skip(
             number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList
-from robustcs.inputs import beir, cast, ikat, open_domain, rag, rewriters, variations
+from robustcs.inputs import beir, cast, ikat, mtrag, open_domain, rag, rewriters, variations
 from robustcs.inputs.records import ID_NAMES, record_id
 from robustcs.inputs.text_format import Entry, Record, TextFormat
 
@@ -50,7 +50,7 @@ PLAIN = TextFormat(
 
 #: All kinds; the first that fits a record counts.
 FORMATS: tuple[TextFormat, ...] = (
-    ikat.TOPICS, rewriters.LLM4CS_TOPICS, cast.TOPICS, open_domain.CANARD, open_domain.QRECC, open_domain.DPR,
+    mtrag.QUESTIONS, ikat.TOPICS, rewriters.LLM4CS_TOPICS, cast.TOPICS, open_domain.CANARD, open_domain.QRECC, open_domain.DPR,
     rewriters.INPUT_TARGET, rewriters.BY_SAMPLE_ID, variations.VARIATIONS, rag.QUESTIONS, beir.QUERIES, PAIRS, PLAIN,
 )  # fmt: skip
 

@@ -42,7 +42,12 @@ def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "r
         return "scores"
     if not whole:
         return "run"
-    return "qrels" if all(-2 <= int(row[2]) <= _MOST_GRADE for row in rows) else None
+    return "qrels" if grades([int(row[2]) for row in rows]) else None
+
+
+def grades(values: Sequence[float | None]) -> bool:
+    """Whether all values are small whole numbers, as grades are."""
+    return all(value is not None and value == int(value) and -2 <= value <= _MOST_GRADE for value in values)
 
 
 def _are_scores(rows: Sequence[Sequence[str]]) -> bool:

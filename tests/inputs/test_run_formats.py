@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from robustcs.errors import InputError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.heads import ir_metadata
+from robustcs.inputs.kinds import identify
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores
@@ -90,6 +92,82 @@ def test_answers_of_trec_rag(tmp_path: Path) -> None:
         ("2024-145979", "m#1", -1.0), ("2024-145979", "m#2", -2.0), ("17", "m#3", -1.0), ("17", "m#1", -2.0)
     ]  # fmt: skip
     assert read_predicted_answers(path) == {"2024-145979": "One. Two.", "17": "Three. Four."}
+
+
+def test_reports_of_ragtime(tmp_path: Path) -> None:
+    said = [{"text": "One.", "citations": {"d1": 0.25, "d2": 0.5}}, {"text": "Two.", "citations": {"d2": 0.75}}]
+    lines = [
+        {"metadata": {"team_id": "t", "run_id": "r", "topic_id": "301"}, "responses": said},
+        {"metadata": {"topic_id": "302"}, "responses": [{"text": "Three.", "citations": ["d7"]}], "references": ["d3", "d7"]},
+    ]
+    path = written(tmp_path, lines, lines=True)
+    assert rows(read_run(path)) == [
+        ("301", "d1", 0.25), ("301", "d2", 0.5), ("301", "d2", 0.75), ("302", "d3", -1.0), ("302", "d7", -2.0)
+    ]  # fmt: skip
+    assert read_predicted_answers(path) == {"301": "One. Two.", "302": "Three."}
+    assert read_predicted_answers(written(tmp_path, lines)) == {"301": "One. Two.", "302": "Three."}
+
+
+def test_answers_and_citations_of_ikat(tmp_path: Path) -> None:
+    """Responses with ranks are alternatives: the answer is the first, not all of them joined."""
+    responses = [{"rank": 2, "text": "b", "citations": {"d3": 0.5}}, {"rank": 1, "text": "a", "citations": {"d1": 0.75}}]
+    of_2025 = written(tmp_path, [{"turn_id": "1-1_1", "responses": responses}], lines=True)
+    assert rows(read_run(of_2025)) == [("1-1_1", "d1", 0.75), ("1-1_1", "d3", 0.5)]
+    assert read_predicted_answers(of_2025) == {"1-1_1": "a"}
+    of_2024 = {"run_name": "r", "turns": [
+        {"turn_id": f"9-1_{turn}", "responses": [{"rank": 1, "text": f"t{turn}", "passage_provenance": [{"id": "d1"}]}]}
+        for turn in (1, 2)
+    ]}  # fmt: skip
+    path = written(tmp_path, of_2024)
+    assert read_predicted_answers(path) == {"9-1_1": "t1", "9-1_2": "t2"}
+    found = identify(path)
+    assert found is not None and found.kinds == ("run", "answers")
+
+
+def test_a_run_as_a_dictionary(tmp_path: Path) -> None:
+    run = {"31_1": {"d1": 1.5, "d2": 2}, "31_2": {"d1": 0.5}}
+    path = written(tmp_path, run)
+    assert rows(read_run(path)) == [("31_1", "d1", 1.5), ("31_1", "d2", 2.0), ("31_2", "d1", 0.5)]
+    found = identify(path)
+    assert found is not None and found.family == "a run {turn: {passage: score}}" and not found.by_fields
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"31_1": {"d1": 1, "d2": 0}, "31_2": {"d1": 3}},  # grades
+        {"31_1": {"map": 0.5, "ndcg_cut_3": 0.25}},  # scores of measures
+        {"NDCG20": {"F0001": 0.5}, "MRR100": {"F0001": 0.25}},
+        {"31_1": {"d1": "0.5"}},
+        {"31_1": {"d1": {"d2": 0.5}}},
+    ],
+)
+def test_dictionaries_of_other_numbers_are_no_runs(tmp_path: Path, other: dict[str, Any]) -> None:
+    found = identify(written(tmp_path, other))
+    assert found is None or "run" not in found.kinds
+
+
+def test_a_run_with_ir_metadata(tmp_path: Path) -> None:
+    """A header longer than what is looked at first; the tag is the run's, not that of a comment."""
+    more = "".join(f"#   library {number}: something that was installed\n" for number in range(300))
+    head = f'# ir_metadata.start\n# tag: "bm25"\n# actor:\n#   team: Team A\n# platform:\n{more}# ir_metadata.end\n'
+    path = tmp_path / "run.trec"
+    path.write_text(head + "1_1 Q0 d1 1 2.5 bm25\n1_1 Q0 d2 2 1.5 bm25\n")
+    run = read_run(path)
+    assert rows(run) == [("1_1", "d1", 2.5), ("1_1", "d2", 1.5)]
+    assert run.notes == ("run.trec: 306 comment lines were left out",)
+    assert ir_metadata(path) == "tag bm25, team Team A"
+    path.write_text("# tag: x\n1_1 Q0 d1 1 2.5 bm25\n")
+    assert ir_metadata(path) == ""
+
+
+def test_qrels_whose_header_is_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.tsv"
+    head = "query-id\tcorpus-id\tscore\n"
+    path.write_text(f"{head}c<::>1\td1\t1\n{head}c<::>2\td2\t2\n{head}")
+    assert triples(read_qrels(path)) == [("c<::>1", "d1", 1), ("c<::>2", "d2", 2)]
+    path.write_text(f"{head}c<::>1\td1\t1\nquery-id\tcorpus-id\tgrade\n")
+    assert refused(read_qrels, path) == "§:3: score 'grade' is not a whole number; write a whole number"
 
 
 def test_answers_of_qrecc_and_topiocqa(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_an
 from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.heads import first_record
+from robustcs.inputs.kinds import identify
 from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
-from robustcs.inputs.rag import is_answer
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import shown
@@ -78,7 +77,7 @@ def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, 
     """System → turn → answer; of systems that have assignments alone, the answers that these were made for."""
     found: dict[str, Answers] = {}
     for name, path in files.responses.items():
-        answers = read_predicted_answers(path)
+        answers = read_predicted_answers(path, name)
         workspace.remember(f"{name} answers", path, len(answers))
         found[name] = answers
     for name, topics in assigned.items():
@@ -242,9 +241,9 @@ class _MadeOf:
         return System(name, answers, support, given, human, is_human)
 
     def _references(self, name: str) -> Passages | None:
-        """What answers in sentences refer to; None for answers of another kind."""
+        """What the file of the answers lists as their passages; None where it lists none."""
         path = self.files.responses.get(name)
-        if path is None or not is_answer(first_record(path) or {}):
+        if path is None or (found := identify(path)) is None or "run" not in found.kinds:
             return None
         self.notes.append(f"{name}: the references of an answer count as all passages that it was made of")
         return _best(rank_run(read_run(path, name), self.workspace.project.policy), None)
