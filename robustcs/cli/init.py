@@ -44,5 +44,7 @@ def init(folder: str, explain: bool) -> None:
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder that has them")
     write_text(target, write_config(made, name_of(Path(folder))))
     click.echo(harmless(f"wrote {target}: look through it, then try robustcs check"))
+    for path in made.by_models:
+        click.echo(harmless(f"{path} is not taken as qrels: {made.folder.aside[path]}"))
     if made.folder.aside:
         click.echo(f"left aside {counted(len(made.folder.aside), 'file')}: robustcs init --explain says which, and why")

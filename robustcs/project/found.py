@@ -28,6 +28,10 @@ _RUNS = frozenset((
 ))  # fmt: skip
 #: and all words that name no system.
 _PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "texts", "topics", "turn", "turns", "utterance"}
+#: A word of a name that says that a model made the file: ``gpt4o``, ``llmjudge``, ``llama3``.
+_MODEL = re.compile(
+    r"(chat)?(gpt|llm|umbrell?a|llama|claude|gemini|gemma|mistral|mixtral|qwen|phi|deepseek)(judges?|[0-9]+[a-z]?)?"
+)
 #: Larger trees are not what somebody means by a folder of inputs.
 MOST_FILES = 2000
 
@@ -104,6 +108,10 @@ def look_through(folder: Path) -> Folder:
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
         )
+        for name in folders:
+            if (Path(directory) / name).is_symlink():
+                link = (Path(directory) / name).relative_to(folder).as_posix()
+                found.leave(link, "skipped: a link to a folder; put its files here, or name them in robustcs.toml")
         if MANIFEST in files and (written := files_of_report(Path(directory))):
             reported.update(Path(directory) / name for name in (MANIFEST, *written))
         for name in sorted(files):
@@ -131,6 +139,11 @@ def look_through(folder: Path) -> Folder:
 def words_of(text: str) -> list[str]:
     """The words of a name, in lower case."""
     return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
+
+
+def model_of(path: str) -> str:
+    """The model that a file's name speaks of, such as ``gpt4``; empty where it names none."""
+    return next((word for word in words_of(Path(path).name) if _MODEL.fullmatch(word)), "")
 
 
 def role_of(name: str) -> Role | None:

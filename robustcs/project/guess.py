@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from robustcs.errors import InputError
+from robustcs.errors import InputError, ProblemList
 from robustcs.evaluation.holes import only_relevant
 from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs import mtrag
+from robustcs.inputs.json_records import json_records
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
@@ -22,7 +24,7 @@ from robustcs.project.found import Folder, Found, look_through, role_of, short_n
 from robustcs.project.guess_judgments import choose_judgments, judged_by
 from robustcs.project.guess_studies import guess_studies
 from robustcs.project.model import Role
-from robustcs.project.text_choice import Chooser, Chosen, Texts, best_family, in_words, texts_in
+from robustcs.project.text_choice import Chooser, Chosen, Texts, best_family, in_words, texts_in, why_best
 from robustcs.wording import counted
 
 #: Measures of the project file, where scores do not say which there are.
@@ -53,6 +55,10 @@ class Guess:
 
     qrels, says, positives
         The judgments, what they are, and whether they list relevant passages only.
+    by_models
+        Judgments that a model seems to have made, which are none of the qrels: file → what says so.
+    ranker
+        Why the formulations are those of this ranker; empty where there is one.
     level
         The relevance level, and the collection that it is taken from.
     documents
@@ -67,6 +73,8 @@ class Guess:
     positives: bool = False
     new_judgments: list[str] = field(default_factory=list)
     judges: dict[str, str] = field(default_factory=dict)
+    by_models: dict[str, str] = field(default_factory=dict)
+    ranker: str = ""
     files: dict[str, str] = field(default_factory=dict)
     level: tuple[int, str] = (1, "")
     documents: bool = False
@@ -81,7 +89,7 @@ def guess(path: Path) -> Guess:
     """Look through a folder and decide what each file is for."""
     made = Guess(look_through(path))
     guess_studies(made.folder, made.tables)
-    judged = choose_judgments(made.folder)
+    judged = choose_judgments(made.folder, made.by_models)
     if judged is not None:
         made.qrels, made.new_judgments, made.judges = judged.file.path, judged.new, judged.judges
         qrels = judged.qrels
@@ -91,6 +99,7 @@ def guess(path: Path) -> Guess:
     _Systems(made, None if judged is None else judged.qrels).place()
     _one_file(made, "paraphrases", "paraphrases")
     _one_file(made, "collection", "collection")
+    _answers_of_tasks(made)
     for file in made.folder.of("nuggets", "ptkb"):
         assert file.what is not None
         lacking = "no command takes them" if file.what.kind == "ptkb" else "no answers of systems are here"
@@ -127,6 +136,34 @@ def _one_file(made: Guess, key: str, kind: str) -> None:
             made.folder.take(file.path, key)
 
 
+def _answers_of_tasks(made: Guess) -> None:
+    """Answers of systems, reference answers, and texts of passages in the tasks of MTRAG and in exports of them."""
+    responses: dict[str, str] = {}
+    folder = made.folder
+    tasks = [file for file in folder.files if file.what and file.what.family in (mtrag.NAME, mtrag.EXPORT)]
+    tasks = [file for file in tasks if file.path not in folder.aside]
+    for file, name in zip(tasks, short_names([file.path for file in tasks], [""] * len(tasks)), strict=True):
+        try:
+            records = [record.fields for record in json_records(folder.place(file), ProblemList(file.path))]
+        except InputError as error:
+            folder.refuse(file.path, error)
+            continue
+        models = mtrag.models_in(records) or [name] * any(one.get("predictions") for one in records)
+        if models:
+            responses |= dict.fromkeys(models, file.path)
+            folder.take(file.path, "answers of systems")
+        if "gold" not in made.files and any(one.get("targets") for one in records):
+            made.files["gold"] = file.path
+            folder.take(file.path, "reference answers")
+        if "collection" not in made.files and file.is_a("collection"):
+            made.files["collection"] = file.path
+            folder.take(file.path, "texts of passages")
+    if responses:
+        named = made.tables.setdefault("answers", {}).setdefault("responses", {})
+        assert isinstance(named, dict)
+        named |= {model: path for model, path in responses.items() if model not in named}
+
+
 class _Systems:
     """Runs, per-turn scores, answers and texts."""
 
@@ -143,6 +180,7 @@ class _Systems:
         of_runs, of_scores = best_family(families_of(runs)), best_family(families_of(scored))
         by_scores = of_scores is not None and of_scores.rank[0] == 3 and (of_runs is None or of_runs.rank[0] < 3)
         family = (of_scores if by_scores else of_runs) or Family(())
+        self.made.ranker = why_best(families_of(scored if by_scores else runs))
         turns = set(self.qrels.turns) if self.qrels else {turn for one in family.members or runs for turn in one.turns}
         texts = [one for file in self.folder.of("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)]
         # of several collections of texts alone, the one with most formulations and turns
@@ -158,7 +196,7 @@ class _Systems:
     # ------------------------------------------------------------ reading
 
     def _runs(self) -> list[System]:
-        files = self.folder.of("run")
+        files = [file for file in self.folder.of("run") if not self._unranked(file)]
         read = []
         for file in files:
             try:
@@ -182,6 +220,16 @@ class _Systems:
             System(file, name, own, found.turns, found.judged, found.depth)
             for (file, found), name, own in zip(read, names, words, strict=True)
         ]
+
+    def _unranked(self, file: Found) -> bool:
+        """Do the tasks of a file list the passages of answers, without scores?"""
+        if file.what is None or file.what.family not in (mtrag.NAME, mtrag.EXPORT):
+            return False
+        try:
+            records = list(json_records(self.folder.place(file), ProblemList(file.path)))
+        except InputError:
+            return False
+        return not any(mtrag.has_scores(record.fields) for record in records)
 
     @staticmethod
     def _words(file: Found, tag: str) -> tuple[str, ...]:

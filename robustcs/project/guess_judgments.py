@@ -19,9 +19,10 @@ from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.found import Folder, Found, short_names, words_of
+from robustcs.project.found import Folder, Found, model_of, short_names, words_of
 from robustcs.wording import counted
 
+_MODEL_ADVICE = "name it under [judges], or, if people made it, as qrels"
 #: Ids of clarifying questions and responses, which are no passages.
 ITEM = re.compile(r"[QR]\d{2,}")
 
@@ -48,25 +49,50 @@ class Judged:
         return f"{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
 
 
-def choose_judgments(folder: Folder) -> Judged | None:
-    """The qrels whose turns most runs and texts have; the others are new judgments of the same turns, or left aside."""
-    known = []
-    for file in folder.of("qrels"):
+def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None:
+    """The qrels whose turns most runs and texts have; the others are new judgments of the same turns, or left aside.
+
+    Judgments that a model seems to have made become no qrels. ``by_models`` takes their files, and what says so.
+    """
+    known, models = [], []
+    for file in folder.of("qrels", "labels"):
+        if told := made_by_model(file):
+            by_models[file.path] = told
+        if not file.is_a("qrels"):
+            continue
         try:
             qrels = read_qrels(folder.place(file))
         except InputError as error:
             folder.refuse(file.path, error)
             continue
-        known.append(Judged(file, qrels))
-    if not known:
-        return None
+        (models if told else known).append(Judged(file, qrels))
+    chosen = _chosen(folder, known, models) if known else None
+    taken = {} if chosen is None else chosen.judges.values()
+    for path in [path for path in by_models if path in taken]:
+        del by_models[path]  # a judge by its folder or name, which is said in [judges]
+    for path, told in by_models.items():
+        folder.aside.pop(path, None)
+        folder.leave(path, f"{told}: judgments of a model never become the qrels; {_MODEL_ADVICE}")
+    return chosen
+
+
+def made_by_model(file: Found) -> str:
+    """What says that a model made a file of judgments; empty where nothing does."""
+    if file.what is not None and file.what.kind == "labels":
+        return "it has the fields of a judge's answers"
+    model = model_of(file.path)
+    return f"its name speaks of a model ({model})" if model else ""
+
+
+def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Judged:
+    """The qrels among judgments of people, and what becomes of the other ones."""
     others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
     known.sort(key=lambda one: _order(one, others))
     chosen = known[0]
     folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
     pairs = grades_by_pair(chosen.qrels)
     judges: list[str] = []
-    for one in known[1:]:
+    for one in (*known[1:], *models):
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
         own = grades_by_pair(one.qrels)
         if not shared:
@@ -80,7 +106,7 @@ def choose_judgments(folder: Folder) -> Judged | None:
                 folder.leave(one.file.path, f"a judge with grade {highest}, off the scale of {chosen.file.path}")
             else:
                 judges.append(one.file.path)
-        elif _looks_new(one):
+        elif _looks_new(one) and one not in models:
             chosen.new.append(one.file.path)
             further = counted(len(own.keys() - pairs), "passage")
             folder.take(one.file.path, f"new judgments: {further} that the qrels do not judge")
@@ -146,6 +172,8 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
 def _tag(path: Path) -> str:
     """What stands in the last columns of the first line, where a TREC run says its name."""
     for _, line in text_lines(path):
+        if line.startswith("#"):
+            continue
         cells = line.split()
         return "_".join(cells[5:]) if len(cells) >= 6 else ""
     return ""

@@ -155,6 +155,7 @@ class Maker:
         made = {"index": self.index, "parameters": settings.parameters(), "depth": settings.depth}
         made |= {"rewriter": rewriter} if raw and rewriter else {}
         made |= {"reranker": reranker, "rerank_depth": settings.rerank_depth} if reranker else {}
+        made |= {"ir_metadata": True} if settings.ir_metadata else {}
         return made | ({"given": sha256(given)} if given else {})
 
     def made(self, sidecar: Sidecar, raw: bool, given: Path | None) -> bool:

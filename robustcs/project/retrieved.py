@@ -41,6 +41,8 @@ from robustcs.wording import counted
 
 #: What to do where --no-retrieve keeps from retrieving.
 _FORBIDDEN = "robustcs retrieve answers them, or leave out --no-retrieve"
+#: The tag of runs.
+TAG = "robustcs"
 #: Questions that are searched at a time and then kept: an interruption loses no more than these.
 _BATCH = 64
 
@@ -192,7 +194,8 @@ class Retrieval:
                 if not turn.startswith("#") and turn not in keys and (system.given or turn in system.texts):
                     kept.setdefault(turn, []).append(f"{line}\n")
             lines |= {turn: "".join(some) for turn, some in kept.items()}
-        return "".join(lines[turn] for turn in sorted(lines, key=turn_sort_key))
+        head = self.settings.metadata(TAG, self.ranker.software) if self.settings.ir_metadata else ""
+        return head + "".join(lines[turn] for turn in sorted(lines, key=turn_sort_key))
 
     @cached_property
     def _rankings(self) -> dict[str, Ranking]:
@@ -270,7 +273,7 @@ class Retrieval:
 def _lines(turn: str, ranking: Ranking) -> str:
     passages, scores = ranking
     return "".join(
-        f"{turn} Q0 {passage} {rank} {score:.6f} robustcs\n"
+        f"{turn} Q0 {passage} {rank} {score:.6f} {TAG}\n"
         for rank, (passage, score) in enumerate(zip(passages, scores.tolist(), strict=True), 1)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from robustcs.project.found import short_names
 from robustcs.project.guess import Guess, Part
 from robustcs.project.toml import quoted, toml_key
 from robustcs.wording import counted
@@ -33,6 +34,8 @@ def write_config(made: Guess, name: str) -> str:
         lines.append(
             "# If the judged passages are not a pool of runs' top ranks, write [qrels] with file and selection instead."
         )
+    if made.by_models and not made.qrels:
+        lines.append("# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]")
     if made.new_judgments:
         new = made.new_judgments
         lines.append(f"new_judgments = {quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
@@ -47,6 +50,8 @@ def write_config(made: Guess, name: str) -> str:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
         lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
+    if made.ranker and made.formulations:
+        lines += ["", f"# {made.ranker} The other runs stand in [runs]."]
     for key in sorted(made.formulations, key=_order):
         lines += _formulation(key, made.formulations[key])
     if made.runs:
@@ -59,6 +64,11 @@ def write_config(made: Guess, name: str) -> str:
             "[judges]",
         ]
         lines += [f"{toml_key(judge)} = {quoted(path)}" for judge, path in made.judges.items()]
+    if made.by_models:
+        lines += [] if made.judges else ["", "# [judges]"]
+        lines.append("# Not taken as qrels; give it a name here if a model made it:")
+        named = zip(short_names(list(made.by_models), [""] * len(made.by_models)), made.by_models.items(), strict=True)
+        lines += [f"# {toml_key(name)} = {quoted(path)}  # {told}" for name, (path, told) in named]
     for group, (baseline, sets) in made.groups.items():
         lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
                   f"baseline = {quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip

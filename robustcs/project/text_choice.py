@@ -196,3 +196,19 @@ def _alike(name: Sequence[str], one: Texts) -> float:
 def best_family(families: Sequence[Family]) -> Family | None:
     """The first family in which at least two formulations stand."""
     return next((family for family in families if family.rank[0] >= 2), None)
+
+
+#: What :attr:`Family.rank` counts.
+_RANKED = ("more formulations", "more judged turns", "more sets of paraphrases", "more rewriters", "deeper runs")
+
+
+def why_best(families: Sequence[Family]) -> str:
+    """Why the first of several families is taken; empty where there is one."""
+    full = [family for family in families if family.rank[0] >= 2]
+    if len(full) < 2:
+        return ""
+    first, second = full[:2]
+    ahead = (what for what, one, other in zip(_RANKED, first.rank, second.rank, strict=True) if one != other)
+    names = [" ".join(family.words) or "without a name" for family in full]
+    reason = next((f"it has {what}" for what in ahead), "it comes first by name, and no other is more complete")
+    return f"Of the rankers {', '.join(sorted(names))}, {names[0]} is taken: {reason}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from robustcs.errors import UsageError
 from robustcs.inputs.numbers import finite_number
 from robustcs.retrieval.models import DEVICES
+from robustcs.version import __version__
 
 MODELS = ("bm25", "ql")
 #: Rewriters that need no file.
@@ -47,6 +49,8 @@ class RetrievalSettings:
         Folder of a monoT5 or cross-encoder model that orders the top ``rerank_depth`` anew.
     device, batch
         Where rewriter and re-ranker work (``auto``, ``cpu``, ``cuda``), and on how many texts at a time.
+    ir_metadata
+        Do runs begin with comment lines that say how they were made?
     """
 
     index: Path
@@ -67,6 +71,7 @@ class RetrievalSettings:
     rerank_depth: int = 100
     device: str = "auto"
     batch: int = 16
+    ir_metadata: bool = False
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -82,8 +87,9 @@ class RetrievalSettings:
             if not _number(getattr(self, name), int) or not 1 <= getattr(self, name) <= _MOST:
                 advice = f"write a whole number from 1 to {_MOST}"
                 raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", advice)
-        if not isinstance(self.rm3, bool):
-            raise UsageError("bad-retrieval", f"rm3 is {self.rm3!r}", "write true or false")
+        for name in ("rm3", "ir_metadata"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", "write true or false")
         if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", self.heap):
             raise UsageError("bad-retrieval", f"heap {self.heap!r}", "write a size as Java does, such as 512m or 2g")
         if int(self.heap[:-1]) * 1024 ** "kmg".index(self.heap[-1].lower()) < _LEAST_HEAP:
@@ -102,6 +108,19 @@ class RetrievalSettings:
     def describe(self) -> str:
         """The ranker in words."""
         return f"{in_words(self.parameters())}, top {self.depth}"
+
+    def metadata(self, tag: str, software: str) -> str:
+        """Return the ir_metadata of a run (Breuer et al. 2022), YAML in comment lines: platform, implementation and method."""
+        stages = [{"name": self.model, **self.parameters(), "depth": self.depth}]
+        if self.reranker is not None:
+            stages.append({"name": self.reranker.name, "reranks": self.model, "depth": self.rerank_depth})
+        lines = [
+            "ir_metadata.start", "schema version: 0.1", f"tag: {tag}",
+            "platform:", "  software:", "    retrieval toolkit:", f"      - {software.replace(' ', '==')}",
+            "implementation:", "  executable:", "    cmd: robustcs retrieve", f"  version: {__version__}",
+            "method:", "  retrieval:", *(f"    - {json.dumps(stage)}" for stage in stages), "ir_metadata.end",
+        ]  # fmt: skip
+        return "".join(f"# {line}\n" for line in lines)
 
 
 def in_words(parameters: Mapping[str, Any]) -> str:

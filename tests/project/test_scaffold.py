@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.found import look_through, role_of, set_of, short_names
+from robustcs.project.found import look_through, model_of, role_of, set_of, short_names
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import explanation, write_config
@@ -441,3 +441,101 @@ def test_other_qrels_say_how_to_declare_a_selection(tmp_path: Path) -> None:
     text = write_config(guess(tmp_path), "x")
     assert 'qrels = "qrels.txt"' in text and "write [qrels] with file and selection instead" in text
     assert read_project(fill(tmp_path, {"robustcs.toml": text}) / "robustcs.toml").qrels_selection == "pool"
+
+
+# ---------------------------------------------------------------- judgments of models, tasks, links
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("qrels_gpt4.txt", "gpt4"), ("gpt-4o.qrels", "gpt"), ("a/llama3_qrels.txt", "llama3"), ("qrels.umbrela.txt", "umbrela"),
+        ("LLMJudge.txt", "llmjudge"), ("qwen2/qrels.txt", ""),
+        ("qrels_llm4cs.txt", ""), ("graphics.txt", ""), ("qrels.txt", ""),
+    ],
+)  # fmt: skip
+def test_names_of_models(name: str, model: str) -> None:
+    assert model_of(name) == model
+
+
+def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
+    """Larger, of more turns, and first by name: a model's judgments are left out, also as new judgments and as only ones."""
+    human = "".join(line for line in QRELS.splitlines(keepends=True) if not line.startswith("6_"))
+    further = "".join(f"{turn} 0 MARCO_{number} 1\n" for turn in TURNS for number in range(15, 20))
+    umbrela = [{"query": "q", "passage": "p", "judgment": 2, "result_status": 1}]
+    files = {
+        "raw.trec": ranked(RAW), "a_gpt4.txt": QRELS, "new_llama3.txt": further, "labels.jsonl": json.dumps(umbrela[0]) + "\n",
+        "table.csv": "query_id,doc_id,judgment,result_status\n1_1,MARCO_0,2,1\n",
+    }  # fmt: skip
+    alone = guess(fill(tmp_path / "alone", files))
+    assert alone.qrels is None and alone.new_judgments == [] and alone.judges == {}
+    assert list(alone.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
+    text = write_config(alone, "x")
+    assert "# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]" in text
+    assert '# [judges]\n' in text and '# a_gpt4 = "a_gpt4.txt"  # its name speaks of a model (gpt4)\n' in text
+    assert '# labels = "labels.jsonl"  # it has the fields of a judge\'s answers\n' in text
+    assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
+    both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
+    assert (both.qrels, both.new_judgments, both.judges) == ("z.txt", [], {"gpt4": "judges/gpt4.txt"})
+    assert list(both.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
+    assert both.folder.aside["a_gpt4.txt"] == (
+        "its name speaks of a model (gpt4): judgments of a model never become the qrels; name it under [judges], or, if people"
+        " made it, as qrels"
+    )
+    assert tomllib.loads(write_config(both, "x"))["judges"] == {"gpt4": "judges/gpt4.txt"}
+
+
+def test_init_prints_why_judgments_of_a_model_are_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    fill(tmp_path, {"raw.trec": ranked(RAW), "gpt4.txt": QRELS})
+    assert run(["init", str(tmp_path)]) == 0
+    assert "gpt4.txt is not taken as qrels: its name speaks of a model (gpt4): " in capfd.readouterr().out
+
+
+def tasks(scored: bool, **more: Any) -> str:
+    contexts = [{"document_id": f"MARCO_{number}", **({"score": 9 - number} if scored else {})} for number in range(3)]
+    return "".join(json.dumps({"task_id": turn, "contexts": contexts, **more}) + "\n" for turn in TURNS)
+
+
+def test_tasks_of_mtrag(tmp_path: Path) -> None:
+    """Passages with scores are a run; those without are what an answer was made of, and no ranking."""
+    said = {"predictions": [{"text": "x"}]}
+    made = config(fill(tmp_path, {
+        "qrels.txt": QRELS, "bm25_lastturn.jsonl": tasks(True), "bm25_rewrite.jsonl": tasks(True),
+        "own.jsonl": tasks(True, **said),
+        "given.jsonl": tasks(False, **said), "reference.jsonl": tasks(False, targets=[{"text": "y"}]),
+    }))  # fmt: skip
+    assert parts(made, "run") == {"original": "bm25_lastturn.jsonl", "qr": "bm25_rewrite.jsonl"}
+    assert made["runs"] == {"own": "own.jsonl"} and made["gold"] == "reference.jsonl"
+    assert made["answers"] == {"responses": {"given": "given.jsonl", "own": "own.jsonl"}}
+    assert not aside(tmp_path)
+
+
+def test_an_export_has_the_answers_of_its_models(tmp_path: Path) -> None:
+    export = {
+        "models": [{"model_id": "a"}, {"model_id": "b"}], "metrics": [], "documents": [],
+        "tasks": [{"task_id": "1_1", "contexts": [], "input": "q?", "targets": [{"text": "t"}]}],
+        "evaluations": [{"task_id": "1_1", "model_id": model, "model_response": model} for model in "ab"],
+    }  # fmt: skip
+    made = config(fill(tmp_path, {"export.json": json.dumps(export)}))
+    assert made["answers"] == {"responses": {"a": "export.json", "b": "export.json"}} and made["gold"] == "export.json"
+
+
+def test_why_one_of_several_rankers_is_taken(tmp_path: Path) -> None:
+    less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
+    files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")
+             for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN))}  # fmt: skip
+    reason = "# Of the rankers a, b, b is taken: it has more judged turns. The other runs stand in [runs].\n"
+    assert reason in write_config(guess(fill(tmp_path, {"qrels.txt": QRELS, **files})), "x")
+    (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))
+    tied = "a is taken: it comes first by name, and no other is more complete."
+    assert tied in write_config(guess(tmp_path), "x")
+    for name in ("b_raw.trec", "b_t5.trec"):
+        (tmp_path / name).unlink()
+    assert "Of the rankers" not in write_config(guess(tmp_path), "x")
+
+
+def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
+    fill(tmp_path, {"elsewhere/raw.trec": ranked(RAW), "project/qrels.txt": QRELS})
+    (tmp_path / "project/runs").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    left = aside(tmp_path / "project")
+    assert left == {"runs": "skipped: a link to a folder; put its files here, or name them in robustcs.toml"}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.inputs.heads import ir_metadata
+from robustcs.inputs.runs import read_run
 from robustcs.retrieval.settings import RetrievalSettings, from_table, in_words
 
 
@@ -29,6 +32,7 @@ def test_paths_are_relative_to_the_file() -> None:
         ({"device": "gpu"}, "device 'gpu'; write auto, cpu or cuda"),
         ({"batch": 0}, "batch is 0; write a whole number from 1 to 2147483647"),
         ({"rm3": 1}, "rm3 is 1; write true or false"),
+        ({"ir_metadata": 1}, "ir_metadata is 1; write true or false"),
         ({"heap": "2 GB"}, "heap '2 GB'; write a size as Java does, such as 512m or 2g"),
         ({"store": 3}, "store is 3; write a text in quotes"),
     ],
@@ -58,3 +62,16 @@ def test_numbers_that_no_ranker_can_use(name: str, value: float) -> None:
 def test_a_heap_of_thousands_of_digits() -> None:
     with pytest.raises(UsageError, match="heap '999.*; write a size as Java does"):
         RetrievalSettings(index="x", heap="9" * 5000 + "g")
+
+
+def test_ir_metadata_says_how_a_run_was_made(tmp_path: Path) -> None:
+    settings = RetrievalSettings(Path("i"), k1=0.8, depth=10, reranker=Path("models/mono"), ir_metadata=True)
+    text = settings.metadata("robustcs", "pyserini 0.22.1")
+    lines = text.splitlines()
+    assert lines[0] == "# ir_metadata.start" and lines[-1] == "# ir_metadata.end" and "#       - pyserini==0.22.1" in lines
+    stages = [json.loads(line.partition("- ")[2]) for line in lines if line.startswith("#     - ")]
+    assert [(stage["name"], stage["depth"]) for stage in stages] == [("bm25", 10), ("mono", 100)]
+    assert stages[0]["k1"] == 0.8 and stages[1]["reranks"] == "bm25"
+    path = tmp_path / "run.trec"
+    path.write_text(text + "1_1 Q0 d1 1 1.0 robustcs\n")
+    assert len(read_run(path)) == 1 and ir_metadata(path) == "tag robustcs"

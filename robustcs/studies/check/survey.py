@@ -16,6 +16,7 @@ from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_tur
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
+from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
@@ -231,6 +232,8 @@ class Survey:
         if run is None:
             return
         self.answered[name] = run.turns
+        if metadata := ir_metadata(path):
+            self.notes.append(f"{name}: ir_metadata says {metadata}")
         if run.order is not None:
             self.orders[name] = run.order
         if self.qrels is None or run.matrix is None:

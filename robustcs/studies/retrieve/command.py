@@ -135,6 +135,7 @@ COMMAND = Command(
         click.Option(["--rm3"], is_flag=True, help="Expand questions by RM3 (10 terms of 10 passages, weight 0.5)."),
         click.Option(["--heap"], metavar="SIZE", help="Most memory of Java, such as 512m (default 2g)."),
         click.Option(["--folder"], metavar="DIR", help="Where runs are written (default: retrieved)."),
+        click.Option(["--ir-metadata"], is_flag=True, help="Begin each run with ir_metadata: how it was made."),
         click.Option(["--dry-run"], is_flag=True, help="Say what is answered and what would be retrieved, and stop."),
         click.Option(["--explain"], metavar="TURN", help="Say why a turn's questions are known or not, and stop."),
         click.Option(["--import", "import_"], is_flag=True,

@@ -103,3 +103,22 @@ def test_punctuation_alone_makes_no_other_text() -> None:
     found = fit(texts, others, ranked_alike(dict.fromkeys(texts, 1), {"1_1": 2, "1_2": 1, "1_3": 2, "1_4": 2, "1_5": 1}))
     assert (found.equal, found.equal_apart, found.other, found.other_alike) == (("1_4",), ("1_4",), ("1_2", "1_3"), ("1_2",))
     assert found.share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "llama3_qrels.txt"])
+def test_qrels_that_a_model_seems_to_have_made(notes: Notes, name: str) -> None:
+    advice = "name judgments of people as qrels, and those of models under [judges]"
+    Path(name).write_text(QRELS)
+    told = [note for note in notes(f"--qrels {name} --run raw=raw.trec") if advice in note]
+    named = "llama3_qrels.txt stands for human judgments, but its name speaks of a model (llama3): "
+    assert told == ([named + advice] if name != "qrels.txt" else [])
+    told = [note for note in notes(f"--qrels {name} --run raw=raw.trec --judge a={name}") if advice in note]
+    assert told == [f"{name} stands for human judgments, but it is judge a: {advice}"]
+    told = [note for note in notes(f"--qrels qrels.txt --new-judgments {name} --run raw=raw.trec") if advice in note]
+    assert told == ([named + advice] if name != "qrels.txt" else [])
+
+
+def test_ir_metadata_of_a_run_is_told(notes: Notes) -> None:
+    head = "# ir_metadata.start\n# tag: bm25\n# actor:\n#   team: A\n# ir_metadata.end\n"
+    Path("raw.trec").write_text(head + ranked(RAW))
+    assert "raw: ir_metadata says tag bm25, team A" in notes("--qrels qrels.txt --run raw=raw.trec")
