@@ -56,9 +56,9 @@ def answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[
             if said is None:
                 problems.add(record.line, *_NO_ANSWER)
                 continue
-            texts = [one.get("text") if isinstance(one, dict) else one for one in said]
-            whole = all(isinstance(text, str) for text in texts)
-            yield topic_of(fields), [" ".join(texts) if whole else None], record.line
+            found = [one.get("text") if isinstance(one, dict) else one for one in said]
+            texts = [text for text in found if isinstance(text, str)]
+            yield topic_of(fields), [" ".join(texts) if len(texts) == len(found) else None], record.line
 
 
 def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from robustcs.errors import InputError, ProblemList
+from robustcs.errors import InputError
 from robustcs.evaluation.holes import only_relevant
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import mtrag
-from robustcs.inputs.json_records import json_records
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
@@ -22,7 +21,7 @@ from robustcs.project.families import Family, System, families_of
 from robustcs.project.fit import numbered
 from robustcs.project.found import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
 from robustcs.project.guess_judgments import choose_judgments, judged_by
-from robustcs.project.guess_studies import guess_studies
+from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of
 from robustcs.project.model import Role
 from robustcs.project.text_choice import Chooser, Chosen, Texts, best_family, in_words, texts_in, why_best
 from robustcs.wording import counted
@@ -99,7 +98,7 @@ def guess(path: Path) -> Guess:
     _Systems(made, None if judged is None else judged.qrels).place()
     _one_file(made, "paraphrases", "paraphrases")
     _one_file(made, "collection", "collection")
-    _answers_of_tasks(made)
+    place_tasks(made.folder, made.files, made.tables)
     for file in made.folder.of("nuggets", "ptkb"):
         assert file.what is not None
         lacking = "no command takes them" if file.what.kind == "ptkb" else "no answers of systems are here"
@@ -136,34 +135,6 @@ def _one_file(made: Guess, key: str, kind: str) -> None:
             made.folder.take(file.path, key)
 
 
-def _answers_of_tasks(made: Guess) -> None:
-    """Answers of systems, reference answers, and texts of passages in the tasks of MTRAG and in exports of them."""
-    responses: dict[str, str] = {}
-    folder = made.folder
-    tasks = [file for file in folder.files if file.what and file.what.family in (mtrag.NAME, mtrag.EXPORT)]
-    tasks = [file for file in tasks if file.path not in folder.aside]
-    for file, name in zip(tasks, short_names([file.path for file in tasks], [""] * len(tasks)), strict=True):
-        try:
-            records = [record.fields for record in json_records(folder.place(file), ProblemList(file.path))]
-        except InputError as error:
-            folder.refuse(file.path, error)
-            continue
-        models = mtrag.models_in(records) or [name] * any(one.get("predictions") for one in records)
-        if models:
-            responses |= dict.fromkeys(models, file.path)
-            folder.take(file.path, "answers of systems")
-        if "gold" not in made.files and any(one.get("targets") for one in records):
-            made.files["gold"] = file.path
-            folder.take(file.path, "reference answers")
-        if "collection" not in made.files and file.is_a("collection"):
-            made.files["collection"] = file.path
-            folder.take(file.path, "texts of passages")
-    if responses:
-        named = made.tables.setdefault("answers", {}).setdefault("responses", {})
-        assert isinstance(named, dict)
-        named |= {model: path for model, path in responses.items() if model not in named}
-
-
 class _Systems:
     """Runs, per-turn scores, answers and texts."""
 
@@ -196,9 +167,11 @@ class _Systems:
     # ------------------------------------------------------------ reading
 
     def _runs(self) -> list[System]:
-        files = [file for file in self.folder.of("run") if not self._unranked(file)]
         read = []
-        for file in files:
+        for file in self.folder.of("run"):
+            tasks = tasks_of(self.folder, file)
+            if tasks and not any(map(mtrag.has_scores, tasks)):
+                continue  # passages that answers were made of, in any order
             try:
                 found = judged_by(self.folder.place(file), self.qrels)
             except InputError as error:
@@ -220,16 +193,6 @@ class _Systems:
             System(file, name, own, found.turns, found.judged, found.depth)
             for (file, found), name, own in zip(read, names, words, strict=True)
         ]
-
-    def _unranked(self, file: Found) -> bool:
-        """Do the tasks of a file list the passages of answers, without scores?"""
-        if file.what is None or file.what.family not in (mtrag.NAME, mtrag.EXPORT):
-            return False
-        try:
-            records = list(json_records(self.folder.place(file), ProblemList(file.path)))
-        except InputError:
-            return False
-        return not any(mtrag.has_scores(record.fields) for record in records)
 
     @staticmethod
     def _words(file: Found, tag: str) -> tuple[str, ...]:

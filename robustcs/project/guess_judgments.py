@@ -54,7 +54,8 @@ def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None
 
     Judgments that a model seems to have made become no qrels. ``by_models`` takes their files, and what says so.
     """
-    known, models = [], []
+    known: list[Judged] = []
+    models: list[Judged] = []
     for file in folder.of("qrels", "labels"):
         if told := made_by_model(file):
             by_models[file.path] = told
@@ -68,8 +69,9 @@ def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None
         (models if told else known).append(Judged(file, qrels))
     chosen = _chosen(folder, known, models) if known else None
     taken = {} if chosen is None else chosen.judges.values()
-    for path in [path for path in by_models if path in taken]:
-        del by_models[path]  # a judge by its folder or name, which is said in [judges]
+    for path in list(by_models):
+        if path in taken or (path in folder.aside and _of_a_judge(path)):
+            del by_models[path]  # its folder or name says judge: it is no qrels anyway
     for path, told in by_models.items():
         folder.aside.pop(path, None)
         folder.leave(path, f"{told}: judgments of a model never become the qrels; {_MODEL_ADVICE}")
@@ -92,14 +94,14 @@ def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Ju
     folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
     pairs = grades_by_pair(chosen.qrels)
     judges: list[str] = []
-    for one in (*known[1:], *models):
+    for one in sorted((*known[1:], *models), key=lambda one: _order(one, others)):
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
         own = grades_by_pair(one.qrels)
         if not shared:
             folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
         elif len(own.keys() & pairs) > len(own) / 2:
             highest = int(one.qrels.grades.max())
-            if not _of_a_judge(one) or own.items() <= pairs.items():
+            if not _of_a_judge(one.file.path) or own.items() <= pairs.items():
                 why = f"it judges passages that {chosen.file.path} judges: another judge, or another version"
                 folder.leave(one.file.path, why)
             elif highest > chosen.qrels.grades.max():
@@ -127,9 +129,9 @@ def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _of_a_judge(one: Judged) -> bool:
+def _of_a_judge(path: str) -> bool:
     """Does its folder or its name speak of a judge?"""
-    return any(word in ("judge", "judges") for word in words_of(one.file.path))
+    return any(word in ("judge", "judges") for word in words_of(path))
 
 
 def _looks_new(one: Judged) -> bool:
@@ -172,8 +174,7 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
 def _tag(path: Path) -> str:
     """What stands in the last columns of the first line, where a TREC run says its name."""
     for _, line in text_lines(path):
-        if line.startswith("#"):
-            continue
-        cells = line.split()
-        return "_".join(cells[5:]) if len(cells) >= 6 else ""
+        if not line.startswith("#"):
+            cells = line.split()
+            return "_".join(cells[5:]) if len(cells) >= 6 and cells[0][0] not in "{[" else ""
     return ""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from robustcs.errors import InputError
+from robustcs.errors import InputError, ProblemList
 from robustcs.evaluation.holes import grades_by_pair
+from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import Topics, read_needs, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
 from robustcs.inputs.crowd import read_grades
 from robustcs.inputs.heads import first_record
+from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
@@ -185,6 +187,36 @@ def _answers(folder: Folder, tables: Tables) -> None:
             folder.take(file.path, why)
     for file in nuggets[1:]:
         folder.leave(file.path, f"{nuggets[0].path} is taken; a project has one file of nuggets")
+
+
+def tasks_of(folder: Folder, file: Found) -> list[dict[str, Any]]:
+    """The tasks of MTRAG in a file or in an export; none of other files, and of broken ones."""
+    if file.what is None or file.what.family not in (mtrag.NAME, mtrag.EXPORT):
+        return []
+    return [record.fields for record in _read(folder, file, lambda path: list(json_records(path, ProblemList(path)))) or []]
+
+
+def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
+    """Take answers of systems, the first reference answers and, without a collection, texts of passages from tasks."""
+    found = [(file, tasks) for file in folder.files if file.path not in folder.aside and (tasks := tasks_of(folder, file))]
+    names = short_names([file.path for file, _ in found], [""] * len(found))
+    responses: dict[str, str] = {}
+    for name, (file, tasks) in zip(names, found, strict=True):
+        models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
+        for key, there, what in (
+            ("", models, "answers of systems"), ("gold", any(one.get("targets") for one in tasks), "reference answers"),
+            ("collection", file.is_a("collection"), "texts of passages"),
+        ):  # fmt: skip
+            if there and key not in files:
+                folder.take(file.path, what)
+                files |= {key: file.path} if key else {}
+        responses |= dict.fromkeys(models, file.path)
+    if responses:
+        table = tables.setdefault("answers", {})
+        named = table.get("responses", {})
+        assert isinstance(named, dict)
+        # beside nuggets they are named already, without their models
+        table["responses"] = {name: path for name, path in named.items() if path not in responses.values()} | responses
 
 
 def _annotations(folder: Folder, tables: Tables) -> None:

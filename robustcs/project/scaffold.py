@@ -50,12 +50,11 @@ def write_config(made: Guess, name: str) -> str:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
         lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
-    if made.ranker and made.formulations:
-        lines += ["", f"# {made.ranker} The other runs stand in [runs]."]
     for key in sorted(made.formulations, key=_order):
         lines += _formulation(key, made.formulations[key])
     if made.runs:
-        lines += ["", "# Further systems, for the commands that compare any runs.", "[runs]"]
+        about = f". {made.ranker}" if made.ranker else ", for the commands that compare any runs."
+        lines += ["", f"# Further systems{about}", "[runs]"]
         lines += [f"{toml_key(system)} = {quoted(path)}" for system, path in made.runs.items()]
     if made.judges:
         lines += [
@@ -67,8 +66,11 @@ def write_config(made: Guess, name: str) -> str:
     if made.by_models:
         lines += [] if made.judges else ["", "# [judges]"]
         lines.append("# Not taken as qrels; give it a name here if a model made it:")
-        named = zip(short_names(list(made.by_models), [""] * len(made.by_models)), made.by_models.items(), strict=True)
-        lines += [f"# {toml_key(name)} = {quoted(path)}  # {told}" for name, (path, told) in named]
+        names = short_names(list(made.by_models), [""] * len(made.by_models))
+        lines += [
+            f"# {toml_key(name)} = {quoted(path)}  # {made.by_models[path]}"
+            for name, path in zip(names, made.by_models, strict=True)
+        ]
     for group, (baseline, sets) in made.groups.items():
         lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
                   f"baseline = {quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip

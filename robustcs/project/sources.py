@@ -128,7 +128,7 @@ SOURCES: tuple[Source, ...] = (
            help="Snippets chosen by experts, to compare the others with."),
     Source("ratings", "agreement", "several", "ratings", readers.ratings, _first),
     Source("responses", "answers", "named", "{name} answers", readers.predicted_answers, option="--response",
-           metavar="NAME=FILE", help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, or TREC RAG's."),
+           metavar="NAME=FILE", help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG."),
     Source("snippets", "answers", "several", "gold snippets", readers.snippets, _annotations, "--snippets",
            help="Snippets that answers should hold, as robustcs agreement takes them; several files together."),
     Source("nuggets", "answers", "one", "nuggets", readers.nuggets, _entries, "--nuggets",

@@ -472,7 +472,7 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     assert list(alone.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     text = write_config(alone, "x")
     assert "# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]" in text
-    assert '# [judges]\n' in text and '# a_gpt4 = "a_gpt4.txt"  # its name speaks of a model (gpt4)\n' in text
+    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name speaks of a model (gpt4)\n' in text
     assert '# labels = "labels.jsonl"  # it has the fields of a judge\'s answers\n' in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
@@ -524,7 +524,7 @@ def test_why_one_of_several_rankers_is_taken(tmp_path: Path) -> None:
     less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
     files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")
              for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN))}  # fmt: skip
-    reason = "# Of the rankers a, b, b is taken: it has more judged turns. The other runs stand in [runs].\n"
+    reason = "# Further systems. Of the rankers a, b, b is taken: it has more judged turns.\n[runs]\n"
     assert reason in write_config(guess(fill(tmp_path, {"qrels.txt": QRELS, **files})), "x")
     (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))
     tied = "a is taken: it comes first by name, and no other is more complete."

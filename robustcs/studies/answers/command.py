@@ -26,13 +26,14 @@ def _run(call: Call, **settings: Any) -> None:
 COMMAND = Command(
     """How much of what they should say do answers say, and why do they miss the rest?
 
-    Answers of several systems (JSON {turn: answer}, JSONL with id and answer, or TREC RAG answers) are held against snippets
-    that people chose in passages, against nuggets, or both: recall, precision and length, with intervals and tests of every
-    pair of systems. Nuggets count by a judge's assignments where these are given (nuggetizer's JSONL), else by their words.
+    Answers of several systems (JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks) are held
+    against snippets that people chose in passages, against nuggets, or both: recall, precision and length, with intervals and
+    tests of every pair of systems. Nuggets count by a judge's assignments where these are given (nuggetizer's JSONL), else by
+    their words.
 
     What an answer misses is the generator's fault where the passages that it was made of held it, the rewriter's where only
     those of the human question did, else that of retrieval. The passages are the first of the run with the system's name, in
-    --run or in the project, or what TREC RAG answers refer to.
+    --run or in the project, or what the file of answers lists.
 
     \b
     Examples:

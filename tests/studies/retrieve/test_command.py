@@ -175,6 +175,19 @@ def test_one_edited_rewrite_is_one_question(capfd: pytest.CaptureFixture[str], p
 
 
 @needs_pyserini
+def test_runs_say_how_they_were_made_on_request(capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "described"
+    assert call(capfd, "retrieve", "--trust", "--folder", folder, "--ir-metadata")[0] == 0
+    text = (folder / "human.trec").read_text()
+    head, end, rows = text.partition("# ir_metadata.end\n")
+    assert end and rows == Path("retrieved/human.trec").read_text()
+    assert head.startswith("# ir_metadata.start\n") and '"k1": 0.9' in head and '"depth": 50' in head
+    # without the option the run is another one
+    assert call(capfd, "retrieve", "--trust", "--folder", folder)[0] == 0
+    assert (folder / "human.trec").read_text() == rows
+
+
+@needs_pyserini
 def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     def why(*arguments: object) -> str:
         return str(table(capfd, "explanation", "retrieve", "--explain", "1_1", *arguments)[2]["why"])
