@@ -101,7 +101,7 @@ def guess(path: Path) -> Guess:
     place_tasks(made.folder, made.files, made.tables)
     for file in made.folder.of("nuggets", "ptkb"):
         assert file.what is not None
-        lacking = "no command takes them" if file.what.kind == "ptkb" else "no answers of systems are here"
+        lacking = "no command takes them" if file.what.kind == "ptkb" else f"{file.what.advice}, and no answers are here"
         made.folder.leave(file.path, f"{file.what.says}; {lacking}")
     for file in made.folder.files:
         if file.path not in made.folder.taken:
@@ -318,7 +318,9 @@ class _Systems:
             self._texts("qr" if len(alone) == 1 else f"qr:{name}", one, "")
 
     def _leave_texts(self, chooser: Chooser, rewriters: Mapping[str, System]) -> None:
-        for one in sorted(chooser.texts, key=lambda one: ("qr", "human", "original", None).index(one.role)):
+        # nuggets may have their question beside them, and are left aside as what they are
+        plain = [one for one in chooser.texts if not one.file.is_a("nuggets")]
+        for one in sorted(plain, key=lambda one: ("qr", "human", "original", None).index(one.role)):
             if one.role == "qr":
                 why = "no run is known to have answered these texts of a rewriter; [texts] would wait for robustcs retrieve"
             else:
@@ -326,7 +328,7 @@ class _Systems:
             if one.file.path not in self.folder.taken:
                 self.folder.leave(one.file.path, why)
         for one in chooser.strange:
-            if one.file.path not in self.folder.taken:
+            if not one.file.is_a("nuggets") and one.file.path not in self.folder.taken:
                 turn = next(iter(one.texts))
                 self.folder.leave(one.file.path, f"texts of other turns, like {turn!r}")
 

@@ -172,3 +172,26 @@ def test_broken_files_of_every_kind_stop_nothing(
     assert {role: part["run"] for role, part in made["formulations"].items()} == {
         "original": "raw.trec", "qr": "qr.trec", "human": "human.trec",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("folder", "qrels", "runs"),
+    [("mtrag-grid", "mtrag-answers/qrels_clapnq.tsv", "evaluate"), ("mtrag-answers", "", "report"),
+     ("mtragun", "", "paraphrase")],
+)  # fmt: skip
+def test_mtrag_as_it_is_downloaded(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    folder: str, qrels: str, runs: str,
+) -> None:  # fmt: skip
+    """Nothing is edited between init, check and a command that check says can run."""
+    for path in (*(shared_data / folder).iterdir(), *([shared_data / qrels] if qrels else [])):
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == 0
+    capfd.readouterr()
+    assert run(["check", "--format", "json"]) == 0
+    checked = json.loads(capfd.readouterr().out)
+    assert all(row["problem"] is None for row in checked["tables"]["files"])
+    assert runs in [row["command"] for row in checked["tables"]["commands"] if row["runs"]]
+    if runs != "paraphrase":
+        assert run([runs]) == 0, capfd.readouterr().err

@@ -342,6 +342,33 @@ def answers_rag(random: Random) -> str:
     return jsonl([{"run_id": "x", "topic_id": f"2024-{place}", "references": ["d1", "d2"], "answer": said} for place in (1, 2)])
 
 
+def reports(random: Random) -> str:
+    said = [{"text": text(random), "citations": {"d1": 0.5, "d2": 0.25}, **({"rank": 1} if random.random() < 0.5 else {})}]
+    name = random.choice(({"metadata": {"topic_id": "301"}}, {"turn_id": "1-1_1"}))
+    return jsonl([{**name, "responses": said}, {**name, "responses": said, "references": {"d1": 1}}][: random.randint(1, 2)])
+
+
+def run_dictionary(random: Random) -> str:
+    return as_json({f"31_{turn}": {f"d{place}": round(random.random(), 3) + 0.5 for place in range(3)} for turn in (1, 2)})
+
+
+def tasks(random: Random) -> str:
+    said = [{"speaker": "user", "text": text(random)}]
+    return jsonl([
+        {"task_id": f"c<::>{place}", "input": said, "targets": said, "predictions": said, "answerability": ["ANSWERABLE"],
+         "contexts": [{"document_id": "d1", "score": 1.5, "text": "one"}, {"document_id": "d2", "score": 0.5, "text": "two"}]}
+        for place in (1, 2)
+    ])  # fmt: skip
+
+
+def export(random: Random) -> str:
+    task = {"task_id": "t", "input": text(random), "contexts": [{"document_id": "d1"}], "targets": [{"text": "x"}],
+            "answerability": "yes"}  # fmt: skip
+    answer = {"task_id": "t", "model_id": "m", "model_response": text(random)}
+    return as_json({"models": [{"model_id": "m"}], "metrics": [], "documents": [{"document_id": "d1", "text": "one"}],
+                    "tasks": [task], "evaluations": [answer]})  # fmt: skip
+
+
 def nuggets(random: Random) -> str:
     return jsonl([{"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]} for place in (1, 2)])
 
@@ -388,6 +415,6 @@ EXAMPLES = (
     "ratings", "grades", "judgments_regin", "gold_checks", "bank", "turn_list", "mixed_initiative", "topics", "question_bank",
     "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "labels_csv",
     "labels_jsonl", "judgments", "project",
-    "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag",
+    "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag", "reports", "run_dictionary", "tasks", "export",
     "nuggets", "assignments", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip

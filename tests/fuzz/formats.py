@@ -104,6 +104,7 @@ def _told_apart(path: Path) -> Any:
 _TABLES = (make.ratings, make.grades, make.gold_checks, make.snippets_csv, make.snippets_jsonl)
 _TEXTS = (make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard)
 _TODAY = (make.texts_llm4cs, make.texts_qrecc, make.texts_samples, make.texts_mtrag, make.variations)
+_TASKS = (make.tasks, make.export)
 _ALL = tuple(example for name, example in vars(make).items() if name in make.EXAMPLES)
 
 FORMATS: dict[str, Format] = {
@@ -122,6 +123,13 @@ FORMATS: dict[str, Format] = {
     "qrels-today": _format(read_qrels, make.qrels_table, make.three_columns),
     "scores-today": _format(read_scores, make.scores_table),
     "table": Format(_table, (make.run_table, make.qrels_table, make.variations), (read_table,)),
+    "run-tasks": _format(read_run, *_TASKS, make.reports, make.run_dictionary, ranks=True),
+    "texts-tasks": _format(read_texts, *_TASKS, role="original"),
+    "gold-tasks": _format(read_gold_answers, *_TASKS),
+    "predictions-tasks": _format(read_predicted_answers, *_TASKS, name="m"),
+    "predictions-reports": _format(read_predicted_answers, make.reports),
+    "collection-tasks": _format(read_passages, *_TASKS, wanted=_WANTED),
+    "slices-tasks": _format(read_slices, *_TASKS),
     "nuggets": _format(read_nuggets, make.nuggets),
     "assignments": _format(read_assignments, make.assignments),
     "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr),

@@ -539,3 +539,9 @@ def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "project/runs").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     left = aside(tmp_path / "project")
     assert left == {"runs": "skipped: a link to a folder; put its files here, or name them in robustcs.toml"}
+
+
+def test_nuggets_without_answers_are_called_what_they_are(tmp_path: Path) -> None:
+    nuggets = [{"qid": "1_1", "query": "q", "nuggets": [{"text": "a fact", "importance": "vital"}]}]
+    fill(tmp_path, {"raw.trec": ranked(RAW), "n.jsonl": json.dumps(nuggets[0]) + "\n"})
+    assert aside(tmp_path) == {"n.jsonl": "these are nuggets; robustcs answers --nuggets takes them, and no answers are here"}
