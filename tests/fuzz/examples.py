@@ -415,6 +415,7 @@ EXAMPLES = (
     "ratings", "grades", "judgments_regin", "gold_checks", "bank", "turn_list", "mixed_initiative", "topics", "question_bank",
     "needs", "question_run", "evaluation", "performance", "conversations", "preferences", "sheet", "labels_csv",
     "labels_jsonl", "judgments", "project",
-    "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat", "answers_rag", "reports", "run_dictionary", "tasks", "export",
+    "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat",
+    "answers_rag", "reports", "run_dictionary", "tasks", "export",
     "nuggets", "assignments", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip
