@@ -28,10 +28,6 @@ _RUNS = frozenset((
 ))  # fmt: skip
 #: and all words that name no system.
 _PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "texts", "topics", "turn", "turns", "utterance"}
-#: A word of a name that says that a model made the file: ``gpt4o``, ``llmjudge``, ``llama3``.
-_MODEL = re.compile(
-    r"(chat)?(gpt|llm|umbrell?a|llama|claude|gemini|gemma|mistral|mixtral|qwen|phi|deepseek)(judges?|[0-9]+[a-z]?)?"
-)
 #: Larger trees are not what somebody means by a folder of inputs.
 MOST_FILES = 2000
 
@@ -139,11 +135,6 @@ def look_through(folder: Path) -> Folder:
 def words_of(text: str) -> list[str]:
     """The words of a name, in lower case."""
     return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
-
-
-def model_of(path: str) -> str:
-    """The model that a file's name speaks of, such as ``gpt4``; empty where it names none."""
-    return next((word for word in words_of(Path(path).name) if _MODEL.fullmatch(word)), "")
 
 
 def role_of(name: str) -> Role | None:

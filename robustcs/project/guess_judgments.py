@@ -19,7 +19,8 @@ from robustcs.inputs.kinds import first_cells
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.found import Folder, Found, model_of, short_names, words_of
+from robustcs.project.found import Folder, Found, short_names, words_of
+from robustcs.project.trust import model_of
 from robustcs.wording import counted
 
 _MODEL_ADVICE = "name it under [judges], or, if people made it, as qrels"
@@ -83,7 +84,7 @@ def made_by_model(file: Found) -> str:
     if file.what is not None and file.what.kind == "labels":
         return "it has the fields of a judge's answers"
     model = model_of(file.path)
-    return f"its name speaks of a model ({model})" if model else ""
+    return f"its name names a model ({model})" if model else ""
 
 
 def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Judged:

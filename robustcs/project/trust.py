@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
+from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.skipped import Skipped
 from robustcs.policy import Unit
@@ -24,7 +25,8 @@ from robustcs.wording import counted
 
 #: Models as names of files have them: ``qrels-gpt4o.txt``.
 _MODEL = re.compile(
-    r"(?<![a-z])(umbrela|gpt|llm|llama|claude|gemini|gemma|mistral|mixtral|qwen|deepseek)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(umbrella|umbrela|chatgpt|gpt|llm|llama|claude|gemini|gemma|mistral|mixtral|qwen|phi|deepseek)(judges?)?(?![a-z]|4cs)",
+    re.IGNORECASE,
 )
 _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 #: Subjects that need no judgments.
@@ -45,16 +47,25 @@ class Limit:
     bars: bool = False
 
 
+def model_of(path: str) -> str:
+    """Return the model that a file's name names, such as ``gpt``; empty where it names none."""
+    named = _MODEL.search(Path(path).name)
+    return named[1] if named else ""
+
+
 def limits_of_sources(project: Project) -> list[Limit]:
     """Return what the names of the qrels and of the judges say: qrels that a model made are no human judgments."""
     if not project.qrels:
         return []
     judge = next((name for name, path in project.judges.items() if path == project.qrels), None)
     file = Path(project.qrels).name
+    there = isinstance(project.qrels, Path) and project.qrels.is_file()
     if judge:
         whose = f"the qrels are those of judge {judge}"
-    elif named := _MODEL.search(file):
-        whose = f"the name of the qrels, {file}, names a model ({named[0]})"
+    elif named := model_of(file):
+        whose = f"the name of the qrels, {file}, names a model ({named})"
+    elif there and kind_of(project.qrels) == "labels":
+        whose = f"the qrels, {file}, have the fields of a judge's answers"
     else:
         return []
     of_people = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.found import look_through, model_of, role_of, set_of, short_names
+from robustcs.project.found import look_through, role_of, set_of, short_names
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import explanation, write_config
@@ -446,18 +446,6 @@ def test_other_qrels_say_how_to_declare_a_selection(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- judgments of models, tasks, links
 
 
-@pytest.mark.parametrize(
-    ("name", "model"),
-    [
-        ("qrels_gpt4.txt", "gpt4"), ("gpt-4o.qrels", "gpt"), ("a/llama3_qrels.txt", "llama3"), ("qrels.umbrela.txt", "umbrela"),
-        ("LLMJudge.txt", "llmjudge"), ("qwen2/qrels.txt", ""),
-        ("qrels_llm4cs.txt", ""), ("graphics.txt", ""), ("qrels.txt", ""),
-    ],
-)  # fmt: skip
-def test_names_of_models(name: str, model: str) -> None:
-    assert model_of(name) == model
-
-
 def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     """Larger, of more turns, and first by name: a model's judgments are left out, also as new judgments and as only ones."""
     human = "".join(line for line in QRELS.splitlines(keepends=True) if not line.startswith("6_"))
@@ -472,14 +460,14 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     assert list(alone.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     text = write_config(alone, "x")
     assert "# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]" in text
-    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name speaks of a model (gpt4)\n' in text
+    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name names a model (gpt)\n' in text
     assert '# labels = "labels.jsonl"  # it has the fields of a judge\'s answers\n' in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
     assert (both.qrels, both.new_judgments, both.judges) == ("z.txt", [], {"gpt4": "judges/gpt4.txt"})
     assert list(both.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     assert both.folder.aside["a_gpt4.txt"] == (
-        "its name speaks of a model (gpt4): judgments of a model never become the qrels; name it under [judges], or, if people"
+        "its name names a model (gpt): judgments of a model never become the qrels; name it under [judges], or, if people"
         " made it, as qrels"
     )
     assert tomllib.loads(write_config(both, "x"))["judges"] == {"gpt4": "judges/gpt4.txt"}
@@ -488,7 +476,7 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
 def test_init_prints_why_judgments_of_a_model_are_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     fill(tmp_path, {"raw.trec": ranked(RAW), "gpt4.txt": QRELS})
     assert run(["init", str(tmp_path)]) == 0
-    assert "gpt4.txt is not taken as qrels: its name speaks of a model (gpt4): " in capfd.readouterr().out
+    assert "gpt4.txt is not taken as qrels: its name names a model (gpt): " in capfd.readouterr().out
 
 
 def tasks(scored: bool, **more: Any) -> str:

@@ -53,6 +53,7 @@ def test_positives_alone_bar_the_judged_share(judged: Qrels, grades: list[int], 
 @pytest.mark.parametrize(
     ("name", "model"),
     [("qrels.txt", ""), ("qrels-gpt4o.txt", "gpt"), ("Llama_3.qrels", "Llama"), ("2023.umbrela.jsonl", "umbrela"),
+     ("LLMJudge.txt", "LLM"), ("qrels_phi3.txt", "phi"), ("qrels_llm4cs.txt", ""), ("graphics.txt", ""),
      ("smallms.txt", ""), ("egptian.txt", "")],
 )  # fmt: skip
 def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str) -> None:

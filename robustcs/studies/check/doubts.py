@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
-from robustcs.inputs.kinds import identify
-from robustcs.inputs.urls import shown
 from robustcs.project.customs import customary_level
 from robustcs.project.fit import FEW, fit, ranked_alike
-from robustcs.project.found import Found
-from robustcs.project.guess_judgments import made_by_model
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words
 from robustcs.studies.check.survey import Survey
@@ -28,28 +23,7 @@ _LONGER = 1.05
 
 def doubts(project: Project, survey: Survey) -> list[str]:
     """Notes, each on what somebody should look at before believing a number."""
-    return [
-        *_models(project),
-        *_levels(project, survey),
-        *_depths(project, survey),
-        *_swapped(project, survey),
-        *_texts(project, survey),
-    ]
-
-
-def _models(project: Project) -> list[str]:
-    """Judgments that a model seems to have made stand where those of people are meant."""
-    notes = []
-    advice = "name judgments of people as qrels, and those of models under [judges]"
-    for file in (project.qrels, *project.new_judgments):
-        if not isinstance(file, Path):
-            continue
-        judge = next((name for name, path in project.judges.items() if path == file), None)
-        found = Found(str(file), identify(file) if file.is_file() else None)
-        told = f"it is judge {judge}" if judge else made_by_model(found)
-        if told:
-            notes.append(f"{shown(file)} stands for human judgments, but {told}: {advice}")
-    return notes
+    return [*_levels(project, survey), *_depths(project, survey), *_swapped(project, survey), *_texts(project, survey)]
 
 
 def _levels(project: Project, survey: Survey) -> list[str]:

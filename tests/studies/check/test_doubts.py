@@ -105,17 +105,14 @@ def test_punctuation_alone_makes_no_other_text() -> None:
     assert found.share == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("name", ["qrels.txt", "llama3_qrels.txt"])
-def test_qrels_that_a_model_seems_to_have_made(notes: Notes, name: str) -> None:
-    advice = "name judgments of people as qrels, and those of models under [judges]"
-    Path(name).write_text(QRELS)
-    told = [note for note in notes(f"--qrels {name} --run raw=raw.trec") if advice in note]
-    named = "llama3_qrels.txt stands for human judgments, but its name speaks of a model (llama3): "
-    assert told == ([named + advice] if name != "qrels.txt" else [])
-    told = [note for note in notes(f"--qrels {name} --run raw=raw.trec --judge a={name}") if advice in note]
-    assert told == [f"{name} stands for human judgments, but it is judge a: {advice}"]
-    told = [note for note in notes(f"--qrels qrels.txt --new-judgments {name} --run raw=raw.trec") if advice in note]
-    assert told == ([named + advice] if name != "qrels.txt" else [])
+def test_qrels_with_the_fields_of_a_judge(notes: Notes) -> None:
+    rows = [line.split() for line in QRELS.splitlines()]
+    table = "".join(f"{turn},{document},{grade},1\n" for turn, _, document, grade in rows)
+    Path("grades.csv").write_text("query_id,doc_id,judgment,result_status\n" + table)
+    told = [note for note in notes("--qrels grades.csv --run raw=raw.trec") if "judge" in note]
+    assert told[0] == "By model judgments, not human ones: the qrels, grades.csv, have the fields of a judge's answers"
+    Path("grades.csv").write_text("query_id,doc_id,judgment,round\n" + table)
+    assert not any("model" in note for note in notes("--qrels grades.csv --run raw=raw.trec"))
 
 
 def test_ir_metadata_of_a_run_is_told(notes: Notes) -> None:
