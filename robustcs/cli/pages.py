@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from robustcs.errors import UsageError
 from robustcs.studies.study import MOST
 
 #: What shared options are about, in the order in which a page lists them after the command's own.
@@ -37,13 +39,25 @@ class FileName(click.types.StringParamType):
 
 
 class PagedCommand(click.Command):
-    """A command whose page shows examples first and its options in groups, and whose files a shell completes."""
+    """A command whose page shows examples first and its options in groups, and whose files a shell completes.
+
+    An option that has one value can be given once; of two values click would silently take the last.
+    """
 
     def __init__(self, name: str, *, help: str, **settings: Any):
         super().__init__(name, help=examples_first(help), **settings)
         for parameter in self.params:
             if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[0].endswith(_FILES):
                 parameter.type = FileName() if parameter.type is click.STRING else parameter.type
+
+    def make_parser(self, context: click.Context) -> Any:
+        """Return click's parser, which refuses a second value of an option that has one."""
+        parser = super().make_parser(context)
+        options = {id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())}
+        for option in options.values() if not context.resilient_parsing else ():
+            if option.action == "store":
+                option.process = partial(_process_once, option, option.process)  # type: ignore[method-assign]
+        return parser
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options; where none begins, files: of NAME=FILE the shell has cut off the name."""
@@ -56,6 +70,16 @@ class PagedCommand(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
+    """Take the value of an option. Raises :class:`UsageError` where it has one already."""
+    if option.dest in state.opts:
+        name = max(option.obj.opts, key=len)
+        both = (" ".join(one) if isinstance(one, tuple) else one for one in (state.opts[option.dest], value))
+        found = f"{name} given twice: {', '.join(both)}"
+        raise UsageError("repeated-option", found, "give it once")
+    process(value, state)
 
 
 def help_record(option: click.Option, context: click.Context) -> tuple[str, str] | None:
