@@ -113,19 +113,24 @@ def _function(one: Study) -> Callable[..., Any]:
     table = one.name if one.name in STUDY_TABLES else ""
 
     def call(project: Project | StrPath | None = None, **keywords: Any) -> Any:
+        from robustcs.project.collections import asked, stated
         from robustcs.project.jobs import jobs_of
         from robustcs.project.workspace import Workspace
 
-        uses = one.part("command").COMMAND.uses if keywords.keys() & set(JOBS) else ()
+        uses = one.part("command").COMMAND.uses if keywords.keys() & {*JOBS, "by"} else ()
         jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
         mine = {name: _setting(name, keywords.pop(name), own[name]) for name in own if name in keywords}
+        by = keywords.pop("by", None) if "by" in uses else None
         workspace = Workspace(_opened(project, keywords, table, own), jobs)
-        result = ask(workspace, **mine).with_notes(workspace.notes, workspace.skipped_in_words)
+        result = stated(workspace, asked(ask, workspace, by, **mine))
         return replace(result, inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"
-    where = "``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead."
+    where = (
+        "``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead. ``by='collection'``:"
+        " every table also for each collection, where the qrels are of several."
+    )
     call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. {where}"
     signature = inspect.signature(ask)
     project = inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)

@@ -36,6 +36,8 @@ class Evaluated:
         Where each run is averaged over its own turns: run → how many it answers.
     skipped
         Rows of inputs that were skipped, such as ``human: 1 of 332 texts empty``.
+    collections
+        How many collections the turns are of, where judgments of several were read; else 0.
     """
 
     policy: EvaluationPolicy
@@ -50,6 +52,7 @@ class Evaluated:
     as_given: tuple[str, ...] = ()
     own_turns: Mapping[str, int] = dataclasses.field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    collections: int = 0
 
     @property
     def missing_rule(self) -> Missing:
@@ -62,10 +65,16 @@ class Evaluated:
         return " · ".join([self._scored, *self.skipped])
 
     @property
-    def _scored(self) -> str:
+    def about(self) -> str:
+        """``208 turns in 29 conversations``, the beginning of the policy line."""
         turns = counted(self.turns, "turn")
         if self.unit == "conversation":
             turns += f" in {counted(self.units, 'conversation')}"
+        return f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns
+
+    @property
+    def _scored(self) -> str:
+        turns = self.about
         if self.basis == "texts":
             return f"{turns} · texts only, nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
@@ -93,6 +102,8 @@ class Evaluated:
             more["as_given"] = list(self.as_given)
         if self.skipped:
             more["skipped"] = list(self.skipped)
+        if self.collections:
+            more["collections"] = self.collections
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
             **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,
@@ -226,6 +237,9 @@ class Result:
         What it was made of, one entry for every file: role, path, SHA-256 and rows, as in the JSON output; filled for results
         of the Python functions. What was given as an object has its keyword in angle brackets for a path (``<qrels>``), and
         the checksum of its rows as they were read.
+    by_collection
+        ``TABLE_by_collection`` → the rows of the table for each collection alone, its name in the first column; where it was
+        asked for.
     """
 
     study: ClassVar[str] = ""
@@ -233,6 +247,7 @@ class Result:
 
     evaluated: Evaluated
     inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
+    by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
 
     def __init_subclass__(cls) -> None:
         # else every dataclass would write one of its own, with all rows of all tables
@@ -256,7 +271,7 @@ class Result:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame, the main table first."""
-        return {spec.name: getattr(self, spec.name) for spec in self.declared}
+        return {**{spec.name: getattr(self, spec.name) for spec in self.declared}, **self.by_collection}
 
     def spec(self, name: str) -> TableSpec:
         """The declaration of one of its tables."""

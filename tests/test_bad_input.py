@@ -44,6 +44,10 @@ QRELS_WIDTH = "where a qrels file has 4 (turn iteration document grade)"
 SCORES_WIDTH = "where per-turn scores have 3 (measure turn value)"
 IS_RUN = "it looks like a run, which --run, --original, --qr or --human takes"
 IS_QRELS = "it looks like qrels, which --qrels takes"
+ONE_RUN = (
+    ", which is given as another part of the same run; name two systems, or keep one of the two; if two collections use the"
+    " same ids, put a prefix before those of one in all its files"
+)
 IS_SCORES = "it looks like per-turn scores, which --scores takes"
 ROLES = "write original, qr, human, or qr:NAME (original:NAME) for one of several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
@@ -95,16 +99,16 @@ CASES = [
     Case("scores as run", f"{RAW} raw.eval", 3, each_line("raw.eval", 3, f"3 columns {RUN_WIDTH}; {IS_SCORES}")),
     Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns {QRELS_WIDTH}; {IS_RUN}")),
     Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns {QRELS_WIDTH}; {IS_SCORES}")),
-    Case("run as scores", f"{SCORED} --scores qr=qr.trec", 3,
+    Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3,
          each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run, which --run takes")),
-    Case("qrels as scores", f"{SCORED} --scores qr=qrels.txt", 3,
+    Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3,
          each_line("qrels.txt", 4, f"4 columns {SCORES_WIDTH}; {IS_QRELS}")),
     Case("JSON as run", f"{RAW} gold.json", 3,
          "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
     Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec:1: not a file of texts; {IS_RUN}"),
     Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt:1: not a file of texts; {IS_QRELS}"),
     Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval:1: not a file of texts; {IS_SCORES}"),
-    Case("qrels as gold answers", f"{ANSWERS} --gold qrels.txt", 3, f"qrels.txt:1: not JSON; {IS_QRELS}"),
+    Case("qrels as gold answers", ANSWERS.replace("gold.json", "qrels.txt"), 3, f"qrels.txt:1: not JSON; {IS_QRELS}"),
     Case("gold answers as predictions", ANSWERS, 3,
          "qr.json: a data set with gold answers; name a file of predictions here", {"qr.json": '{"data": []}'}),
     # ---- lines of runs and qrels
@@ -155,8 +159,7 @@ CASES = [
          f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
          f"robustcs: no run of the qr formulation; give --qr FILE, {OR_INIT}"),
-    Case("two originals", f"{RUNS} --original human.trec", 2,
-         "robustcs: several runs of original; give each a NAME of its own: only rewriters vary"),
+    Case("two originals", f"{RUNS} --original human.trec", 3, f"human.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
          f"robustcs: no run of the qr formulation (there are those of original, human); give --qr FILE, {OR_INIT}"),
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
@@ -240,8 +243,11 @@ CASES = [
          "robustcs: role 'qr:human' has the name 'human'; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
          "Error: No such option '--run'. (Did you mean one of: '--qr', '--trust', '--unit'?)"),
-    Case("two runs of one name", "check --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 2,
-         "robustcs: two runs have the same name; give every --run a NAME of its own"),
+    Case("two runs of one name", "evaluate --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 3,
+         f"qr.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
+    Case("two depths", f"{RUNS} --depth 3 --depth 5", 2, "robustcs: --depth given twice: 3, 5; give it once"),
+    Case("scores given twice", f"{SCORED} --scores qr=raw.eval", 2,
+         "robustcs: two files of --scores have the same name; give every --scores a NAME of its own"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
          " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"

@@ -33,7 +33,7 @@ def study_command(study: Study) -> click.Command:
             return
         workspace = call.answered() if command.retrieves else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}
-        result = study.part("ask").ask(workspace, **own)
+        result = call.ask(workspace, **own)
         call.emit(workspace, result, study.part("show").show(result))
 
     parameters = [*command.parameters, *shared_options(uses)]
@@ -73,12 +73,19 @@ class StudyCall:
 
         return workspace.of(with_runs(workspace, self.tell, samples))
 
+    def ask(self, workspace: Workspace, **settings: Any) -> Any:
+        """What the study finds, also by ``--by``."""
+        from robustcs.project.collections import asked
+
+        return asked(self.study.part("ask").ask, workspace, self.given.get("by"), **settings)
+
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to every ``--output``, or to the terminal."""
         from robustcs.cli.output import Output, emit
+        from robustcs.project.collections import stated
 
         output = Output(self.given["format"], self.given["output"], self.given["table"])
-        emit(self.study.name, result.with_notes(workspace.notes, workspace.skipped_in_words), blocks, workspace.inputs, output)
+        emit(self.study.name, stated(workspace, result), blocks, workspace.inputs, output)
 
     def tell(self, message: str) -> None:
         """One line for people, on stderr."""

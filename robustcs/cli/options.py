@@ -34,8 +34,10 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "original": ("Inputs", ["--original"], {"multiple": True, "metavar": "[NAME=]FILE",
         "help": "Run of the raw turns; repeat with NAME= for others, such as whole conversations."}),
     "qr": ("Inputs", ["--qr"], {"multiple": True, "metavar": "[NAME=]FILE",
-        "help": "Run of a rewriter; repeat with NAME= for several, with the same NAME for samples of one."}),
-    "human": ("Inputs", ["--human"], {"metavar": "FILE", "help": "Run of the manual rewrites."}),
+        "help": "Run of a rewriter; repeat with NAME= for several, with the same NAME for other turns, and for samples of one"
+        " where the turns are the same."}),
+    "human": ("Inputs", ["--human"], {"multiple": True, "metavar": "FILE",
+        "help": "Run of the manual rewrites; repeat for other turns, such as those of another collection."}),
     "metric": ("Scores", ["--metric"], {"multiple": True, "metavar": "NAME",
         "help": "Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."}),
     "threshold": ("Scores", ["--threshold"], {"multiple": True, "metavar": "EXPR",
@@ -53,6 +55,8 @@ SETTINGS: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "documents": ("Scores", ["--documents"], {"is_flag": True, "default": None,
         "help": "The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the best-ranked passage"
         " of a document counts (CAsT 2021)."}),
+    "by": ("Scores", ["--by"], {"type": click.Choice(["collection"]),
+        "help": "Where the qrels are of several collections, add every table for each alone: TABLE_by_collection."}),
     "seed": ("Intervals and tests", ["--seed"], {"type": click.IntRange(min=0), "metavar": "N",
         "help": "Seed of everything random (default 0)."}),
     "unit": ("Intervals and tests", ["--unit"], {"type": click.Choice(["conversation", "turn"]),
@@ -95,7 +99,7 @@ def _setting(name: str) -> click.Option:
 
 
 def _source_option(source: Source) -> click.Option:
-    multiple = source.shape != "one"
+    multiple = source.shape != "one" or source.joins
     return SharedOption([source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help)
 
 
@@ -124,10 +128,8 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
         if source:
             inputs[source.key] = _parsed(source, value)
         elif name in ("original", "qr"):
-            runs = inputs[name] = {}
-            for system, path in map(named, value):
-                runs.setdefault(system or "", []).append(path)
-        elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "no_retrieve"):
+            inputs[name] = _by_name((system or "", path) for system, path in map(named, value))
+        elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "by", "no_retrieve"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     return with_inputs(find_project(given.get("config")), inputs, table)
 
@@ -141,16 +143,19 @@ def _parsed(source: Source, value: Any) -> Any:
     if source.shape in ("one", "several"):
         return value
     what = source.metavar.partition("=")[0]
-    if source.shape == "role texts":
-        several: dict[str, list[str]] = {}
-        for text in value:
-            role, file = assigned(source.option, what, text)
-            several.setdefault(role, []).append(file)
-        return several
+    if source.shape == "role texts" or source.joins:
+        return _by_name(assigned(source.option, what, text) for text in value)
     if what == "[NAME":
         pairs = [(name or Path(path).stem, path) for name, path in map(named, value)]
     else:
         pairs = [assigned(source.option, what, text) for text in value]
-    if source.shape in ("named", "texts"):  # of a role given twice the later file counts
-        distinct(source.option, [name for name, _ in pairs], "runs" if source.key == "runs" else "")
+    distinct(source.option, [name for name, _ in pairs], "runs" if source.key == "runs" else "")
     return dict(pairs)
+
+
+def _by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Name → its files."""
+    several: dict[str, list[str]] = {}
+    for name, file in pairs:
+        several.setdefault(name, []).append(file)
+    return several

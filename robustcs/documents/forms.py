@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Heading, Paragraph, Table
-from robustcs.documents.tables import plain_tables
+from robustcs.documents.tables import collection_table, plain_tables
 from robustcs.errors import UsageError
 from robustcs.version import __version__
 
@@ -33,7 +33,7 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
     None named: all blocks but tables that are shown where they are named. A table that has no block is shown as it is.
     """
     if not names:
-        return [block for block in blocks if not (isinstance(block, Table) and block.asked)]
+        return [*(block for block in blocks if not (isinstance(block, Table) and block.asked)), *collection_table(result)]
     shown: list[Block] = []
     missing = set(names)
     above: list[Heading | Paragraph] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Column, Table
 from robustcs.documents.words import number, p_value, percent, score, signed
-from robustcs.result import Field
+from robustcs.result import Field, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,6 +114,18 @@ def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any
         (field.called(field.header or field.name, group), lambda row, make=make: make(lines[row]))  # type: ignore[misc]
         for field, make in shown
     ]
+
+
+def collection_table(result: Result) -> list[Table]:
+    """The main table of ``result`` for each collection, where that was asked for; its notes stand in CSV and JSON alone."""
+    name = f"{result.declared[0].name}_by_collection"
+    if name not in result.by_collection:
+        return []
+    fields = (text("collection"), *(field for field in result.declared[0].fields if field.name != "note"))
+    others = [other for other in result.by_collection if other != name]
+    note = f"--table shows the others by their names: {', '.join(others)}." if others else ""
+    rows = result.by_collection[name]
+    return [result_table(result, name, "Each collection alone", [*fields], rows=rows, by="collection", hint=note)]
 
 
 def plain_tables(result: Result, names: Iterable[str]) -> list[Table]:

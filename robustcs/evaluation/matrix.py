@@ -27,6 +27,8 @@ UNJUDGED = -32767
 _ROWS = 16_384
 
 Grades = np.ndarray[Any, np.dtype[np.int16]]
+#: Rows of a file, or of each of several.
+Rows = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,8 @@ def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
     return builder.build(ranking.name, ranking.notes)
 
 
-def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels) -> tuple[GradeMatrix, int]:
-    """The grade matrix of a run's file, and the rows of the file.
+def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels) -> tuple[GradeMatrix, Rows]:
+    """The grade matrix of a run's file, and the rows of the file (of several files those of each).
 
     The same as joining what was read and ranked whole, but turn by turn where the file has the rows of every turn together, so
     that its text is never in memory. Raises :class:`InputError` as :func:`robustcs.inputs.runs.read_run` does.
@@ -96,8 +98,8 @@ def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy
             rows, repeated, notes = rows + len(run), repeated + ranking.repeated, run.notes
     except ScatteredError:
         run = read_run(path, name, ranks)
-        return grade_matrix(rank_run(run, policy), qrels), len(run)
-    return builder.build(name, (*notes, *notes_on_repeated(name, repeated, policy))), rows
+        return grade_matrix(rank_run(run, policy), qrels), run.parts or len(run)
+    return builder.build(name, (*notes, *notes_on_repeated(name, repeated, policy))), run.parts or rows
 
 
 class MatrixBuilder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +19,7 @@ import numpy as np
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.numbers import whole_number
+from robustcs.inputs.pooled import CLASH, parts_of
 from robustcs.inputs.records import decimal_number, filled_lines
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.skipped import RowProblems
@@ -52,6 +54,8 @@ class Topics:
         Id → text.
     answers
         The answers of all facets to their questions.
+    parts
+        The rows of each file.
     """
 
     requests: dict[str, str]
@@ -62,16 +66,17 @@ class Topics:
     question_texts: dict[str, str]
     rows: int
     answers: tuple[str, ...] = ()
+    parts: tuple[int, ...] = ()
 
 
 def read_topics(path: StrPath) -> Topics:
     """Read ``train.tsv``, ``dev.tsv`` or ``test_with_labels.tsv``; of ``test.tsv``, which has no labels, the requests.
 
-    A facet may answer one question several times, as real files do. Raises :class:`InputError` with every bad row
-    (bounded): a wrong number of columns, no topic id, a need other than 1 to 4, a topic with two needs, a facet of two
-    topics; or without a header line that names ``topic_id``.
+    A facet may answer one question several times, as real files do; a row that stands in several files counts once. Raises
+    :class:`InputError` with every bad row (bounded): a wrong number of columns, no topic id, a need other than 1 to 4, a topic
+    with two needs or with another request in another file, a facet of two topics; or without a header line that names
+    ``topic_id``.
     """
-    problems = RowProblems(path)
     requests: dict[str, str] = {}
     needs: dict[str, int] = {}
     questions: dict[str, set[str]] = {}
@@ -79,14 +84,19 @@ def read_topics(path: StrPath) -> Topics:
     facet_texts: dict[str, str] = {}
     question_texts: dict[str, str] = {}
     answers: list[str] = []
-    rows = 0
-    for line, row in table_rows(path, ("topic_id",), problems):
+    rows: Counter[StrPath] = Counter()
+    for problems, line, row in _topic_rows(path):
+        rows[problems.path] += 1
         topic = row["topic_id"]
         if not topic:
             problems.skip(line, "no topic id", "complete the line or leave it out", "no-topic-id")
             continue
-        rows += 1
-        requests.setdefault(topic, row.get("initial_request", ""))
+        request = row.get("initial_request", "")
+        if requests.setdefault(topic, request) != request and len(rows) > 1:
+            problems.add(
+                line, f"topic {topic} has the request {request!r} here but {requests[topic]!r} in an earlier file", CLASH,
+                "contradicting-files",
+            )  # fmt: skip
         need = row.get("clarification_need", "")
         label = _need(need)
         if need and label is None:
@@ -109,11 +119,24 @@ def read_topics(path: StrPath) -> Topics:
             questions.setdefault(topic, set()).add(question)
             question_texts.setdefault(question, row.get("question", ""))
             answers.append(row.get("answer", ""))
-    problems.raise_if_any(rows)
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     found = {topic: frozenset(ids) for topic, ids in questions.items()}
-    return Topics(requests, needs, found, facets, facet_texts, question_texts, rows, tuple(answers))
+    sizes = tuple(rows[file] for file in parts_of(path))
+    return Topics(requests, needs, found, facets, facet_texts, question_texts, sum(sizes), tuple(answers), sizes)
+
+
+def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str]]]:
+    """Line and cells of the rows of every file that stand in no earlier one, and where to note what is wrong with them."""
+    known: set[tuple[str, ...]] = set()
+    for file in parts_of(path):
+        problems, rows = RowProblems(file), list[dict[str, str]]()
+        for line, row in table_rows(file, ("topic_id",), problems):
+            if tuple(row.values()) not in known:
+                rows.append(row)
+                yield problems, line, row
+        problems.raise_if_any(len(rows))
+        known.update(tuple(row.values()) for row in rows)
 
 
 def read_question_bank(path: StrPath) -> dict[str, str]:

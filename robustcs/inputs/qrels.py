@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robustcs.errors import MAX_PROBLEMS, ProblemList, at_line, input_error
+from robustcs.errors import MAX_PROBLEMS, InputError, ProblemList, at_line, input_error
 from robustcs.inputs.columns import Column, Columns, Field, Layout, line_of_row, read_columns
 from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
 from robustcs.inputs.plain import kind_unless_plain
+from robustcs.inputs.pooled import PooledFile, conflict
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import is_irds
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,6 +70,8 @@ class Qrels:
         The document id of every pair.
     grades
         int16[n]; negative grades are judged and not relevant.
+    parts
+        Of several files: the rows and the turns of each.
 
     ``documents`` (Arrow strings) has the document ids, each once, in order of first appearance, and ``document_codes``
     (int32[n]) indexes them.
@@ -79,6 +83,7 @@ class Qrels:
     ids: Ids
     grades: npt.NDArray[np.int16]
     notes: tuple[str, ...] = field(default=())
+    parts: tuple[tuple[int, tuple[str, ...]], ...] = field(default=())
 
     @cached_property
     def _encoded(self) -> pa.DictionaryArray:
@@ -96,6 +101,11 @@ class Qrels:
 
     def __len__(self) -> int:
         return len(self.turn_codes)
+
+    @property
+    def sizes(self) -> int | tuple[int, ...]:
+        """Their number, or that of each file where there are several."""
+        return tuple(rows for rows, _ in self.parts) or len(self)
 
     @cached_property
     def by_turn(self) -> JudgedPairs:
@@ -135,9 +145,13 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     A pair that is judged twice with the same grade counts once and is noted; with different grades it is a problem, since
     every score would depend on which line wins.
 
+    Of several files the union counts, under the same rule.
+
     Raises :class:`InputError` for malformed lines and contradictions, :class:`NotInstalledError` for ``irds:`` without
     that package.
     """
+    if isinstance(source, PooledFile):
+        return _union(source)
     if is_irds(source):
         return _read_ir_datasets(os.fspath(source))
     found = kind_unless_plain(source, "qrels")
@@ -158,6 +172,34 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     if not three:
         return qrels
     return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
+
+
+def _union(source: PooledFile) -> Qrels:
+    """The judgments of several files."""
+    parts = [read_qrels(file) for file in source.files]
+    turns = tuple(dict.fromkeys(turn for part in parts for turn in part.turns))
+    code_of = {turn: code for code, turn in enumerate(turns)}
+    codes = np.concatenate([np.array([code_of[turn] for turn in part.turns], np.int32)[part.turn_codes] for part in parts])
+    ids, grades = Ids.joined([part.ids for part in parts]), np.concatenate([part.grades for part in parts])
+    notes = [note for part in parts for note in part.notes]
+    first = first_of_pairs(codes, ids)
+    if first is not None:
+        file_of = np.repeat(np.arange(len(parts)), list(map(len, parts)))
+        wrong = np.flatnonzero(grades != grades[first])
+        problems = [
+            conflict(
+                source.files[file_of[row]], f"turn {turns[codes[row]]} document {ids[row]} has grade", str(grades[row]),
+                source.files[file_of[first[row]]], str(grades[first[row]]), turns[codes[row]], ids[row],
+            )
+            for row in wrong[:MAX_PROBLEMS].tolist()
+        ]  # fmt: skip
+        if problems:
+            raise InputError(problems, len(wrong))
+        keep = np.flatnonzero(first == np.arange(len(first)))
+        notes.append(f"{counted(len(first) - len(keep), 'judgment')} in several qrels files counted once")
+        codes, ids, grades = codes[keep], ids.take(keep), grades[keep]
+    of_files = tuple((len(part), part.turns) for part in parts)
+    return Qrels(str(source), turns, codes, ids, grades, tuple(notes), of_files)
 
 
 def _columns(rows: list[tuple[str, str, int]]) -> Columns:

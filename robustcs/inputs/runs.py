@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,9 @@ from robustcs.errors import input_error
 from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, read_columns
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.plain import kind_unless_plain
+from robustcs.inputs.pooled import CLASH, PooledFile
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
+from robustcs.inputs.urls import shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,6 +66,8 @@ class Run:
         int64[n], the file's rank column; only where it was asked for.
     notes
         What was passed over while reading (header, comments).
+    parts
+        Of several files: the rows of each.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Run:
     scores: npt.NDArray[np.float32]
     ranks: npt.NDArray[np.int64] | None = None
     notes: tuple[str, ...] = field(default=())
+    parts: tuple[int, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.turn_codes)
@@ -88,10 +93,13 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
 
     Column 2 and the tag are not read; the rank column only with ``ranks`` (real runs start at 0, at 1, or repeat it).
     Scores are compared as 32-bit floats later, so a score beyond their range becomes infinite. Where the file has ranks or an
-    order and no scores, the score of a passage is its rank, negative.
+    order and no scores, the score of a passage is its rank, negative. Several files are one run, with different turns each.
 
-    Raises :class:`InputError` for malformed lines, with all of them (bounded), and for a file of another kind.
+    Raises :class:`InputError` for malformed lines, with all of them (bounded), for a file of another kind, and for a turn that
+    stands in two of several files.
     """
+    if isinstance(path, PooledFile):
+        return _whole(list(_pieces_of_files(path, lambda file: [read_run(file, name, ranks)])))
     name = Path(path).name if name is None else name
     found = kind_unless_plain(path, "run")
     if found is not None and "run" in found.kinds and found.shape != "lines":
@@ -111,9 +119,12 @@ class ScatteredError(Exception):
 def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Iterator[Run]:
     """A run as :func:`read_run` reads it, in pieces of whole turns, so that no more than one of them is in memory.
 
-    The notes of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
+    The notes and the parts of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
     :class:`ScatteredError` where a turn goes on after another one has begun.
     """
+    if isinstance(path, PooledFile):
+        yield from _pieces_of_files(path, lambda file: run_pieces(file, name, ranks))
+        return
     name = Path(path).name if name is None else name
     found = kind_unless_plain(path, "run")
     if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
@@ -135,6 +146,39 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
             yield _from_trec(name, joined([*open_, columns.rows(slice(0, cut))], compact=False), ranks)
         open_ = [columns.rows(slice(cut, None))]
     yield _from_trec(name, joined(open_, compact=False), ranks)
+
+
+def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[Run]]) -> Iterator[Run]:
+    """The pieces of several files. Raises :class:`InputError` for a turn of two of them."""
+    seen: dict[str, Path | str] = {}
+    notes: tuple[str, ...] = ()
+    rows: list[int] = []
+    for file in path.files:
+        last: Run | None = None
+        rows.append(0)
+        for piece in pieces(file):
+            for turn in piece.turns:
+                if seen.setdefault(turn, file) != file:
+                    found = f"turn {turn} is also in {shown(seen[turn])}, which is given as another part of the same run"
+                    raise input_error(file, None, found, f"name two systems, or {CLASH}", "contradicting-files")
+            rows[-1] += len(piece)
+            last = piece
+            yield replace(piece, notes=(*notes, *piece.notes), parts=tuple(rows))
+        notes += last.notes if last else ()
+
+
+def _whole(pieces: Sequence[Run]) -> Run:
+    """The run of all pieces, none of which has a turn of another."""
+    shifts = np.cumsum([0, *(len(piece.turns) for piece in pieces[:-1])], dtype=np.int32)
+    ranks = [piece.ranks for piece in pieces if piece.ranks is not None]
+    return replace(
+        pieces[-1],
+        turns=tuple(turn for piece in pieces for turn in piece.turns),
+        turn_codes=np.concatenate([piece.turn_codes + shift for piece, shift in zip(pieces, shifts, strict=True)]),
+        ids=Ids.joined([piece.ids for piece in pieces]),
+        scores=np.concatenate([piece.scores for piece in pieces]),
+        ranks=np.concatenate(ranks) if ranks else None,
+    )
 
 
 def _last_turn(columns: Columns) -> int:

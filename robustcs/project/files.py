@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from robustcs.inputs.pooled import PooledFile
 from robustcs.project.model import Project
 from robustcs.protected import protect
 from robustcs.retrieval.settings import CONTEXT
@@ -37,7 +38,9 @@ def protect_inputs(project: Project) -> None:
 
 def _paths(value: Any) -> Iterator[Path]:
     """Every path inside a value."""
-    if isinstance(value, Path):
+    if isinstance(value, PooledFile):
+        yield from _paths(value.files)
+    elif isinstance(value, Path):
         yield value
     elif isinstance(value, Mapping):
         for part in value.values():

@@ -16,9 +16,11 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
+from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import readers
+from robustcs.project.collections import samples_of
 from robustcs.project.model import STUDY_TABLES, WHOLE_NUMBERS, Project, TextSource, parse_role, parse_text_source
 from robustcs.project.sources import BY_NAME, SOURCES, Source
 
@@ -56,12 +58,9 @@ def _unknown(key: str, known: Collection[str]) -> UsageError:
 
 
 def _with(project: Project, key: str, value: Any) -> Project:
-    if key == "human":
-        return project.with_formulation(key, run=file_of(readers.run, key, value))
-    if key in ("original", "qr"):
-        for role, (first, *others) in _several_runs(key, value).items():
-            if others and key != "qr":
-                raise UsageError("repeated-run", f"several runs of {role}", "give each a NAME of its own: only rewriters vary")
+    if key in ("original", "qr", "human"):
+        for role, runs in _several_runs(key, value).items():
+            first, *others = samples_of(runs) if key == "qr" else [pooled(runs)]
             project = project.with_formulation(role, run=first, sample_runs=tuple(others))
         return project
     if key in _POLICY:
@@ -84,13 +83,13 @@ def _with(project: Project, key: str, value: Any) -> Project:
 
 
 def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
-    """Key of the formulation → runs, one for each sample, of one formulation or of several by name."""
+    """Key of the formulation → files of runs, of one formulation or of several by name."""
     from robustcs.inputs.objects import is_nested
 
     def runs(keyword: str, value: Any) -> list[Path]:
         parts = _parts(value)
         if not parts:
-            raise UsageError("no-run", f"no run of {keyword}", "give one, or several in a list: its samples")
+            raise UsageError("no-run", f"no run of {keyword}", "give one, or several in a list")
         return [file_of(readers.run, _at(keyword, place, parts), part) for place, part in enumerate(parts)]
 
     if isinstance(value, Mapping) and not is_nested(value):
@@ -119,9 +118,9 @@ def _placed(table: str, key: str, value: Any) -> Any:
 
 def _files(source: Source, value: Any) -> Any:
     """The files of a source as the project holds them."""
-    key, read = source.key, source.read
+    key = source.key
     if source.shape == "one":
-        return _one(source, key, value)
+        return _joined(source, key, value)
     if source.shape == "several":
         parts = _parts(value)
         return tuple(_one(source, _at(key, place, parts), part) for place, part in enumerate(parts))
@@ -139,7 +138,13 @@ def _files(source: Source, value: Any) -> Any:
         for role in _by_name(key, value):
             if (key, role) != ("scores", "answers"):
                 parse_role(role)
-    return named_files(read, key, value)
+    return {name: _joined(source, _item(key, name), one) for name, one in _by_name(key, value).items()}
+
+
+def _joined(source: Source, keyword: str, value: Any) -> Path | str:
+    """One file, or several in its place."""
+    parts = _parts(value) if source.joins else (value,)
+    return pooled([_one(source, _at(keyword, place, parts), part) for place, part in enumerate(parts)])  # type: ignore[no-any-return]
 
 
 def _one(source: Source, keyword: str, value: Any) -> Path | str:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from robustcs.errors import InterruptedWorkError, UsageError
 from robustcs.inputs.memory import MemoryFile
+from robustcs.inputs.pooled import PooledFile
 from robustcs.inputs.urls import url_of
 from robustcs.project.pieces import File, Outcome, outcome, outcomes, pieces
 
@@ -145,8 +146,8 @@ def _without_ctrl_c() -> Iterator[None]:
 
 
 def _only_here(path: Path) -> bool:
-    """Is it something that other processes cannot open: an object of this one, or a pipe?"""
-    if isinstance(path, MemoryFile):
+    """Is it something that other processes cannot open, or take by one name: an object of this one, a pipe, several files?"""
+    if isinstance(path, MemoryFile | PooledFile):
         return True
     url = url_of(path)
     if url is not None:

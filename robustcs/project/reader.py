@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
-from robustcs.evaluation.matrix import GradeMatrix, graded_run
+from robustcs.evaluation.matrix import GradeMatrix, Rows, graded_run
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -22,6 +22,7 @@ from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
 from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
+from robustcs.inputs.pooled import PooledFile, parts_of, union_of_texts
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
@@ -98,11 +99,15 @@ class Inputs:
             self.skipped[shown(path), role] = skipped
         return skipped
 
-    def remember(self, role: str, path: str | os.PathLike[str], rows: int, checksum: str | None = None) -> None:
+    def remember(self, role: str, path: str | os.PathLike[str], rows: Rows, checksum: str | None = None) -> None:
         """Note a file that was read, with its checksum, computed where it is None; of one read again the first rows.
 
         Raises :class:`InputError` where rows were skipped and the project is strict.
         """
+        if isinstance(rows, tuple):
+            for part, own in zip(parts_of(path), rows, strict=True):
+                self.remember(role, part, own)
+            return
         text = shown(path)
         skipped = self.skipped_of(role, path)
         known = self._entries.get(text)
@@ -132,7 +137,7 @@ class Inputs:
     def read_qrels(self, source: Path | str) -> Qrels:
         """Judgments of another part of the project."""
         qrels = read_qrels(source)
-        self.remember("qrels", source, len(qrels))
+        self.remember("qrels", source, qrels.sizes)
         return qrels
 
     @cached_property
@@ -187,7 +192,7 @@ class Inputs:
     def _each(
         self,
         files: Sequence[tuple[str, Path]],
-        one: Callable[[str, Path], tuple[T, int]],
+        one: Callable[[str, Path], tuple[T, Rows]],
         keep: Callable[[T], U] | None = None,
     ) -> list[Any]:
         """``one`` of every (role, run file), which gives the rows of the file as well, or what ``keep`` makes of it."""
@@ -228,16 +233,15 @@ class Inputs:
     @cached_property
     def samples(self) -> dict[str, dict[str, Samples]]:
         """Rewriter → turn → its texts, one for each sample: those of the file that has the turn, then one of every further
-        file of samples. A text that was skipped is empty.
+        file of samples. A text that was skipped is empty. Raises :class:`InputError` where two files of first samples
+        contradict each other.
         """
         found: dict[str, dict[str, Samples]] = {}
         for key, part in self.project.formulations.items():
             if part.role != "qr":
                 continue
-            known: dict[str, Samples] = {}
-            for source in part.rewrites:
-                for turn, texts in self._text_samples(source, key).items():
-                    known.setdefault(turn, texts)
+            read = [(source.path, self._text_samples(source, key)) for source in part.rewrites]
+            known: dict[str, Samples] = union_of_texts(read)
             for source in part.samples:
                 for turn, texts in self._text_samples(source, key).items():
                     known[turn] = (*known.get(turn, ()), *texts)
@@ -263,15 +267,12 @@ class Inputs:
 
     @cached_property
     def texts(self) -> dict[str, dict[str, str]]:
-        """Formulation name → turn → text; of several files for one formulation the earlier wins, turn by turn."""
+        """Formulation name → turn → text, of all files. Raises :class:`InputError` where two contradict each other."""
         texts: dict[str, dict[str, str]] = {}
-        for key, formulation in self.project.formulations.items():
-            known = texts.setdefault(formulation.name, {})
-            for source in formulation.rewrites:
-                read = self.text_file(source, formulation.role, key)
-                self._text_files.append((source.path, read))
-                for turn, text in read.items():
-                    known.setdefault(turn, text)
+        for key, part in self.project.formulations.items():
+            read = [(source.path, self.text_file(source, part.role, key)) for source in part.rewrites]
+            self._text_files += read
+            texts[part.name] = union_of_texts(read)
         return texts
 
     def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
@@ -320,15 +321,15 @@ class Inputs:
 def _with_checksum(one: Callable[[str, Path], T], known: frozenset[Path], role: str, path: Path) -> tuple[T, str | None]:
     """``one`` of a run, and the checksum of its file, unless it is ``known``."""
     result = one(role, path)
-    return result, None if absolute(path) in known else sha256(path)
+    return result, None if isinstance(path, PooledFile) or absolute(path) in known else sha256(path)
 
 
-def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, int]:
+def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, Rows]:
     run = read_run(path, role, ranks=policy.order == "rank")
-    return build(rank_run(run, policy)), len(run)
+    return build(rank_run(run, policy)), run.parts or len(run)
 
 
-def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tuple[GradeMatrix, int]:
+def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tuple[GradeMatrix, Rows]:
     return graded_run(path, role, policy, qrels)
 
 

@@ -19,8 +19,10 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
+from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX, located, refusal_of, url_of
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.collections import samples_of
 from robustcs.project.files import input_files, protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
@@ -67,9 +69,18 @@ def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
     trust = trust or is_trusted()
     if reader.asks.total and not trust:
         raise UntrustedError(reader.asks.problems, reader.asks.total)
+    project = replace(project, formulations={key: _with_samples(part) for key, part in project.formulations.items()})
     protect_inputs(project)
     confine(reader.folder, [*input_files(project), *filter(_is_path, project.new_judgments)], trust)
     return project
+
+
+def _with_samples(part: Formulation) -> Formulation:
+    """The formulation with those of its runs together that answer different turns."""
+    if part.run is None or not part.sample_runs:
+        return part
+    first, *others = samples_of([part.run, *part.sample_runs])
+    return replace(part, run=first, sample_runs=tuple(others))
 
 
 def _is_path(source: Path | str) -> bool:
@@ -170,7 +181,8 @@ class _Reader:
             return data, "pool"
         table, known = self._table(data, "qrels"), get_args(Selection)
         self._known(table, ("file", "selection"))
-        file, selection = self._text(table, "file"), table.values.get("selection", "pool")
+        file = self._joined(table, "file", BY_NAME["qrels"]) if "file" in table.values else None
+        selection = table.values.get("selection", "pool")
         if selection not in known:
             advice = f"write one of {', '.join(known)}: how passages were selected for judging"
             self._problem(table, "selection", f"selection is {selection!r}", advice)
@@ -191,13 +203,26 @@ class _Reader:
         if source.shape == "several":
             return self._paths(table, source)
         if source.shape == "named":
-            return {name: located(path, self.folder) for name, path in self._texts(self._table(table, source.key)).items()}
+            of = self._table(table, source.key)
+            return {name: path for name in of.values if (path := self._joined(of, name, source)) is not None}
         if source.shape == "texts":
             named = self._texts(self._table(table, source.key))
             return {name: parse_text_source(text, self.folder) for name, text in named.items()}
         if source.shape == "role texts":
             return tuple(parse_text_source(text, self.folder) for text in self._list(table, source.key))
-        text = self._text(table, source.key)
+        return self._joined(table, source.key, source)
+
+    def _joined(self, table: _Table, key: str, source: Source) -> Path | str | None:
+        """The file of a key; several that take the place of one are a list, or a table by the names of their collections."""
+        value = table.values[key]
+        if isinstance(value, Path):
+            return value  # that of [qrels], above
+        if source.joins and isinstance(value, dict) and value:
+            named = self._texts(self._table(table, key))
+            return pooled([self._place(source, text) for text in named.values()], tuple(named)) if named else None
+        if source.joins and isinstance(value, list) and value:
+            return pooled(paths) if (paths := self._paths(table, source, key)) else None
+        text = self._text(table, key)
         return None if text is None else self._place(source, text)
 
     def _place(self, source: Source, text: str) -> Path | str:
@@ -222,12 +247,11 @@ class _Reader:
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
         self._known(table, FORMULATION_FILES)
         files, runs = self._files(table, "formulations"), table.values.get("run")
-        if isinstance(runs, list):
-            first, *others = self._paths(table, BY_NAME["run"]) or (None,)
+        if isinstance(runs, list) and (paths := self._paths(table, BY_NAME["run"])):
+            first, *others = paths if role == "qr" else [pooled(paths)]
             files |= {"run": first, "sample_runs": tuple(others)}
-        if role != "qr" and (files.get("samples") or files.get("sample_runs")):
-            key = "run" if files.get("sample_runs") else "samples"
-            self._problem(table, key, f"several {key}s of {name}", "only a rewriter, qr or qr:NAME, has samples")
+        if role != "qr" and files.get("samples"):
+            self._problem(table, "samples", f"several samples of {name}", "only a rewriter, qr or qr:NAME, has samples")
         return Formulation(role, name, **files)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
@@ -295,11 +319,12 @@ class _Reader:
     def _texts(self, table: _Table) -> dict[str, str]:
         return {key: text for key in table.values if (text := self._text(table, key)) is not None}
 
-    def _paths(self, table: _Table, source: Source) -> tuple[Path | str, ...]:
-        value = table.values[source.key]
+    def _paths(self, table: _Table, source: Source, key: str = "") -> tuple[Path | str, ...]:
+        key = key or source.key
+        value = table.values[key]
         values = value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) and item for item in values):
-            self._problem(table, source.key, f"{source.key} is {value!r}", "write a text in quotes, or a list of them")
+            self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
             return ()
         return tuple(self._place(source, text) for text in values)
 

@@ -34,6 +34,8 @@ class Source:
         On the command line; without an option it stands in the project file alone.
     irds
         May it be ``irds:NAME`` instead of a file?
+    joins
+        May several files take the place of one, such as those of several collections?
     """
 
     key: str
@@ -41,11 +43,12 @@ class Source:
     shape: Shape
     role: str
     read: Callable[[Given], Any]
-    rows: Callable[[Any], int] = len
+    rows: Callable[[Any], int | tuple[int, ...]] = len
     option: str = ""
     metavar: str = "FILE"
     help: str = ""
     irds: bool = False
+    joins: bool = False
 
     @property
     def name(self) -> str:
@@ -65,22 +68,27 @@ def _cells(frame: Any) -> int:
     return int(frame.notna().to_numpy().sum())
 
 
+def _judgments(read: Any) -> int | tuple[int, ...]:
+    return read.sizes  # type: ignore[no-any-return]
+
+
 def _first(read: Any) -> int:
     return len(read[0])
 
 
 SOURCES: tuple[Source, ...] = (
-    Source("qrels", "", "one", "qrels", readers.qrels, option="--qrels", irds=True,
-           help="Judgments: a file, or irds:NAME with ir_datasets."),
-    Source("runs", "", "named", "{name}", readers.run, option="--run", metavar="NAME=FILE", help="A further system's run."),
+    Source("qrels", "", "one", "qrels", readers.qrels, _judgments, "--qrels", irds=True, joins=True,
+           help="Judgments: a file, or irds:NAME with ir_datasets; repeat for several collections."),
+    Source("runs", "", "named", "{name}", readers.run, option="--run", metavar="NAME=FILE", joins=True,
+           help="A further system's run; repeat with the same NAME for other turns, such as those of another collection."),
     Source("run", "formulations", "roles", "{name}", readers.run),
     Source("scores", "formulations", "roles", "{name} scores", readers.scores, _cells, option="--scores", metavar="ROLE=FILE",
            help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, human, or qr:NAME (original:NAME) for"
            " one of several, or answers for how alike the answers to QR and Human are."),
     Source("rewrites", "formulations", "role texts", "{name} texts", readers.texts, option="--rewrites",
            metavar="ROLE=FILE[:COLUMN]", irds=True,
-           help="Question texts; of several files for a ROLE the earlier wins, turn by turn. COLUMN may be original, qr or"
-           " human where a file has several formulations."),
+           help="Question texts; repeat a ROLE for other turns. COLUMN may be original, qr or human where a file has several"
+           " formulations."),
     Source("samples", "formulations", "role texts", "{name} texts", readers.texts, option="--samples",
            metavar="ROLE=FILE[:COLUMN]",
            help="Question texts of a further sample of a rewriter, beside those of --rewrites; repeat for several."),
@@ -102,13 +110,13 @@ SOURCES: tuple[Source, ...] = (
            help="Further questions, such as a manual test set."),
     Source("raw_texts", "", "texts", "{name} texts", readers.texts, option="--raw-texts", metavar="NAME=FILE[:COLUMN]",
            help="Questions that lean on their conversation, such as a raw test set: the rewriter comes first."),
-    Source("topics", "clariq", "one", "topics", readers.clariq_topics, lambda topics: int(topics.rows), "--topics",
-           help="ClariQ's train.tsv, dev.tsv or test_with_labels.tsv."),
+    Source("topics", "clariq", "one", "topics", readers.clariq_topics, lambda topics: topics.parts, "--topics",
+           help="ClariQ's train.tsv, dev.tsv or test_with_labels.tsv; repeat for several.", joins=True),
     Source("questions", "clariq", "one", "question bank", readers.question_bank, option="--questions",
            help="The question bank (question_bank.tsv): gives question texts of runs their ids."),
     Source("runs", "clariq", "named", "{name}", readers.question_run, lambda found: len(found.run), "--run", "NAME=FILE",
            "A system's ranked questions."),
-    Source("qrels", "clariq", "one", "qrels", readers.qrels, option="--qrels", irds=True,
+    Source("qrels", "clariq", "one", "qrels", readers.qrels, _judgments, "--qrels", irds=True, joins=True,
            help="Judgments of documents for facets, where the performance or evaluations are runs."),
     Source("performance", "clariq", "one", "performance", readers.performance, option="--performance",
            help="Document relevance after every question: JSON of single_turn_*_eval.pkl or multi_turn_*_eval.pkl, or with"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.kinds import kind_of
+from robustcs.inputs.pooled import parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.skipped import Skipped
 from robustcs.policy import Unit
@@ -57,15 +58,16 @@ def limits_of_sources(project: Project) -> list[Limit]:
     """Return what the names of the qrels and of the judges say: qrels that a model made are no human judgments."""
     if not project.qrels:
         return []
-    judge = next((name for name, path in project.judges.items() if path == project.qrels), None)
-    file = Path(project.qrels).name
-    there = isinstance(project.qrels, Path) and project.qrels.is_file()
+    files = parts_of(project.qrels)
+    judge = next((name for name, path in project.judges.items() if path in files), None)
+    named = next(((Path(file).name, found) for file in files if (found := model_of(Path(file).name))), None)
+    labels = next((file for file in files if isinstance(file, Path) and file.is_file() and kind_of(file) == "labels"), None)
     if judge:
         whose = f"the qrels are those of judge {judge}"
-    elif named := model_of(file):
-        whose = f"the name of the qrels, {file}, names a model ({named})"
-    elif there and kind_of(project.qrels) == "labels":
-        whose = f"the qrels, {file}, have the fields of a judge's answers"
+    elif named:
+        whose = f"the name of the qrels, {named[0]}, names a model ({named[1]})"
+    elif labels:
+        whose = f"the qrels, {labels.name}, have the fields of a judge's answers"
     else:
         return []
     of_people = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))

@@ -13,6 +13,7 @@ from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, P
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
+from robustcs.project.collections import collections_read
 from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
 from robustcs.project.reader import Track
@@ -22,6 +23,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
+from robustcs.result import Evaluated
 from robustcs.studies.study import Answer, Question
 from robustcs.version import __version__
 
@@ -93,14 +95,14 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         else:
             shown.append(block)
     for question, answer in zip(section, answers, strict=True):
-        files |= _data_files(question, answer, inputs, skipped)
+        files |= _data_files(question, answer, inputs, workspace)
     kept = {
         "findings": [finding for answer in answers for finding in answer.findings],
         "verdicts": encode(_verdicts(key, answers, workspace)),
         "reading": first.reading,
         "overview": encode(shown[: len(overview)]),
         "blocks": encode(list(zip(shown[len(overview) :], (place for _, place in found), strict=True))),
-        "policy": first.evaluated.policy_line,
+        "policy": _stated(workspace, first.evaluated, ()).policy_line,
         "skipped": skipped,
         "scored": first.evaluated.basis != "texts",
         "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
@@ -155,14 +157,18 @@ def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
     return picture, files
 
 
+def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) -> Evaluated:
+    return replace(evaluated, collections=collections_read(workspace), skipped=tuple(skipped))
+
+
 def _data_files(
-    question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], skipped: Sequence[str]
+    question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], workspace: Workspace
 ) -> dict[str, str]:
     """Every result as JSON, and each of its tables as CSV."""
     files = {}
     for name, result in answer.results.items():
         stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
-        evaluated = result.with_notes((), skipped).evaluated
+        evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
         files[f"results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes)
         files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
     return files

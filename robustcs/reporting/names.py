@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.inputs.files import sha256
+from robustcs.inputs.pooled import PooledFile
 from robustcs.inputs.urls import url_of
 
 
@@ -51,6 +52,8 @@ class Names:
 
     def described(self, value: Any) -> Any:
         """A project or a part of it as JSON: files by name and contents, everything else as it is."""
+        if isinstance(value, PooledFile):
+            return {"files": self.described(value.files), "names": list(value.names)}
         if isinstance(value, Path):
             return {"file": self.shown(value), "sha256": self.checksum(value)}
         if is_dataclass(value) and not isinstance(value, type):

@@ -29,6 +29,8 @@ FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answe
 SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
 #: how runs are scored,
 SCORING = ("metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask")
+#: the same for each collection alone,
+BY = ("by",)
 #: what is independent, and the seed, where something is drawn.
 UNIT = ("unit",)
 SEED = ("seed",)
@@ -91,6 +93,9 @@ class Call(Protocol):
 
         ``samples``: also for further samples of rewriters.
         """
+
+    def ask(self, workspace: Workspace, **settings: Any) -> Any:
+        """What the study's ``ask`` finds with these settings; with ``--by collection`` also for each collection alone."""
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to every ``--output``, or to the terminal."""

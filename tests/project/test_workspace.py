@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,12 +84,20 @@ def test_progress_sees_every_run(project: Project) -> None:
     assert seen == [("reading runs", 2)]
 
 
-def test_the_earlier_of_several_text_files_wins_turn_by_turn(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_text("1_1\tfirst\n")
-    (tmp_path / "b.tsv").write_text("1_1\tsecond\n1_2\tthird\n")
-    sources = tuple(TextSource(tmp_path / name) for name in ("a.tsv", "b.tsv"))
-    project = Project(formulations={"human": Formulation("human", "human", rewrites=sources)})
-    assert Workspace(project).texts == {"human": {"1_1": "first", "1_2": "third"}}
+def test_several_text_files_of_a_formulation_are_one(tmp_path: Path) -> None:
+    for name, text in (("a", "1_1\tfirst\n"), ("b", "1_1\t first \n1_2\tthird\n"), ("c", "1_2\tthird\n1_1\tsecond\n")):
+        (tmp_path / f"{name}.tsv").write_text(text)
+
+    def read(*names: str, role: Any = "human") -> Workspace:
+        sources = tuple(TextSource(tmp_path / f"{name}.tsv") for name in names)
+        return Workspace(Project(formulations={role: Formulation(role, role, rewrites=sources)}))
+
+    assert read("a", "b").texts == {"human": {"1_1": "first", "1_2": "third"}}
+    assert read("a", "b", role="qr").samples == {"qr": {"1_1": ("first",), "1_2": ("third",)}}
+    with pytest.raises(InputError, match="c.tsv:2: turn 1_1 has the text 'second' here but 'first' in .*a.tsv:1; keep one"):
+        _ = read("a", "c").texts
+    with pytest.raises(InputError, match="c.tsv:2: turn 1_1 has the text 'second' here but 'first' in .*a.tsv:1; keep one"):
+        _ = read("a", "c", role="qr").samples
 
 
 def test_an_unknown_system_is_named_with_those_that_are_there(demo: Path) -> None:

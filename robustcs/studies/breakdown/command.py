@@ -7,16 +7,15 @@ from typing import Any
 import click
 
 from robustcs.studies.slicing import find_option, slices_option
-from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call, Command
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
 
 def _run(call: Call, show: str | None, details: tuple[str, ...], **split: Any) -> None:
     from robustcs.studies.breakdown import show as shown
-    from robustcs.studies.breakdown.ask import ask
 
     workspace = call.answered()
     pairs = bool({"rewriter_tests", "rewriter_scores"} & set(call.given["table"]))
-    result = ask(workspace, pairs=pairs or None, **split)
+    result = call.ask(workspace, pairs=pairs or None, **split)
     blocks = shown.show(result, details)
     if show is not None:
         blocks += (shown.show_turns(result, show),)
@@ -36,7 +35,7 @@ COMMAND = Command(
       robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
           --answers qr=b.json --answers human=c.json
     """,
-    uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT, *SEED),
+    uses=(*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED),
     parameters=(
         click.Option(["--details"], multiple=True, metavar="NAME",
                      help="Of several rewriters, also show all tables of this one."),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
-from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
+from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
@@ -18,6 +18,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.pooled import parts_of, union_of_texts
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
@@ -42,7 +43,7 @@ T = TypeVar("T")
 class _Run(NamedTuple):
     """What is looked at of a run; ``order``: of a formulation's, see :attr:`Survey.orders`."""
 
-    rows: int
+    rows: Rows
     turns: frozenset[str]
     order: dict[str, int] | None
     matrix: GradeMatrix | None
@@ -60,7 +61,7 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = numbered(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.documents))
+    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.documents))
 
 
 class Survey:
@@ -113,9 +114,9 @@ class Survey:
         self.paraphrased: Mapping[str, object] | None = None
         self.passages: Mapping[str, str] | None = None
         project = workspace.project
-        self.qrels: Qrels | None = self._read("qrels", "qrels", project.qrels, read_qrels) if project.qrels else None
-        if self.qrels and project.qrels:
-            workspace.remember("qrels", project.qrels, len(self.qrels))
+        self.qrels: Qrels | None = None
+        if project.qrels:
+            self.qrels = self._read("qrels", "qrels", project.qrels, workspace.read_qrels, lambda read: read.sizes)
         runs = {**project.sample_runs, **project.systems}
         answering = frozenset(part.name for part in project.formulations.values())
         work = partial(_surveyed, project.policy, self.qrels, answering)
@@ -123,16 +124,16 @@ class Survey:
         for (name, path), run in zip(runs.items(), workspace.track(done, "reading runs", len(runs)), strict=True):
             self._run(workspace, name, path, run)
         for key, part in project.formulations.items():
+            found = []
             for source in part.rewrites:
                 read = self._read(
                     "rewrites", f"{key} texts", source.path, partial(read_texts, role=part.role, column=source.column)
                 )
-                known = self.texts.setdefault(part.name, {})
-                for turn, text in (read or {}).items():
-                    known.setdefault(turn, text)
+                found.append((source.path, read or {}))
                 if self.qrels and read:
                     texts = answered_by_turns("", source.path, read, expected_of(self.qrels))
                     self._refuse_stranger("rewrites", texts, self.qrels)
+            self.texts[part.name] = self._union(found)
             for source in part.samples:
                 read_sample = partial(read_samples, role=part.role, column=source.column)
                 self._read("sampled", f"{key} texts", source.path, read_sample)
@@ -174,28 +175,44 @@ class Survey:
         role: str,
         path: str | os.PathLike[str],
         read: Callable[[Any], T],
-        rows: Callable[[Any], int] = len,
+        rows: Callable[[Any], Rows] = len,
     ) -> T | None:
         """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
-        entry: dict[str, Any] = {"role": role, "path": shown(path), "rows": None, "skipped": 0, "problem": None}
-        self.files.append(entry)
+        entries: list[dict[str, Any]] = [
+            {"role": role, "path": shown(part), "rows": None, "skipped": 0, "problem": None} for part in parts_of(path)
+        ]
+        self.files += entries
         try:
             value = read(path)
-            skipped = self._workspace.skipped_of(role, path)
+            skipped = [self._workspace.skipped_of(role, part) for part in parts_of(path)]
         except InputError as error:
-            self.problems += error.problems
-            self.broken.setdefault(of, []).extend(error.problems)
-            self.uncounted += error.total - len(error.problems)
+            self._refuse(of, error)
             first = error.problems[0]
             found = f"skipped: {first.found}" if first.slug == "too-large" else first.found
+            entry = next((one for one in entries if one["path"] == shown(first.path)), entries[0])
             entry["problem"] = str(first._replace(found=found))
             return None
-        entry["rows"] = rows(value)
-        if skipped is not None:
-            entry["skipped"] = skipped.count
-            listed = [{"role": role, "path": shown(path), "line": one.line, "why": one.found} for one in skipped.problems]
-            self.skipped += [row for row in listed if row not in self.skipped]
+        counts = rows(value)
+        for entry, count, left in zip(entries, counts if isinstance(counts, tuple) else (counts,), skipped, strict=True):
+            entry["rows"] = count
+            if left is not None:
+                entry["skipped"] = left.count
+                listed = [{"role": role, "path": entry["path"], "line": one.line, "why": one.found} for one in left.problems]
+                self.skipped += [row for row in listed if row not in self.skipped]
         return value
+
+    def _refuse(self, of: str, error: InputError) -> None:
+        self.problems += error.problems
+        self.broken.setdefault(of, []).extend(error.problems)
+        self.uncounted += error.total - len(error.problems)
+
+    def _union(self, files: Sequence[tuple[Path | str, Mapping[str, str]]]) -> dict[str, str]:
+        """The texts of several files, without any where they contradict each other."""
+        try:
+            return union_of_texts(files)
+        except InputError as error:
+            self._refuse("rewrites", error)
+            return {}
 
     def _study(self, name: str, workspace: Workspace) -> None:
         """The files of a table with turns of its own; where all can be read, the study says whether they fit together."""

@@ -124,7 +124,7 @@ class ClariqInputs:
         if path is None:
             return None
         topics = read_topics(path)
-        self.workspace.remember("topics", path, topics.rows)
+        self.workspace.remember("topics", path, topics.parts)
         return topics
 
     # ------------------------------------------------------------ runs of questions

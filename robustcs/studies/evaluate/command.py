@@ -7,19 +7,18 @@ from typing import Any
 import click
 
 from robustcs.studies.slicing import find_option, slices_option
-from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Call, Command
+from robustcs.studies.study import BY, SCORING, SEED, SYSTEMS, UNIT, Call, Command
 
 
 def _run(call: Call, scores: tuple[str, ...], **settings: Any) -> None:
     from robustcs.project.naming import assigned, distinct
-    from robustcs.studies.evaluate.ask import ask
     from robustcs.studies.evaluate.show import show
 
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
     workspace = call.answered()
-    result = ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
+    result = call.ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
     call.emit(workspace, result, show(result))
 
 
@@ -38,7 +37,7 @@ COMMAND = Command(
       robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
       robustcs evaluate --find-slices
     """,
-    uses=(*SYSTEMS, *SCORING, *UNIT, *SEED),
+    uses=(*SYSTEMS, *SCORING, *BY, *UNIT, *SEED),
     parameters=(
         click.Option(["--scores"], multiple=True, metavar="NAME=FILE",
                      help="Per-turn output of trec_eval -q; further systems, or in place of those of the same name."),

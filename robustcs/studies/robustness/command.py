@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robustcs.studies.slicing import slices_option
-from robustcs.studies.study import SEED, SYSTEMS, UNIT, Call, Command
+from robustcs.studies.study import BY, SEED, SYSTEMS, UNIT, Call, Command
 
 if TYPE_CHECKING:
     from robustcs.evaluation.groups import Group
@@ -26,7 +26,6 @@ def _run(
 
     from robustcs.documents.document import Figure
     from robustcs.errors import UsageError
-    from robustcs.studies.robustness.ask import ask
     from robustcs.studies.robustness.experiment import is_experiment
     from robustcs.studies.robustness.show import show
 
@@ -37,7 +36,7 @@ def _run(
             raise UsageError("repeated-group", "two groups have the same name", "give every --group a NAME of its own")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
-    result = ask(workspace, slices=list(slices), alpha=alpha, margin=margin, sets=sets, tell=call.tell)
+    result = call.ask(workspace, slices=list(slices), alpha=alpha, margin=margin, sets=sets, tell=call.tell)
     blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
     call.emit(workspace, result, blocks)
 
@@ -74,7 +73,7 @@ COMMAND = Command(
     uses=(
         *SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", "metric", "relevance_level", "missing", "order",
         "depth", "documents", "jobs", "dask",
-        *UNIT, *SEED,
+        *BY, *UNIT, *SEED,
     ),
     parameters=(
         click.Option(["--group"], multiple=True, metavar="NAME=BASELINE,SET,…",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call, Command
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Call, Command
 
 
 def _run(call: Call, step: str, details: tuple[str, ...]) -> None:
-    from robustcs.studies.sweep.ask import ask
     from robustcs.studies.sweep.show import show
 
     workspace = call.answered()
-    result = ask(workspace, step=step)
+    result = call.ask(workspace, step=step)
     call.emit(workspace, result, show(result, details))
 
 
@@ -28,7 +27,7 @@ COMMAND = Command(
       robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
       robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg
     """,
-    uses=(*FORMULATIONS, *SCORING, *UNIT, *SEED),
+    uses=(*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED),
     parameters=(
         click.Option(["--step"], default="0.02", show_default=True, metavar="T",
                      help="Distance of the thresholds from 0 to 1."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from robustcs.studies.slicing import slices_option
-from robustcs.studies.study import MOST, SEED, SYSTEMS, UNIT, Command
+from robustcs.studies.study import BY, MOST, SEED, SYSTEMS, UNIT, Command
 
 COMMAND = Command(
     """How much of the top K did nobody judge, and how far could scores move if somebody did?
@@ -26,7 +26,7 @@ COMMAND = Command(
     """,
     uses=(
         *SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order", "documents", "jobs", "dask",
-        *UNIT, *SEED,
+        *BY, *UNIT, *SEED,
     ),
     on_request=("pairs", "tipping"),
     parameters=(

@@ -98,7 +98,6 @@ def test_one_set_of_texts_beside_several_runs(in_copy: Command, tmp_path: Path) 
     ("line", "code", "message"),
     [
         ("samples", 2, "no rewriter has several samples; give --qr NAME=FILE several times with the same NAME, or texts"),
-        ("breakdown --original raw=a --original raw=b", 2, "several runs of original:raw; give each a NAME of its own"),
         ("samples --samples human=topics.json:manual", 2, "samples of human; only a rewriter has some: write qr or qr:NAME"),
         (f"samples {PEOPLE} --within 0", 2, "within 0.0; write a number above 0"),
     ],
@@ -109,8 +108,8 @@ def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None
 
 def test_only_rewriters_have_samples_in_the_project_file(tmp_path: Path) -> None:
     path = tmp_path / "robustcs.toml"
-    path.write_text('[formulations.human]\nrun = ["a.trec", "b.trec"]\n')
-    with pytest.raises(robustcs.errors.InputError, match="several runs of human; only a rewriter, qr or qr:NAME, has samples"):
+    path.write_text('[formulations.human]\nsamples = ["a.tsv", "b.tsv"]\n')
+    with pytest.raises(robustcs.errors.InputError, match="samples of human; only a rewriter, qr or qr:NAME, has samples"):
         read_project(path)
     path.write_text('[formulations.qr]\nrun = ["a.trec", "b.trec"]\nsamples = ["b.tsv"]\nrewrites = "a.tsv"\n')
     part = read_project(path).formulations["qr"]

@@ -1,0 +1,97 @@
+"""Several files that are read as one: the judgments of several collections, or what a system found for each of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from robustcs.errors import MAX_PROBLEMS, InputError, Problem
+from robustcs.inputs.files import text_lines
+from robustcs.inputs.memory import _SystemPath
+from robustcs.inputs.records import StrPath
+from robustcs.inputs.urls import shown
+
+T = TypeVar("T")
+#: What to do about files that contradict each other.
+CLASH = "keep one of the two; if two collections use the same ids, put a prefix before those of one in all its files"
+
+
+class PooledFile(_SystemPath):
+    """A path to several files, ``a.txt + b.txt``, made by :func:`pooled`.
+
+    It goes wherever a path goes. The readers of judgments, runs and topics read each of ``files`` and join them.
+
+    names
+        What each is called, where the user says so.
+    """
+
+    files: tuple[Path | str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pooled, (self.files, self.names)
+
+
+def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
+    """Return the path of these files: of a single one the file itself."""
+    if len(files) == 1 and not names:
+        return files[0]
+    path = PooledFile(" + ".join(map(shown, files)))
+    path.files, path.names = tuple(files), tuple(names)
+    return path
+
+
+def parts_of(path: StrPath) -> tuple[Path | str, ...]:
+    """Return the files that a path stands for."""
+    return path.files if isinstance(path, PooledFile) else (path,)  # type: ignore[return-value]
+
+
+def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:
+    """Return the problem that two files contradict each other; ``what``, the values and ``cells`` stand in the lines of it."""
+    there, line = os.fspath(other), _line_with(other, other_value, *cells)
+    if line is not None:
+        there = getattr(other, "place", lambda number: f"{there}:{number}")(line)
+    found = f"{what} {_quoted(value)} here but {_quoted(other_value)} in {there}"
+    return Problem(path, _line_with(path, value, *cells), found, CLASH, "contradicting-files")
+
+
+def _quoted(value: str) -> str:
+    return value if value.lstrip("-").isdigit() else repr(value)
+
+
+def _line_with(path: StrPath, *cells: str) -> int | None:
+    """Return the first line that holds all of ``cells``, for messages only; None where none does."""
+    wanted = [re.compile(rf"(?<!\w){re.escape(cell)}(?!\w)") for cell in cells]
+    try:
+        return next((number for number, line in text_lines(path) if all(one.search(line) for one in wanted)), None)
+    except (InputError, OSError):
+        return None
+
+
+def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> dict[str, T]:
+    """Return turn → text, or texts, of several files.
+
+    Raises :class:`InputError` for turns with different texts, with both files and texts.
+    """
+    union: dict[str, tuple[StrPath, T]] = {}
+    wrong = []
+    for path, texts in files:
+        for turn, text in texts.items():
+            other, known = union.setdefault(turn, (path, text))
+            if known != text:
+                wrong.append((path, turn, text, other, known))
+    if wrong:
+        problems = [
+            conflict(path, f"turn {turn} has the text", _first(text), other, _first(known))
+            for path, turn, text, other, known in wrong[:MAX_PROBLEMS]
+        ]
+        raise InputError(problems, len(wrong))
+    return {turn: text for turn, (_, text) in union.items()}
+
+
+def _first(text: object) -> str:
+    """Return the text, or of several samples all as one."""
+    return text if isinstance(text, str) else " / ".join(text)  # type: ignore[arg-type]

@@ -1,0 +1,162 @@
+"""Several collections in one project: which judgments are whose, and any study asked of each beside all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from robustcs.errors import InputError, RobustcsError, UsageError
+from robustcs.inputs.pooled import PooledFile, pooled
+from robustcs.inputs.urls import shown
+
+if TYPE_CHECKING:
+    from robustcs.project.model import Formulation, Project
+    from robustcs.project.reader import Inputs
+    from robustcs.project.workspace import Workspace
+    from robustcs.result import Result
+
+R = TypeVar("R", bound="Result")
+
+
+def samples_of(runs: Sequence[Path]) -> list[Path]:
+    """Return the runs of a rewriter's samples: files that share no turn are one run, as for several collections.
+
+    A file that cannot be read stays alone; whoever needs it tells what is wrong.
+    """
+    from robustcs.inputs.kinds import first_cells
+    from robustcs.inputs.runs import read_run
+
+    if len(runs) < 2:
+        return list(runs)
+    # where the beginnings share turns, no file is read to its end; a header is one cell, and JSON begins with other characters
+    heads = [{cell for cell in first_cells(path) if cell[0].isalnum()} for path in runs]
+    if all(len(head & heads[0]) > 1 for head in heads):
+        return list(runs)
+    found: list[tuple[set[str], list[Path]]] = []
+    for path in runs:
+        try:
+            turns = set(read_run(path).turns)
+        except (RobustcsError, OSError):
+            return list(runs)
+        known, files = next((one for one in found if one[0].isdisjoint(turns)), (set(), []))
+        if not files:
+            found.append((known, files))
+        known |= turns
+        files.append(path)
+    return [pooled(files) for _, files in found]
+
+
+def collections_of(inputs: Inputs) -> dict[str, Path | str]:
+    """Return name → judgments of each collection: files of judgments that share a turn belong to one."""
+    source = inputs.project.qrels
+    if not isinstance(source, PooledFile):
+        return {}
+    groups: list[tuple[set[str], list[int]]] = []
+    for place, (_, turns) in enumerate(inputs.qrels.parts):
+        own, places = set(turns), [place]
+        for group in [one for one in groups if not one[0].isdisjoint(turns)]:
+            groups.remove(group)
+            own, places = own | group[0], group[1] + places
+        groups.append((own, sorted(places)))
+    names = source.names or _names(source.files)
+    return {" + ".join(names[place] for place in places): pooled([source.files[place] for place in places])
+            for _, places in sorted(groups, key=lambda one: one[1])}  # fmt: skip
+
+
+def _names(files: Sequence[Path | str]) -> list[str]:
+    """A name for each: its stem, or what its folders say below those that all of them are in."""
+    from robustcs.project.found import short_names, without_common
+
+    below = ["/".join(parts) for parts in without_common([Path(shown(file)).parts for file in files])]
+    return short_names(below, [""] * len(files))
+
+
+def collections_read(inputs: Inputs) -> int:
+    """Return the number of collections whose judgments were read; 0 where there is one, or nothing was."""
+    return len(collections_of(inputs)) if "qrels" in vars(inputs) else 0
+
+
+def stated(workspace: Workspace, result: R) -> R:
+    """Return ``result`` with what was told while its files were read, and how many collections they are of."""
+    result = result.with_notes(workspace.notes, workspace.skipped_in_words)
+    number = collections_read(workspace)
+    return replace(result, evaluated=replace(result.evaluated, collections=number)) if number else result
+
+
+def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **settings: Any) -> R:
+    """Return what a study finds; ``by`` adds every table for each collection alone.
+
+    Raises :class:`UsageError` where the judgments are not of several collections.
+    """
+    if by is None:
+        return ask(workspace, **settings)
+    if by != "collection":
+        raise UsageError("bad-setting", f"by {by!r}", "write collection")
+    collections = collections_of(workspace)
+    if len(collections) < 2:
+        found = "--by collection, but the qrels are those of one collection"
+        raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
+    whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
+    error: RobustcsError | None = None
+    for name, qrels in collections.items():
+        try:
+            parts[name], left = _of_collection(ask, workspace, qrels, settings)
+        except (InputError, UsageError) as one:
+            error = one
+            notes.append(f"collection {name} left out: {one}")
+            continue
+        evaluated = parts[name].evaluated
+        without = [f"without {', '.join(left)}, which has none of its turns" if left else "", evaluated.unit_note]
+        notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
+    if not parts and error is not None:
+        raise error
+    return replace(whole, by_collection=_stacked(parts)).with_notes(notes)
+
+
+def _of_collection(
+    ask: Callable[..., R], workspace: Workspace, qrels: Path | str, settings: dict[str, Any]
+) -> tuple[R, list[str]]:
+    """What a study finds on the turns of one collection, and the systems that have none of them."""
+    project = replace(workspace.project, qrels=qrels)
+    while True:
+        try:
+            result = ask(workspace.of(project), **settings)
+            return result, [name for name in workspace.project.systems if name not in project.systems]
+        except InputError as error:
+            strange = {shown(problem.path) for problem in error.problems if problem.slug == "no-common-turns"}
+            fewer = _without(project, strange)
+            if not strange or fewer == project:
+                raise
+            project = fewer
+
+
+def _without(project: Project, strange: set[str]) -> Project:
+    """The project without the runs, scores and texts of these files."""
+
+    def kept(path: Path | None) -> Path | None:
+        return None if path is None or shown(path) in strange else path
+
+    def of(part: Formulation) -> Formulation:
+        rewrites = tuple(source for source in part.rewrites if shown(source.path) not in strange)
+        return replace(part, run=kept(part.run), scores=kept(part.scores), rewrites=rewrites)
+
+    return replace(
+        project,
+        runs={name: path for name, path in project.runs.items() if kept(path)},
+        formulations={key: of(part) for key, part in project.formulations.items()},
+    )
+
+
+def _stacked(parts: dict[str, R]) -> dict[str, Any]:
+    """The tables of all parts, those of single turns left out: ``measures_by_collection`` and so on."""
+    import pandas as pd
+
+    found = {}
+    for spec in next(iter(parts.values())).declared:
+        frames = [(name, part.tables[spec.name]) for name, part in parts.items() if len(part.tables[spec.name])]
+        if frames and "turn" not in frames[0][1]:
+            rows = [frame.assign(collection=name)[["collection", *frame.columns]] for name, frame in frames]
+            found[f"{spec.name}_by_collection"] = pd.concat(rows, ignore_index=True)
+    return found
