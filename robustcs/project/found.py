@@ -11,6 +11,7 @@ from pathlib import Path
 from robustcs.errors import InputError
 from robustcs.inputs.files import first_bytes
 from robustcs.inputs.kinds import Identified, Kind, identify
+from robustcs.inputs.pooled import pooled
 from robustcs.project.model import Role
 from robustcs.project.reports import MANIFEST, files_of_report
 from robustcs.protected import CONFIG_NAME
@@ -61,12 +62,20 @@ class Folder:
 
     taken, aside
         File → what it was taken for, or why it was left aside.
+    collections
+        Of several collections: the turns of each, and the words that name it.
+    joined, called
+        First of several files that are read together → all of them, as the project file names them; what they are called
+        without the words of a collection.
     """
 
     path: Path
     files: list[Found]
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
+    collections: list[tuple[frozenset[str], set[str]]] = field(default_factory=list)
+    joined: dict[str, list[str]] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
 
     def of(self, *kinds: Kind) -> list[Found]:
         """The files of these kinds about which nothing is decided yet; those that are first of all something else come last."""
@@ -75,8 +84,8 @@ class Folder:
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
     def place(self, file: Found) -> Path:
-        """Where the file is."""
-        return self.path / file.path
+        """Where the file is, and all that are read together with it."""
+        return pooled([self.path / path for path in self.joined.get(file.path, [file.path])])  # type: ignore[no-any-return]
 
     def take(self, path: str, why: str) -> None:
         """Note that a file is used."""
@@ -89,8 +98,10 @@ class Folder:
         self.leave(path, "; ".join(filter(None, (f"{why}: {problem.found}", problem.advice))))
 
     def leave(self, path: str, why: str) -> None:
-        """Note that a file is not used."""
-        self.aside.setdefault(path, why)
+        """Note that a file is not used, nor are those that are read together with it."""
+        for one in self.joined.get(path, [path]):
+            self.taken.pop(one, None)
+            self.aside.setdefault(one, why)
 
 
 def look_through(folder: Path) -> Folder:

@@ -20,6 +20,7 @@ from robustcs.project.customs import customary_level
 from robustcs.project.families import Family, System, families_of
 from robustcs.project.fit import numbered
 from robustcs.project.found import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
+from robustcs.project.guess_collections import join_texts
 from robustcs.project.guess_judgments import choose_judgments, judged_by
 from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of
 from robustcs.project.model import Role
@@ -154,6 +155,7 @@ class _Systems:
         self.made.ranker = why_best(families_of(scored if by_scores else runs))
         turns = set(self.qrels.turns) if self.qrels else {turn for one in family.members or runs for turn in one.turns}
         texts = [one for file in self.folder.of("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)]
+        texts = join_texts(self.folder, texts)
         # of several collections of texts alone, the one with most formulations and turns
         turns = turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
         self._formulations(family, Chooser(texts, turns, self.rankings), by_scores)
@@ -187,16 +189,16 @@ class _Systems:
                 if found.documents:
                     self.folder.leave(file.path, "a run of passages DOC-N beside runs of the judged documents")
             read = [(file, found) for file, found in read if not found.documents]
-        names = short_names([file.path for file, _ in read], [found.tag for _, found in read])
+        called = [self.folder.called.get(file.path, file.path) for file, _ in read]
+        names = short_names(called, [found.tag for _, found in read])
         words = without_common([self._words(file, found.tag) for file, found in read])
         return [
             System(file, name, own, found.turns, found.judged, found.depth)
             for (file, found), name, own in zip(read, names, words, strict=True)
         ]
 
-    @staticmethod
-    def _words(file: Found, tag: str) -> tuple[str, ...]:
-        own = telling_words(file.path)
+    def _words(self, file: Found, tag: str) -> tuple[str, ...]:
+        own = telling_words(self.folder.called.get(file.path, file.path))
         return own if own else tuple(words_of(tag))
 
     def _scored(self) -> list[System]:

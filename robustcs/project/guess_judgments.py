@@ -16,10 +16,12 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.kinds import first_cells
+from robustcs.inputs.pooled import parts_of
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.found import Folder, Found, short_names, words_of
+from robustcs.project.guess_collections import join_collections
 from robustcs.project.trust import model_of
 from robustcs.wording import counted
 
@@ -47,7 +49,8 @@ class Judged:
     def says(self) -> str:
         """``173 turns, grades 0 to 4``."""
         low, high = int(self.qrels.grades.min()), int(self.qrels.grades.max())
-        return f"{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
+        of = f"{counted(len(self.qrels.parts), 'collection')}, " if self.qrels.parts else ""
+        return f"{of}{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
 
 
 def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None:
@@ -91,11 +94,14 @@ def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Ju
     """The qrels among judgments of people, and what becomes of the other ones."""
     others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
     known.sort(key=lambda one: _order(one, others))
-    chosen = known[0]
+    file = join_collections(folder, [(one.file, one.qrels) for one in known])
+    chosen = Judged(file, read_qrels(folder.place(file)))
     folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
     pairs = grades_by_pair(chosen.qrels)
     judges: list[str] = []
     for one in sorted((*known[1:], *models), key=lambda one: _order(one, others)):
+        if one.file.path in folder.taken:
+            continue
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
         own = grades_by_pair(one.qrels)
         if not shared:
@@ -174,7 +180,7 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
 
 def _tag(path: Path) -> str:
     """What stands in the last columns of the first line, where a TREC run says its name."""
-    for _, line in text_lines(path):
+    for _, line in text_lines(parts_of(path)[0]):
         if not line.startswith("#"):
             cells = line.split()
             return "_".join(cells[5:]) if len(cells) >= 6 and cells[0][0] not in "{[" else ""

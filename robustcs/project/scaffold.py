@@ -30,7 +30,7 @@ def write_config(made: Guess, name: str) -> str:
         lines.append(f"# {counted(left, 'file')} left aside: robustcs init --explain says which, and why.")
     lines += ["", f"name = {quoted(name)}"]
     if made.qrels and not made.positives:
-        lines.append(f"qrels = {quoted(made.qrels)}  # {made.says}")
+        lines.append(f"qrels = {_files(made, made.qrels)}  # {made.says}")
         lines.append(
             "# If the judged passages are not a pool of runs' top ranks, write [qrels] with file and selection instead."
         )
@@ -45,17 +45,17 @@ def write_config(made: Guess, name: str) -> str:
         lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # when an answer is correct']
     if made.qrels and made.positives:
         lines += ["", "# The qrels list relevant passages only; other selections are pool, filtered and clicks.", "[qrels]"]
-        lines += [f"file = {quoted(made.qrels)}  # {made.says}", 'selection = "positives"']
+        lines += [f"file = {_files(made, made.qrels)}  # {made.says}", 'selection = "positives"']
     if made.qrels:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
         lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
     for key in sorted(made.formulations, key=_order):
-        lines += _formulation(key, made.formulations[key])
+        lines += _formulation(made, key, made.formulations[key])
     if made.runs:
         about = f". {made.ranker}" if made.ranker else ", for the commands that compare any runs."
         lines += ["", f"# Further systems{about}", "[runs]"]
-        lines += [f"{toml_key(system)} = {quoted(path)}" for system, path in made.runs.items()]
+        lines += [f"{toml_key(system)} = {_files(made, path)}" for system, path in made.runs.items()]
     if made.judges:
         lines += [
             "",
@@ -104,24 +104,30 @@ def _order(key: str) -> tuple[int, str]:
     return ("original", "qr", "human").index(key.partition(":")[0]), key
 
 
-def _formulation(key: str, part: Part) -> list[str]:
+def _formulation(made: Guess, key: str, part: Part) -> list[str]:
     role, _, name = key.partition(":")
     lines = ["", f"[formulations.{role}]" if not name else f"[formulations.{quoted(key)}]"]
     for what in ("run", "scores"):
         path = getattr(part, what)
         if path:
-            value = _list([path, *part.sample_runs]) if what == "run" and part.sample_runs else quoted(path)
+            value = _files(made, path, *(part.sample_runs if what == "run" else ()))
             why = [part.why, "a run for each sample" if part.sample_runs else ""]
             lines.append(f"{what} = {value}" + (f"  # {'; '.join(filter(None, why))}" if any(why) else ""))
     if part.answers:
         lines.append(f"answers = {quoted(part.answers)}")
     if part.rewrites:
-        lines.append(f"rewrites = {quoted(part.rewrites)}" + (f"  # {part.texts_why}" if part.texts_why else ""))
+        lines.append(f"rewrites = {_files(made, part.rewrites)}" + (f"  # {part.texts_why}" if part.texts_why else ""))
         if part.samples:
-            lines.append(f"samples = {_list(part.samples)}  # texts of further samples")
+            lines.append(f"samples = {_files(made, *part.samples)}  # texts of further samples")
     elif role == "qr" and part.run:
         lines.append("# rewrites = …  # no texts are known that this run answered")
     return lines
+
+
+def _files(made: Guess, *paths: str) -> str:
+    """The file, or the list of all files that are read together with these."""
+    every = [one for path in paths for one in made.folder.joined.get(path, [path])]
+    return _list(every) if len(every) > 1 else quoted(every[0])
 
 
 def _list(values: list[str] | tuple[str, ...]) -> str:
