@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from robustcs.result import Result
 
 
+#: Rows up to which a table by collection is shown without being asked for.
+_SHORT = 30
+
+
 def cell(field: Field, value: Any) -> str:
     """One value as people read it, by the kind and unit of its column; ``–`` where it is missing."""
     if _missing(value):
@@ -117,15 +121,16 @@ def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any
 
 
 def collection_table(result: Result) -> list[Table]:
-    """The main table of ``result`` for each collection, where that was asked for; its notes stand in CSV and JSON alone."""
-    name = f"{result.declared[0].name}_by_collection"
-    if name not in result.by_collection:
+    """The first short table of ``result`` for each collection, where asked for; its notes stand in CSV and JSON alone."""
+    every = result.by_collection
+    if not every:
         return []
-    fields = (text("collection"), *(field for field in result.declared[0].fields if field.name != "note"))
-    others = [other for other in result.by_collection if other != name]
-    note = f"--table shows the others by their names: {', '.join(others)}." if others else ""
-    rows = result.by_collection[name]
-    return [result_table(result, name, "Each collection alone", [*fields], rows=rows, by="collection", hint=note)]
+    name = next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
+    declared = result.spec(name.removesuffix("_by_collection")).fields
+    fields = (text("collection"), *(field for field in declared if field.name != "note"))
+    others = ", ".join(other for other in every if other != name)
+    note = f"--table shows the others by their names: {others}." if others else ""
+    return [result_table(result, name, "Each collection alone", [*fields], by="collection", hint=note)]
 
 
 def plain_tables(result: Result, names: Iterable[str]) -> list[Table]:

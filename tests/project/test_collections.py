@@ -25,7 +25,6 @@ ROLE = {"lastturn": "original", "rewrite": "qr", "manual": "human"}
 STUDIES = {
     "evaluate": "--metric ndcg_cut_3 --metric map", "breakdown": "--metric ndcg_cut_3 --threshold 0.5",
     "sweep": "--metric ndcg_cut_3", "unjudged": "--metric ndcg_cut_3", "robustness": "--metric ndcg_cut_3 --group g=human,qr",
-    "correlate": "--metric ndcg_cut_3",
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import BY, SCORING, SEED, SYSTEMS, UNIT, Command
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Command
 
 COMMAND = Command(
     """Can this judge be trusted? A model's judgments beside those of people, on the same passages.
@@ -20,7 +20,7 @@ COMMAND = Command(
       robustcs audit --judge u=umbrela.jsonl --rewrites human=manual.tsv \\
           --collection passages.jsonl
     """,
-    uses=("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *BY, *UNIT, *SEED),
+    uses=("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--off-scale"], type=click.Choice(["refuse", "drop", "clip"]), default="refuse", show_default=True,
                      help="What becomes of grades that people do not use: the file is refused, the labels are dropped, or"

@@ -7,14 +7,15 @@ from typing import Any
 import click
 
 from robustcs.studies.encoders import ENCODERS
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, UNIT, Call, Command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Call, Command
 
 
 def _run(call: Call, details: tuple[str, ...], **settings: Any) -> None:
+    from robustcs.studies.correlate.ask import ask
     from robustcs.studies.correlate.show import show
 
     workspace = call.answered()
-    result = call.ask(workspace, **settings)
+    result = ask(workspace, **settings)
     call.emit(workspace, result, show(result, details))
 
 
@@ -34,7 +35,7 @@ COMMAND = Command(
       robustcs correlate --use models/use-4 --output correlate.json
       robustcs correlate --details T5
     """,
-    uses=(*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT),
+    uses=(*FORMULATIONS, "threshold", *SCORING, *UNIT),
     parameters=(
         click.Option(["--x", "similarities"], multiple=True, metavar="NAME",
                      help="Similarity of QR and Human text: rouge1_recall (also rouge2, rougeL; precision, f), use,"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from robustcs.studies.study import BY, SCORING, SEED, UNIT, Call, Command
+from robustcs.studies.study import SCORING, SEED, UNIT, Call, Command
 
 
 def _run(call: Call, within: float) -> None:
+    from robustcs.studies.samples.ask import ask
     from robustcs.studies.samples.show import show
 
     workspace = call.answered(samples=True)
-    result = call.ask(workspace, within=within)
+    result = ask(workspace, within=within)
     call.emit(workspace, result, show(result))
 
 
@@ -30,7 +31,7 @@ COMMAND = Command(
       robustcs samples --rewrites qr=llm4cs.jsonl --output samples.json
       robustcs samples --within 0.005 --output best_of_n.pdf
     """,
-    uses=("qrels", "qr", "rewrites", "samples", *SCORING, *BY, *UNIT, *SEED),
+    uses=("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED),
     parameters=(
         click.Option(["--within"], type=float, default=0.01, show_default=True, metavar="D",
                      help="Say how many samples an average needs to move by no more than D."),
