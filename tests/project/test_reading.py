@@ -300,7 +300,7 @@ def test_qrels_can_say_how_passages_were_selected(tmp_path: Path, selection: str
         ),
         ('[qrels]\nfile = "q"\nselection = 4\n', ":3: selection is 4; write one of pool, filtered, clicks, positives"),
         ('[qrels]\nfiles = "q"\n', ":2: unknown key 'files' in [qrels]; the keys are file, selection"),
-        ('[qrels]\nfile = [1]\n', ":2: file is [1]; write a text in quotes, or a list of them"),
+        ("[qrels]\nfile = [1]\n", ":2: file is [1]; write a text in quotes, or a list of them"),
         ('qrels_selection = "pool"\n', ":1: unknown key 'qrels_selection'; the keys are name, qrels, new_judgments"),
     ],
 )
