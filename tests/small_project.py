@@ -197,7 +197,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "paraphrase": ("", "--vary --rewrites original=raw.tsv --rewrites human=human.tsv"),
     "retrieve": (f"--dry-run --index index --collection later.jsonl {_TEXTED} --texts m1=human.tsv"
                  " --raw-texts r1=raw.tsv --rewriter qr.tsv",),
-    "diversity": ("", "--source raw.tsv --target human.tsv", f"{_TEXTED} --paraphrases paraphrases.csv"),
+    "diversity": ("", "--source raw.tsv --target human.tsv", f"{_TEXTED} --paraphrases paraphrases.csv",
+                  f"{_TEXTED} --samples qr=raw.tsv"),
     "clariq": ("", "--topics topics.tsv --run a=asked.trec --questions bank.tsv --performance performance.json"
                " --need a=need.txt --evaluations x=system.json --preferences preferences.tsv"),
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
@@ -210,6 +211,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
     "try-program": (),
+    "bundle": (),
     "check": ("", f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),
 }  # fmt: skip
 

@@ -44,6 +44,7 @@ FOLDERS = {
     "reranker": "retrieve --index gone --reranker gone --texts m1=human.tsv",
     "index": "retrieve --index gone --texts m1=human.tsv",
     "folder": "init gone",
+    "out": "bundle out --config gone.toml",
     "reformulator": "paraphrase --rewrites original=raw.tsv --reformulator gone --paraphraser gone --context-remover nouns",
     "paraphraser": "paraphrase --rewrites human=human.tsv --paraphraser gone --context-remover nouns",
     "context_remover": "paraphrase --rewrites human=human.tsv --paraphraser gone --context-remover gone",
@@ -208,7 +209,7 @@ def test_broken_files(command: str, folder: Path, capfd: pytest.CaptureFixture[s
     assert not wrong, f"{len(wrong)} answers\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "init", "try-program")])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "init", "try-program", "bundle")])
 @pytest.mark.parametrize("option", ["--metric ndgc_cut_3", "--threshold nope", "--config gone.toml"])
 def test_broken_settings(command: str, option: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Told in one line by a command that takes the option; refused like any unknown option by the others."""
