@@ -235,6 +235,8 @@ FOREIGN = ("run", "texts")
 #: (kind, how) of what is sound after all.
 SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     ("diversity", "texts", "paraphrases in its place"),
+    # of a rewriter with samples the other sample is compared
+    ("diversity", "texts", "foreign ids"),
     # one form of paraphrases stands in the place of the other
     ("variations", "paraphrases in its place"),
     # whatever is asked can be answered; no judgments say which turns there are

@@ -80,7 +80,7 @@ class RowProblems(ProblemList):
             if rows:
                 found = f"{count:,} of {every:,} {self.what} cannot be used"
                 advice = f"correct them: at most {MOST}% of a file may be skipped"
-                listed.insert(0, Problem(self.path, None, found, advice, listed[0].slug))
+                listed.insert(0, Problem(self.path, None, found, advice, "unusable-rows"))
             raise InputError(listed, self.total + count + bool(rows))
         super().raise_if_any()
         if count:
