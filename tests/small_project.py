@@ -237,6 +237,8 @@ SOUND_ALL_THE_SAME: set[tuple[str, ...]] = {
     ("diversity", "texts", "paraphrases in its place"),
     # of a rewriter with samples the other sample is compared
     ("diversity", "texts", "foreign ids"),
+    # files of one rewriter without a common turn are one run; a note says how many of its turns nobody judged
+    ("samples", "run", "foreign ids"),
     # one form of paraphrases stands in the place of the other
     ("variations", "paraphrases in its place"),
     # whatever is asked can be answered; no judgments say which turns there are

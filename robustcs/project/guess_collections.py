@@ -34,7 +34,7 @@ def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Fo
         with suppress(InputError):
             numbers = _collections_of(read_run(folder.place(file)).turns, collections)
             links.append(set(numbers))
-            if len(numbers) == 1:
+            if len(numbers) == 1 and numbers[0] >= 0:
                 name = tuple(words_of(called(file.path, collections[numbers[0]][1])))
                 groups.setdefault(name, {}).setdefault(numbers[0], file)
     links += [set(files) for files in groups.values()]
@@ -56,7 +56,7 @@ def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
     for one in texts:
         numbers = _collections_of(one.texts, folder.collections)
         name: tuple[object, ...] = (one.named,)
-        if len(numbers) == 1:
+        if len(numbers) == 1 and numbers[0] >= 0:
             path = called(one.file.path, folder.collections[numbers[0]][1])
             name = (one.role, one.named.removeprefix(one.file.path), *words_of(path))
         groups.setdefault(name if numbers[0] not in groups.get(name, ()) else (one.named,), {})[numbers[0]] = one
