@@ -27,9 +27,8 @@ CORPUS = Path(__file__).parent / "corpus"
 HANGS_AFTER = 60
 #: What is said of a file as a whole; all else that is wrong with a file of lines has a line.
 WHOLE_FILE = {
-    "unusable-rows", "empty", "damaged-file", "old-line-ends", "no-turns", "not-utf8", "not-json", "unknown-format", "pickle", "no-table",
-    "no-labels",
-    "other-kind", "compressed-twice", "zip-archive", "too-large",
+    "unusable-rows", "empty", "damaged-file", "old-line-ends", "no-turns", "not-utf8", "not-json", "unknown-format", "pickle",
+    "no-table", "no-labels", "other-kind", "compressed-twice", "zip-archive", "too-large",
 }  # fmt: skip
 #: A line of a message is read by people.
 LONGEST_LINE = 1500
