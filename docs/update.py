@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from docs.notebook import NOTEBOOK, executed  # noqa: E402
+from docs.stub import STUB, stub  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
 from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
@@ -218,6 +219,7 @@ def main() -> None:
     _write(NOTEBOOK, text, refreshed_notebook(text))
     _write(REFERENCE, REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else "", reference())
     _write(PAPERS, PAPERS.read_text(encoding="utf-8") if PAPERS.exists() else "", papers_page())
+    STUB.write_text(stub(), encoding="utf-8")
     _write(TABLES, TABLES.read_text(encoding="utf-8") if TABLES.exists() else "", tables_reference())
 
 

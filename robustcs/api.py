@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from numbers import Integral, Real
@@ -22,11 +22,13 @@ from robustcs.presentation import METHODS
 from robustcs.project.model import Project
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
+from robustcs.studies.signature import types_of
 
 if TYPE_CHECKING:
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
+_Path = (str, os.PathLike)
 #: Keywords that say where runs are read.
 JOBS = ("jobs", "dask")
 
@@ -94,13 +96,40 @@ def _opened(
     return with_inputs(opened, inputs, table, further)
 
 
-def _setting(name: str, value: Any, annotation: str) -> Any:
+def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
     """A number that a study takes, as it is. Raises :class:`UsageError` for something else in its place."""
-    kind, _, rest = annotation.partition(" | ")
-    wanted = {"int": (Integral, "a whole number"), "float": (Real, "a number")}.get(kind)
-    if wanted is None or isinstance(value, wanted[0]) or (value is None and rest == "None"):
+    wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
+    if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
     raise UsageError("bad-setting", f"{name} {value!r}", f"write {wanted[1]}")
+
+
+def _by_name(runs: Any) -> Mapping[str, Any]:
+    """Runs by name: a mapping as it is, files by the names that they have without their suffixes, anything else as ``run``."""
+    from robustcs.inputs.objects import is_nested
+
+    if isinstance(runs, Mapping) and not is_nested(runs):
+        return runs
+    files = runs if isinstance(runs, list | tuple) and all(isinstance(one, str | os.PathLike) for one in runs) else [runs]
+    return {Path(one).name.partition(".")[0] if isinstance(one, str | os.PathLike) else "run": one for one in files}
+
+
+def signature_of(one: Study) -> inspect.Signature:
+    """The signature of a study as a function: qrels and runs, then by keyword its own and the inputs that it takes."""
+    from robustcs.project.sources import BY_NAME
+
+    ask, command = one.part("ask").ask, one.command
+    given = inspect.signature(ask)
+    own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
+    plurals = {"metric": "metrics", "threshold": "thresholds"}
+    taken = [BY_NAME[name].key if name in BY_NAME else plurals.get(name, name) for name in command.uses]
+    first = [name for name, parameter in own.items() if parameter.default is parameter.empty]
+    first = first or [name for name in ("qrels", "runs") if name in taken]
+    inputs = {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in ("project", *taken)}
+    every = inputs | own
+    front = [every.pop(name).replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in first]
+    rest = [every.pop(name).replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in own if name in every]
+    return inspect.Signature([*front, *rest, *every.values()], return_annotation=given.return_annotation)
 
 
 @cache
@@ -109,17 +138,25 @@ def _function(one: Study) -> Callable[..., Any]:
     from robustcs.project.model import STUDY_TABLES
 
     ask = one.part("ask").ask
-    own = {name: str(one.annotation) for name, one in inspect.signature(ask).parameters.items() if name != "workspace"}
+    own = types_of(ask)
     table = one.name if one.name in STUDY_TABLES else ""
 
-    def call(project: Project | StrPath | None = None, **keywords: Any) -> Any:
+    signature = signature_of(one)
+
+    def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked, stated
         from robustcs.project.jobs import jobs_of
         from robustcs.project.workspace import Workspace
 
-        uses = one.part("command").COMMAND.uses if keywords.keys() & {*JOBS, "by"} else ()
+        project = keywords.pop("project", None)
+        if given and (isinstance(given[0], Project) or Path(given[0] if isinstance(given[0], _Path) else "").suffix == ".toml"):
+            project, *given = given  # type: ignore[assignment]
+        keywords |= signature.bind_partial(*given).arguments
+        if "runs" in keywords and not table:
+            keywords["runs"] = _by_name(keywords["runs"])
+        uses = one.command.uses if keywords.keys() & {*JOBS, "by"} else ()
         jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
-        mine = {name: _setting(name, keywords.pop(name), own[name]) for name in own if name in keywords}
+        mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         workspace = Workspace(_opened(project, keywords, table, own), jobs)
         result = stated(workspace, asked(ask, workspace, by, **mine))
@@ -132,11 +169,7 @@ def _function(one: Study) -> Callable[..., Any]:
         " every table also for each collection, where the qrels are of several."
     )
     call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. {where}"
-    signature = inspect.signature(ask)
-    project = inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
-    mine = [parameter for name, parameter in signature.parameters.items() if name in own]
-    rest = inspect.Parameter("inputs", inspect.Parameter.VAR_KEYWORD)
-    call.__signature__ = signature.replace(parameters=[project, *mine, rest])  # type: ignore[attr-defined]
+    call.__signature__ = signature  # type: ignore[attr-defined]
     return call
 
 

@@ -12,6 +12,7 @@ from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 #: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``coverage``
 #: of gold information by answers; ``texts`` has no scores.
@@ -113,8 +114,8 @@ class Evaluated:
 
 #: What the cells of a column are: texts, whole numbers, numbers, true or false.
 Kind = Literal["text", "integer", "number", "boolean"]
-#: How people read them: a count, a share (0 to 1) in per cent, a score or a difference of scores, a p value.
-Unit = Literal["", "count", "share", "score", "difference", "p"]
+#: How people read them: a count, a share (0 to 1) in per cent, a score or a difference of scores, a p value, a measure.
+Unit = Literal["", "count", "share", "score", "difference", "p", "measure"]
 
 #: The dtype kinds of numpy and pandas that hold each kind; an integer may be missing.
 _DTYPES: dict[Kind, str] = {"text": "OTU", "integer": "iu", "number": "fiu", "boolean": "b"}
@@ -130,6 +131,10 @@ class Field:
         What stands above it for people; its name where this is empty.
     group
         The head that it shares with its neighbours of the same group, for people.
+    digits
+        Decimals for people; None for those of the unit.
+    limits
+        The columns of its 95% interval, which people read in the same cell; empty where it has none.
     """
 
     name: str
@@ -138,15 +143,31 @@ class Field:
     says: str = ""
     header: str = ""
     group: str = ""
+    digits: int | None = None
+    limits: tuple[str, ...] = ()
 
     def called(self, header: str, group: str = "") -> Field:
         """The same column under another header for people."""
         return replace(self, header=header, group=group)
 
+    def rounded(self, digits: int) -> Field:
+        """The same column with so many decimals for people."""
+        return replace(self, digits=digits)
+
+    def between(self, low: str = "ci_low", high: str = "ci_high", says: str = "") -> tuple[Field, Field, Field]:
+        """The column and those of the limits of its 95% interval: one cell for people, three columns in CSV and JSON."""
+        header = f"{self.header or self.name} (95% CI)"
+        return replace(self, header=header, limits=(low, high)), number(low, says or f"95% CI of {self.name}"), number(high)
+
 
 def text(name: str, says: str = "", header: str = "") -> Field:
     """A column of names, ids or other words."""
     return Field(name, "text", "", says, header)
+
+
+def measure(name: str = "metric", says: str = "") -> Field:
+    """A column of measures by their names of trec_eval, which people read as labels: ``NDCG@3``."""
+    return Field(name, "text", "measure", says, "Measure")
 
 
 def count(name: str, says: str = "", header: str = "", group: str = "") -> Field:
@@ -248,6 +269,26 @@ class Result:
     evaluated: Evaluated
     inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
     by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
+
+    if TYPE_CHECKING:  # robustcs.presentation, which knows the renderers, gives them to every result
+
+        def plot(self, figure: str | None = None) -> Figure:
+            """See :func:`robustcs.presentation.plot`."""
+
+        def figures(self) -> dict[str, str]:
+            """See :func:`robustcs.presentation.figures`."""
+
+        def to_csv(self, path: Any = None, *, table: str | None = None, raw: bool = False) -> str | None:
+            """See :func:`robustcs.presentation.to_csv`."""
+
+        def to_json(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+            """See :func:`robustcs.presentation.to_json`."""
+
+        def to_latex(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+            """See :func:`robustcs.presentation.to_latex`."""
+
+        def to_markdown(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
+            """See :func:`robustcs.presentation.to_markdown`."""
 
     def __init_subclass__(cls) -> None:
         # else every dataclass would write one of its own, with all rows of all tables

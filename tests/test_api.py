@@ -151,8 +151,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
     [
         ({"qrels": 5}, "qrels is an int; give a file, a frame or records with query_id, doc_id and relevance, or {turn: {docu"),
         ({"qrels": None}, "qrels is None; give a file, "),
-        ({"runs": ["a.trec"]}, "runs is not a dictionary by name; write runs={NAME: FILE}"),
-        ({"runs": {1: "a.trec"}}, "runs is not a dictionary by name"),
+        ({"runs": {1: "a.trec"}}, "runs is not a dictionary by name; write runs={NAME: FILE}"),
         ({"rewrites": {"human": 5}}, 'rewrites["human"] is an int; give a file, a frame or records with query_id and text'),
         ({"rewrites": {"humane": "x"}}, "role 'humane'; "),
         ({"new_judgments": ["new.txt", 5]}, "new_judgments[1] is an int; give a file, "),

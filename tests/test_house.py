@@ -19,7 +19,7 @@ FLOORS = (
     "presentation", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
-SHARED_BY_STUDIES = ("study", "registry", "encoders", "devices", "slicing")
+SHARED_BY_STUDIES = ("study", "signature", "registry", "encoders", "devices", "slicing")
 LONGEST = 400
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
@@ -98,9 +98,9 @@ def test_no_file_is_longer_than_it_can_be_read(path: Path) -> None:
 @pytest.mark.parametrize("study", STUDIES, ids=[study.name for study in STUDIES])
 def test_studies_have_one_shape(study) -> None:  # type: ignore[no-untyped-def]
     there = {path.stem for path in (PACKAGE / "studies" / study.name).glob("*.py")}
-    wanted = {"__init__", "analysis", "ask", "show", "command"} | ({"question"} if study.in_report else set())
+    wanted = {"__init__", "analysis", "show"}
     assert wanted <= there
-    assert study.part("command").COMMAND.help
+    assert study.command.help
     assert callable(study.part("ask").ask) and callable(study.part("show").show)
 
 

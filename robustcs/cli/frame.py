@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 def study_command(study: Study) -> click.Command:
     """The command of a study: its own parameters, the shared options that it uses, and those of every result."""
-    command = study.part("command").COMMAND
+    command = study.command
     uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT, *ALWAYS)
 
     def callback(**values: Any) -> None:
         own = {parameter.name: values.pop(parameter.name) for parameter in command.parameters}
         call = StudyCall(study, uses, values)
         if command.run is not None:
-            command.run(call, **own)
+            study.part("command").COMMAND.run(call, **own)
             return
         workspace = call.answered() if command.retrieves else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}

@@ -7,7 +7,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Column, Table
-from robustcs.documents.words import number, p_value, percent, score, signed
+from robustcs.documents.words import (
+    measure_label,
+    number,
+    number_interval,
+    p_value,
+    percent,
+    percent_interval,
+    score,
+    signed,
+    signed_interval,
+)
 from robustcs.result import Field, text
 
 if TYPE_CHECKING:
@@ -20,21 +30,42 @@ if TYPE_CHECKING:
 _SHORT = 30
 
 
-def cell(field: Field, value: Any) -> str:
-    """One value as people read it, by the kind and unit of its column; ``–`` where it is missing."""
+def cell(field: Field, line: Any) -> str:
+    """One cell as people read it, by the kind and unit of its column, with its interval where it has one; ``–``: missing."""
+    value = getattr(line, field.name)
     if _missing(value):
         return "–"
-    if field.kind in ("text", "boolean"):
-        return str(value) if field.kind == "text" else "yes" if value else "no"
+    shown = _FORMS.get(field.unit, _plain)(field, value)
+    if not field.limits:
+        return shown
+    low, high = (getattr(line, name) for name in field.limits)
+    return f"{shown} ({_limits(field, low, high)})"
+
+
+def _plain(field: Field, value: Any) -> str:
+    if field.kind == "text":
+        return str(value)
+    if field.kind == "boolean":
+        return "yes" if value else "no"
+    return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3 if field.digits is None else field.digits)
+
+
+def _limits(field: Field, low: float, high: float) -> str:
+    """The limits of an interval: shares in whole per cent, differences with their signs."""
     if field.unit == "share":
-        return percent(float(value))
-    if field.unit == "score":
-        return score(float(value))
-    if field.unit == "difference":
-        return signed(float(value))
-    if field.unit == "p":
-        return p_value(float(value))
-    return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3)
+        return percent_interval(low, high)
+    digits = 3 if field.digits is None else field.digits
+    return (signed_interval if field.unit == "difference" else number_interval)(low, high, digits)
+
+
+#: Unit → how one of its values is written.
+_FORMS: Mapping[str, Callable[[Field, Any], str]] = {
+    "share": lambda field, value: percent(float(value)),
+    "score": lambda field, value: number(float(value), 4 if field.digits is None else field.digits),
+    "difference": lambda field, value: signed(float(value), 4 if field.digits is None else field.digits),
+    "p": lambda field, value: p_value(float(value)),
+    "measure": lambda field, value: measure_label(str(value)),
+}
 
 
 def _missing(value: Any) -> bool:
@@ -101,7 +132,7 @@ def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[A
     if isinstance(column, tuple):
         return column
     field = result.spec(name).field(column) if isinstance(column, str) else column
-    return field, lambda line: cell(field, getattr(line, field.name))
+    return field, lambda line: cell(field, line)
 
 
 def notes_of(rows: pd.DataFrame) -> str:

@@ -160,9 +160,9 @@ def number_interval(low: float, high: float, digits: int = 3) -> str:
     return "–" if math.isnan(low) else f"{number(low, digits)} to {number(high, digits)}"
 
 
-def signed_interval(low: float, high: float) -> str:
+def signed_interval(low: float, high: float, digits: int = 3) -> str:
     """``−0.012 to +0.146``."""
-    return "–" if math.isnan(low) else f"{signed(low, 3)} to {signed(high, 3)}"
+    return "–" if math.isnan(low) else f"{signed(low, digits)} to {signed(high, digits)}"
 
 
 def measure_label(name: str) -> str:

@@ -24,6 +24,8 @@ from robustcs.project.collections import samples_of
 from robustcs.project.model import STUDY_TABLES, WHOLE_NUMBERS, Project, TextSource, parse_role, parse_text_source
 from robustcs.project.sources import BY_NAME, SOURCES, Source
 
+#: What may be several has a name in the plural, and takes one alone under the singular too.
+SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges"}
 _POLICY = tuple(field.name for field in fields(EvaluationPolicy))
 
 
@@ -38,6 +40,7 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
     input.
     """
     own = {field.name for field in fields(STUDY_TABLES[table])} if table else set()
+    inputs = {SINGULARS.get(key, key): value for key, value in inputs.items()}
     inside = {key: value for key, value in inputs.items() if key in own}
     for key, value in inputs.items():
         if key not in own:

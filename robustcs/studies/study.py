@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from robustcs.studies.signature import MOST as MOST
+from robustcs.studies.signature import help_of, parameters_of
 
 if TYPE_CHECKING:
     import click
@@ -16,9 +22,6 @@ if TYPE_CHECKING:
     from robustcs.project.workspace import Workspace
     from robustcs.result import Evaluated, Result
 
-
-#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
-MOST = 2**31 - 1
 
 #: Systems whose pairs are compared without being asked for: what is done with them grows with the square of their number.
 MOST_COMPARED = 50
@@ -67,9 +70,39 @@ class Study:
     holes: bool = False
     asked: str = ""
 
+    @property
+    def command(self) -> Command:
+        """Its command, for which nothing is imported that the work needs: ``--help`` is there at once.
+
+        What its ``study.py`` says of the command (its imports from the modules below, the heads of ``ask`` and ``_run`` with
+        their docstrings, ``COMMAND``) is executed without the rest of that file.
+        """
+        path = Path(__file__).parent / self.name / "study.py"
+        if not path.exists():
+            return cast(Command, self.part("command").COMMAND)
+        tree = ast.parse(path.read_text("utf-8"))
+        tree.body = [node for node in tree.body if _of_command(node)]
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                node.body = node.body[:1]
+        scope: dict[str, Any] = {"__name__": f"{__name__}.{self.name}"}
+        exec(compile(tree, path, "exec"), scope)
+        return cast(Command, scope["COMMAND"])
+
     def part(self, name: str) -> ModuleType:
         """One of the modules of its folder: ``ask``, ``show``, ``command``, ``question``; imported when it is needed."""
+        whole = f"robustcs.studies.{self.name}.study"
+        if name != "show" and find_spec(whole):
+            return import_module(whole)
         return import_module(f"robustcs.studies.{self.name}.{name}")
+
+
+def _of_command(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module in ("__future__", "typing", "collections.abc", "robustcs.studies.signature", __name__)
+    if isinstance(node, ast.FunctionDef):
+        return node.name in ("ask", "_run")
+    return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "COMMAND"
 
 
 class Call(Protocol):
@@ -129,6 +162,25 @@ class Command:
     on_request: tuple[str, ...] = ()
     retrieves: bool = True
     run: Callable[..., None] | None = None
+
+
+def command(
+    ask: Callable[..., Result],
+    uses: tuple[str, ...],
+    *,
+    on_request: tuple[str, ...] = (),
+    retrieves: bool = True,
+    run: Callable[..., None] | None = None,
+) -> Command:
+    """The command of a typed function: ``ask`` of a study, with the further parameters of ``run`` where there is one.
+
+    A parameter that both have is that of ``run``; those of ``on_request`` are turned on by ``--table``. The help page is the
+    docstring of ``ask``.
+    """
+    own = parameters_of(run) if run else ()
+    names = {*on_request, *(one.name for one in own)}
+    shared = tuple(one for one in parameters_of(ask) if one.name not in names)
+    return Command(help_of(ask), uses, (*shared, *own), on_request, retrieves, run)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def check_suffix(path: str) -> None:
         raise UsageError("bad-suffix", f"--gate-report {path}: unknown format", "name a file that ends in .json or .xml")
 
 
-def gate_report(path: str, result: Comparison, inputs: Sequence[Mapping[str, Any]], code: ExitCode) -> str:
+def rendered(path: str, result: Comparison, inputs: Sequence[Mapping[str, Any]], code: ExitCode) -> str:
     """Return the report in the format of ``path``; ``code`` is the exit code of the command."""
     if path.lower().endswith(".xml"):
         return junit(result, code)

@@ -39,8 +39,6 @@ DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")
 #: Tables of drops, and what each row of them is about.
 _SETS_OF = {"measures": "sets", "groups": "means of groups"}
 _OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
-#: How much more than a gain a loss weighs in U_Risk, in the tables that do not say otherwise (TREC Web Track 2013).
-ALPHA = 1.0
 #: What turns are split by in any case.
 ALWAYS = ("first", "depth")
 
@@ -120,7 +118,7 @@ def robustness(
     evaluated: Evaluated,
     slicings: Sequence[Slicing] | None = None,
     texts: Mapping[str, str] | None = None,
-    alpha: float = ALPHA,
+    alpha: float = 1.0,
     margin: float | None = None,
     seed: int = 0,
     categories: Categories | None = None,

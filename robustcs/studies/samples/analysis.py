@@ -23,8 +23,6 @@ from robustcs.statistics.variance import variance_components
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What the mean of the samples may move by, where nobody says.
-WITHIN = 0.01
 #: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}
 
@@ -124,7 +122,7 @@ class Samples(Result):
 
 
 def compare_samples(
-    sampled: Sequence[Sampled], evaluated: Evaluated, within: float = WITHIN, seed: int = 0, stem: bool = True
+    sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0, stem: bool = True
 ) -> Samples:
     """How far the samples of every rewriter differ. Intervals take the units of ``evaluated.policy`` as independent.
 

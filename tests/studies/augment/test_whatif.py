@@ -20,7 +20,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import find_project, read_project
 from robustcs.project.workspace import Workspace
 from robustcs.studies.augment import whatif
-from robustcs.studies.augment.ask import Pooled, ask, pool_runs
+from robustcs.studies.augment.study import Pooled, ask, pool_runs
 from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, parse_rates, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs

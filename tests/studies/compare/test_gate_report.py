@@ -6,7 +6,7 @@ import json
 from xml.etree import ElementTree
 
 from robustcs.errors import ExitCode
-from robustcs.studies.compare.gate_report import gate_report, github_lines, junit, summary, told
+from robustcs.studies.compare.gate_report import github_lines, junit, rendered, summary, told
 from tests.studies.compare.test_analysis import TURNS, compared, state, system
 
 NAME = 'a&<b>"\x00\x1b[1m%\u202e'
@@ -44,7 +44,7 @@ def test_what_cannot_be_told_is_skipped_where_it_passes() -> None:
 
 
 def test_json() -> None:
-    report = json.loads(gate_report("GATE.JSON", result(), [], ExitCode.GATE_FAILED))
+    report = json.loads(rendered("GATE.JSON", result(), [], ExitCode.GATE_FAILED))
     assert (report["outcome"], report["exit_code"], report["command"]) == ("failed", 1, "compare")
     assert [row["outcome"] for row in report["tables"]["gate"]] == ["passed", "failed", "cannot tell"]
     assert report["tables"]["gate"][2]["drop"] is None and list(report["tables"]) == ["gate"]

@@ -13,7 +13,7 @@ from robustcs.cli.main import run
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import write_config
-from robustcs.studies.samples.question import QUESTIONS
+from robustcs.studies.samples.study import QUESTIONS
 from tests.conftest import Command
 
 PEOPLE = " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
 from robustcs.evaluation.measure import Measure
@@ -19,11 +21,16 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import CrowdFiles
+from robustcs.project.model import CrowdFiles, Project
+from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of
+from robustcs.studies.crowd.findings import crowd_findings
 from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion, with_combined
+from robustcs.studies.crowd.show import show
+from robustcs.studies.signature import MOST, Folder, Opt
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
 #: What CAsT-ReGIn reports.
@@ -40,7 +47,25 @@ class EvaluatedCrowd:
 
 
 def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
-    """Judgments from grades of crowd workers, and runs on them. ``metrics`` take the place of P@1 and NDCG@3."""
+    """From single grades of workers to qrels, a pool and scores of runs.
+
+    GRADES is CSV or JSONL with turn, item, worker, criterion and grade (or the published judgments of CAsT-ReGIn). A worker who
+    contradicts a gold check by more than the tolerance loses all grades of that topic. An item's grade is the mode of its
+    workers' grades, or without a clear mode their mean, rounded half up.
+
+    --run NAME=FILE names runs (TREC, or mixed-initiative JSON): they are pooled to --pool-depth K (default 1) and evaluated on
+    the judgments, or on --qrels FILE, at relevance level 2: on all turns, on those with a relevant grade, and on --subset.
+    Where no file is given, those of [crowd] in robustcs.toml are taken.
+
+    Examples:
+      robustcs crowd
+      robustcs crowd grades.csv --gold-checks checks.csv --folder judged
+      robustcs crowd --bank bank.json --run a=a.json --run b=b.json \\
+          --pool-depth 3 --folder pool
+      robustcs crowd --qrels relevance.qrel --bank bank.json --run a=a.json \\
+          --subset turns.txt
+      robustcs crowd grades.csv --run a=a.trec --output grades.svg
+    """
     names = (metrics,) if isinstance(metrics, str) else metrics
     return evaluate_crowd(workspace, [parse_measure(name) for name in names]).result
 
@@ -176,3 +201,90 @@ def _evaluated(
 
 def _judged_item(criteria: Mapping[str, Qrels]) -> str:
     return next((str(qrels.documents[0].as_py()) for qrels in criteria.values() if len(qrels)), "")
+
+
+#: Files of the call that GRADES stand beside; without them GRADES take the place of all files of the project.
+_FILES = ("gold_checks", "bank", "qrels", "subset", "run")
+
+
+def _run(
+    call: Call,
+    grades: Annotated[str, Opt("[GRADES]", argument=True)] | None,
+    folder: Folder | None,
+    overwrite: bool,
+    *,
+    tolerance: Annotated[int, Opt("N", low=0, high=MOST)] | None,
+    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--pool-depth")] | None,
+) -> None:
+    """Run it for the command line.
+
+    folder
+        Write qrels, pool and converted runs here; without it they are described.
+
+    overwrite
+        Replace files of --folder that hold something else.
+
+    tolerance
+        How far a worker's grade may be from a gold check (default 1).
+
+    depth
+        How deep runs are pooled (default 1).
+    """
+    settings = {"tolerance": tolerance, "depth": depth}
+    from dataclasses import replace
+    from pathlib import Path
+
+    from robustcs.documents.files import write_folder
+    from robustcs.project.model import CrowdFiles
+    from robustcs.studies.crowd.files import files_of_crowd
+    from robustcs.studies.crowd.show import show
+
+    files = (call.project.crowd or CrowdFiles()).given(**{name: value for name, value in settings.items() if value is not None})
+    if grades:
+        beside = any(call.given[name] for name in _FILES)
+        files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
+    workspace = call.workspace(replace(call.project, crowd=files))
+    evaluated = evaluate_crowd(workspace, call.project.metrics if call.given["metric"] else ())
+    written = []
+    if folder:
+        parts = files_of_crowd(evaluated.judgments, evaluated.result.pool, evaluated.converted)
+        written = write_folder(folder, parts, overwrite)
+    call.emit(workspace, evaluated.result, show(evaluated.result))
+    if written:
+        call.tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
+    else:
+        call.tell("--folder DIR writes the judgments as qrels, the pool and converted runs")
+
+
+COMMAND = command(ask, ("crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric",
+    "relevance_level", "missing", "order", *UNIT, *SEED), retrieves=False, run=_run,
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: workers who contradict what is known about an item lose their grades of that topic; agreement before and"
+    " after says what that does. Scores of the runs are only as good as these judgments: a run whose questions nobody graded"
+    " scores low."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.crowd, "no-crowd", "no crowd judgments", "name their files with [crowd] in robustcs.toml")
+    return only(project, ("crowd", "policy", "seed"))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(crowd_findings(result), _READING, figures_first(show(result)), result.evaluated, {"crowd": result})
+
+
+QUESTIONS = (
+    Question(
+        "crowd",
+        "What do the crowd's judgments say?",
+        ("qrels", "agreement", "measures"),
+        _part,
+        given=lambda project: project.crowd is not None,
+        answer=_answer,
+    ),
+)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.clarification import (
     Asked,
@@ -32,10 +33,14 @@ from robustcs.inputs.clariq_tables import (
 from robustcs.inputs.preferences import Preference, read_preferences
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
-from robustcs.project.model import ClariqFiles
+from robustcs.project.model import ClariqFiles, Project
+from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
+from robustcs.studies.clariq.findings import clariq_findings, verdicts
+from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.tasks import BASELINES, System
+from robustcs.studies.study import SEED, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
 #: The values of a unit: one, or one per question.
@@ -43,9 +48,31 @@ Values = TypeVar("Values", float, dict[str, float])
 
 
 def ask(workspace: Workspace) -> Clariq:
-    """All that the project's files of clarifying questions say.
+    """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?
+
+    Every --run ranks questions: topic_id 0 question_id rank score tag, or, in a multi-turn run, of which only the documents
+    can be evaluated, context_id 0 "question" rank score tag. The best question is the one that is asked; what is no candidate
+    scores the facet's worst, and no output 0. --qrels are those of facets. --metric chooses measures of document relevance.
+    What is given is evaluated; where no file is given, those of [clariq] in robustcs.toml are. Topics or questions alone give
+    the statistics of the data.
+
+    A pickle is never loaded, since loading one can run any program. One line makes JSON of a pickle that you trust:
+
+    python -c "import json, pickle, sys;
+      json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))"
+      single_turn_train_eval.pkl single_turn_train_eval.json
 
     Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
+
+    Examples:
+      robustcs clariq
+      robustcs clariq --topics dev.tsv
+      robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --run bert=dev_bert
+      robustcs clariq --topics dev.tsv --run bm25=dev_bm25 --performance eval.json
+      robustcs clariq --topics dev.tsv --evaluations no=dev_no_q.eval
+        --evaluations worst=dev_worst_q.eval --evaluations bm25=dev_bm25.eval
+      robustcs clariq --topics dev.tsv --need bm25=dev_need.txt
+      robustcs clariq --preferences judgments.tsv
     """
     inputs = ClariqInputs(workspace)
     systems, seed = inputs.systems(), workspace.project.seed
@@ -311,3 +338,57 @@ class ClariqInputs:
                     f"{name}: the question is no candidate of the topic for {counted(len(odd), 'facet')}, of which {same} score"
                     " the worst"
                 )
+
+
+def _run(call: Call) -> None:
+    """Run it for the command line."""
+    from robustcs.errors import UsageError
+    from robustcs.studies.clariq.show import document_measures, show
+
+    shown = document_measures(call.project.metrics if call.given["metric"] else ())
+    workspace = call.workspace()
+    result = ask(workspace)
+    have = set(result.document_relevance["metric"])
+    for name in shown:
+        if call.given["metric"] and name not in have:
+            raise UsageError("no-such-measure", f"no document relevance by {name}", f"there is {', '.join(sorted(have))}")
+    call.emit(workspace, result, show(result, shown))
+
+
+COMMAND = command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "clariq.qrels", "clariq.performance",
+    "clariq.evaluations", "clariq.needs", "clariq.preferences", "clariq.conversations", "metric", "missing", "order",
+    *SEED), retrieves=False, run=_run,
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"
+    " scored. Compare a system with asking nothing, and with the worst and the best question that could be asked, where these"
+    " baselines are known. Facets of a topic share their question, so topics are taken as independent in intervals and tests,"
+    " not facets."
+)
+
+
+def _has_systems(project: Project) -> bool:
+    files = project.clariq
+    return files is not None and any((files.runs, files.evaluations, files.performance, files.needs, files.preferences))
+
+
+def _part(project: Project) -> Project:
+    needs(project.clariq, "no-clariq", "no clarifying questions", "name their files with [clariq] in robustcs.toml")
+    return only(project, ("clariq", "policy", "seed"))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    blocks = figures_first(show(result))
+    return Answer(clariq_findings(result), _READING, blocks, result.evaluated, {"clariq": result}, verdicts=verdicts(result))
+
+
+QUESTIONS = (
+    Question(
+        "clariq", "Do clarifying questions help?",
+        ("document_relevance", "question_relevance", "clarification_need", "preference"), _part,
+        given=_has_systems, answer=_answer,
+    ),
+)  # fmt: skip

@@ -1,25 +1,100 @@
-"""The breakdown in the report: of rankings, and of predicted answers."""
+"""Who is to blame, from the files of a workspace."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated, Any
 
 from robustcs.documents.document import Block, Cards, Figure
 from robustcs.documents.forms import shown_blocks
 from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
+from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
+from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.slicing.words import TEXTS
-from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.ask import ask
+from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.overview import overview
 from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_slices import slice_findings
-from robustcs.studies.study import Answer, Question
+from robustcs.studies.signature import Names, Opt, Slices
+from robustcs.studies.study import BY, FORMULATIONS, MOST_COMPARED, SCORING, SEED, UNIT, Answer, Call, Question, command
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    slices: Slices = None,
+    find_slices: bool = False,
+    pairs: bool | None = None,
+) -> Breakdown:
+    """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
+
+    slices
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
+        or the columns of a TSV with a header and a column of turn ids; repeat for several.
+
+    find_slices
+        Look for slices with high losses against Human: rules of one or two conditions on --slices (default: depth and
+        texts), corrected for their number.
+
+    pairs
+        Compare every two rewriters (default: up to 50 rewriters).
+
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
+    nothing to look for them in.
+
+    Examples:
+      robustcs breakdown
+      robustcs breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5
+      robustcs breakdown --slices depth --slices pronoun --find-slices
+      robustcs breakdown --original raw.trec --qr t5.trec --human manual.trec \\
+          --qrels qrels.txt --relevance-level 2
+      robustcs breakdown --metric f1 --gold gold.json --answers original=a.json \\
+          --answers qr=b.json --answers human=c.json
+    """
+    scores, evaluated = workspace.formulation_scores()
+    project = workspace.project
+    thresholds = reachable_thresholds(project.thresholds, project.metrics)
+    texts = workspace.texts_of(scores.turns, evaluated.basis)
+    turns = list(scores.turns)
+    cut, told = slicings(workspace, turns, slices, evaluated.basis)
+    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    many = len(scores.rewriters)
+    if pairs is None and many > MOST_COMPARED:
+        left = f"pairs of {many} rewriters left out, since they are more than {MOST_COMPARED}"
+        told = (*told, f"{left}: --table rewriter_tests and --table rewriter_scores have them")
+        pairs = False
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search, pairs is not False)
+
+
+def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, details: Names, **split: Any) -> None:
+    """Run it for the command line.
+
+    show
+        Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001.
+
+    details
+        Of several rewriters, also show all tables of this one.
+    """
+    from robustcs.studies.breakdown import show as shown
+
+    workspace = call.answered()
+    pairs = bool({"rewriter_tests", "rewriter_scores"} & set(call.given["table"]))
+    result = call.ask(workspace, pairs=pairs or None, **split)
+    blocks = shown.show(result, details)
+    if show is not None:
+        blocks += (shown.show_turns(result, show),)
+    call.emit(workspace, result, blocks)
+
+
+COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
+
 
 #: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
 BINS_TO_READ = ("001", "101", "010", "-01", "-10")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Any, Literal, get_args
 
+import click
 import numpy as np
 
 from robustcs.errors import UsageError
@@ -38,6 +40,8 @@ from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.conditions import no_worse, parse_condition
 from robustcs.studies.compare.gate import Evidence
+from robustcs.studies.signature import File, Opt, at_least
+from robustcs.studies.study import SEED, UNIT, Call, command
 
 #: A project, its file or its folder, or the folder of a report.
 Side = Project | str | Path
@@ -46,31 +50,48 @@ Side = Project | str | Path
 def ask(
     workspace: Workspace,
     *,
-    old: Side,
-    new: Side,
-    fail_if: Sequence[str] = (),
-    no_worse_than: float | None = None,
-    evidence: Evidence = "test",
+    old: Annotated[str, Opt("OLD", argument=True)],
+    new: Annotated[str, Opt("NEW", argument=True)],
+    fail_if: Annotated[tuple[str, ...], Opt("CONDITION")] = (),
+    no_worse_than: Annotated[float, Opt("D")] | None = None,
+    evidence: Literal["test", "expected", "bounds"] = "test",
     allow_missing: int = 0,
-    tops: bool = False,
+    tops: bool = False,  # keep the best passages of the runs that changed, for a page
 ) -> Comparison:
-    """Return what changed between two states, and whether a gate lets it pass.
+    """Compare two states of a project, and decide whether the change may pass.
 
-    old, new
-        A project, its file or its folder, or the folder of a report. Measures, thresholds, unit and seed of ``workspace``'s
-        project take the place of theirs.
-    tops
-        Keep the best passages of the runs that changed, for a page.
+    OLD and NEW are projects (their folder or their robustcs.toml) or folders of reports, which keep what is needed.
+
+    --fail-if makes this a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02),
+    'p<0.05' (it drops, with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or
+    with a QA error, grows by more than 0.05). Put MEASURE, :RUN or MEASURE:RUN and a space in front to restrict a condition.
+
+    The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
+    drop is larger but not significantly, if a run, turns or judgments are gone, if a condition matches nothing, or if the
+    judged share of a run fell by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, take the
+    conversation as unit, and are adjusted by max-T over all cases of the call.
+
     fail_if
-        Conditions such as ``drop>0.02``; ``outcome`` of the result is ``failed``, ``cannot tell`` or ``passed``.
+        Condition that fails the gate; repeatable.
+
     no_worse_than
-        Pass only where a drop of a mean score by more than this is excluded.
+        Pass only if the 95% CI of every mean drop excludes a drop larger than D (non-inferiority).
+
     evidence
-        ``test``, ``expected`` or ``bounds``: see :class:`~robustcs.studies.compare.cases.Gate`.
+        What a drop is tested on: the available judgments (test, default), unjudged passages filled in by the hole model
+        (expected), or the available judgments and the bounds for unjudged passages (bounds).
+
     allow_missing
-        Turns that a run may lose before the gate cannot tell.
+        Turns that each run may lose before the gate cannot tell (default: 0).
 
     Raises :class:`UsageError` for a condition that cannot be read, and, without a gate, where the two have nothing in common.
+
+    Examples:
+      robustcs compare before after
+      robustcs compare before after --html changes.html
+      robustcs compare reports/main . --fail-if 'drop>0.02'
+      robustcs compare old.toml new.toml --fail-if 'ndcg_cut_3:qr p<0.05'
+      robustcs compare old.toml new.toml --no-worse-than 0.01
     """
     conditions = [parse_condition(text) for text in fail_if]
     if no_worse_than is not None:
@@ -282,3 +303,77 @@ def _passages(sides: Sequence[_Opened], tops: Mapping[str, Top]) -> dict[str, st
         if collection and wanted - found.keys():
             found |= read_passages(collection, wanted - found.keys())
     return found
+
+
+def _run(
+    call: Call,
+    fail_if: tuple[str, ...],
+    html: File | None,
+    *,
+    evidence: Literal["test", "expected", "bounds"] | None,
+    cannot_tell: Literal["pass", "fail"] | None,
+    allow_missing: Annotated[int, at_least(0)] | None,
+    gate_report: File | None,
+    **own: Any,
+) -> None:
+    """Write what :func:`ask` finds, and end as the gate says.
+
+    evidence
+        What a drop is tested on: the available judgments (test, default), unjudged passages filled in by the hole model
+        (expected), or the available judgments and the bounds for unjudged passages (bounds).
+
+    allow_missing
+        Turns that each run may lose before the gate cannot tell (default: 0).
+
+    html
+        Write a page with every turn that changed, old beside new.
+
+    cannot_tell
+        Exit code of a gate that cannot tell: 0 (pass) or 1 (fail) instead of 5.
+
+    gate_report
+        Write the gate's outcome as JSON (.json) or JUnit (.xml).
+    """
+    from robustcs.documents.files import write_text
+    from robustcs.errors import ExitCode, UsageError
+    from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
+    from robustcs.studies.compare.show import show
+
+    of_gate = {"evidence": evidence, "cannot-tell": cannot_tell, "allow-missing": allow_missing, "gate-report": gate_report}
+    alone = [name for name, value in of_gate.items() if value is not None]
+    if alone and not fail_if and own["no_worse_than"] is None:
+        raise UsageError("no-condition", f"--{alone[0]} without a condition", "add --fail-if CONDITION or --no-worse-than D")
+    workspace = call.workspace()
+    if gate_report is not None:
+        check_suffix(gate_report)
+    own |= {name: value for name, value in (("evidence", evidence), ("allow_missing", allow_missing)) if value is not None}
+    result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
+    untold = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
+    code = {"failed": ExitCode.GATE_FAILED, "cannot tell": untold}.get(str(result.outcome), ExitCode.DONE)
+    if gate_report is not None:
+        write_text(gate_report, rendered(gate_report, result, workspace.inputs, code))
+        call.tell(f"wrote {gate_report}")
+    if html:
+        from robustcs.studies.compare.page import page
+
+        write_text(html, page(result, workspace.inputs))
+        call.tell(f"wrote {html}")
+    given = call.given
+    shown = not html or given["output"] or given["format"]
+    if shown:
+        call.emit(workspace, result, show(result))
+    if result.outcome is None:
+        return
+    on_terminal = shown and not given["output"] and given["format"] in (None, "table")
+    if not (on_terminal and (not given["table"] or "gate" in given["table"])):
+        for line in told(result):
+            call.tell(line)
+    if os.environ.get("GITHUB_ACTIONS"):
+        for line in github_lines(result):
+            call.tell(line)
+    call.tell(summary(result))
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+COMMAND = command(ask, ("metric", "threshold", "jobs", "dask", *UNIT, *SEED), retrieves=False, run=_run)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -21,13 +22,18 @@ from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import shown
-from robustcs.project.model import AnswerFiles
+from robustcs.project.model import AnswerFiles, Project
+from robustcs.project.parts import needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.coverage import reader
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
+from robustcs.studies.answers.findings import coverage_findings
+from robustcs.studies.answers.show import show
+from robustcs.studies.signature import MOST, Opt
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
@@ -35,10 +41,27 @@ Passages = Mapping[str, Sequence[str]]
 
 
 def ask(workspace: Workspace) -> Coverage:
-    """Hold answers against snippets and nuggets, and tell why they miss what they miss.
+    """How much of what they should say do answers say, and why do they miss the rest?
+
+    Answers of several systems (JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks) are held
+    against snippets that people chose in passages, against nuggets, or both: recall, precision and length, with intervals and
+    tests of every pair of systems. Nuggets count by a judge's assignments where these are given (nuggetizer's JSONL), else by
+    their words.
+
+    What an answer misses is the generator's fault where the passages that it was made of held it, the rewriter's where only
+    those of the human question did, else that of retrieval. The passages are the first of the run with the system's name, in
+    --run or in the project, or what the file of answers lists.
 
     Raises :class:`UsageError` where answers or gold information are not given, or have no turn in common; :class:`InputError`
     for a broken file.
+
+    Examples:
+      robustcs answers
+      robustcs answers --response t5=t5.json --snippets experts.csv
+      robustcs answers --response ours=ours.jsonl --nuggets nuggets.jsonl \\
+          --run ours=ours.trec --human human.trec
+      robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
+      robustcs answers --output answers.svg
     """
     answers_and_gold(workspace)
     files = workspace.project.answers or AnswerFiles()
@@ -270,3 +293,56 @@ def _best(ranking: Ranking, depth: int | None) -> Passages:
         turn: ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
         for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
     }
+
+
+def _run(
+    call: Call,
+    *,
+    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None,
+    covered: Annotated[float, Opt("SHARE", low=0, high=1, above=True)] | None,
+) -> None:
+    """Run it for the command line.
+
+    depth
+        How many passages of a run an answer is made of (default 5).
+
+    covered
+        An item counts as covered from this share of its words on (default 0.5; partial support is 0.5).
+    """
+    settings = {"depth": depth, "covered": covered}
+    from dataclasses import replace
+
+    from robustcs.project.model import AnswerFiles
+    from robustcs.studies.answers.show import show
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    files = (call.project.answers or AnswerFiles()).given(**given)
+    workspace = call.workspace(replace(call.project, answers=files))
+    result = ask(workspace)
+    call.emit(workspace, result, show(result))
+
+
+COMMAND = command(ask, ("answers.responses", "answers.snippets", "answers.nuggets", "answers.assignments",
+    "answers.runs", "answers.human", "collection", "missing", "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: an item counts as covered where the answer has enough of its words, or where a judge said so. Words alone"
+    " neither see a paraphrase nor a denial. The cause of a miss is told from the passages that the answer was made of and from"
+    " those that the human question finds."
+)
+
+
+def _part(project: Project) -> Project:
+    files = project.answers or AnswerFiles()
+    needs(files.responses or files.assignments, "no-responses", "no answers", "name them with [answers.responses]")
+    return only(project, ("answers", "collection", "runs", "policy", "seed"), ("run",))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(coverage_findings(result), _READING, show(result), result.evaluated, {"answers": result})
+
+
+QUESTIONS = (Question("answers", "Do answers say what they should?", ("measures", "causes"), _part, answer=_answer),)

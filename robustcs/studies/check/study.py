@@ -15,12 +15,18 @@ from robustcs.studies.check.analysis import Check, check
 from robustcs.studies.check.doubts import doubts
 from robustcs.studies.check.readiness import Readiness
 from robustcs.studies.check.survey import Survey
+from robustcs.studies.study import FORMULATIONS, Call, command
 
 
 def ask(workspace: Workspace) -> Check:
-    """What every file holds, and what does not fit together; nothing is changed and nothing is scored.
+    """Do the inputs fit together? Reads everything and changes nothing.
 
-    A broken file is told among ``files`` and in ``problems``. Raises :class:`UsageError` where no inputs are named.
+    Says which files are unusable and why, which judged turns a run lacks, how deep it is, how much of its top is judged, and
+    which texts are missing or have no run. Exit code 3 if a file is unusable: it cannot be read, or has no judged turn.
+
+    Examples:
+      robustcs check
+      robustcs check --qrels qrels.txt --run bm25=bm25.trec --table runs
     """
     waiting: dict[str, Sequence[str]] = {}
     notes: list[str] = []
@@ -61,3 +67,22 @@ def ask(workspace: Workspace) -> Check:
     return check(
         evaluated, survey.files, survey.skipped, survey.matrices, survey.texts, survey.answered, turns, commands, problems
     )
+
+
+def _run(call: Call) -> None:
+    """Run it for the command line."""
+    from robustcs.errors import InputError
+    from robustcs.studies.check.show import show
+
+    workspace = call.workspace()
+    result = ask(workspace)
+    call.emit(workspace, result, show(result))
+    problems, total = result.problems
+    if problems:
+        raise InputError(problems, total)
+
+
+COMMAND = command(ask, (*FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts",
+    "raw_texts", "relevance_level", "missing", "order", "depth", "documents", "jobs",
+    "dask"), retrieves=False, run=_run,
+)  # fmt: skip

@@ -4,31 +4,48 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from robustcs.documents.order import figures_first
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation, Project
+from robustcs.project.parts import measures, needs, only
 from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.rankings import pair_rankings, rbo
-from robustcs.studies.samples.analysis import WITHIN, Sampled, Samples, compare_samples
+from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples
+from robustcs.studies.samples.findings import samples_findings
+from robustcs.studies.samples.show import show
+from robustcs.studies.signature import Opt
+from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def ask(workspace: Workspace, *, within: float = WITHIN) -> Samples:
-    """How far the samples of every rewriter differ, in words, in what they find, and in scores.
+def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> Samples:
+    """How much does a rewriter vary from draw to draw? Samples of one rewriter, in words, rankings and scores.
+
+    A rewriter that is a language model gives another text each time it is asked. Its samples are several texts of a turn in one
+    file, several files of texts (--rewrites and --samples), or several runs (--qr with the same NAME). Every other command
+    takes the first. Without runs the texts are compared; where [retrieval] names an index, each different text is retrieved
+    once.
 
     within
-        How far the average of several samples may move: says how many of them it takes.
+        Say how many samples an average needs to move by no more than D.
+
+    Examples:
+      robustcs samples
+      robustcs samples --qr llm=draw1.trec --qr llm=draw2.trec --qr llm=draw3.trec
+      robustcs samples --rewrites qr=llm4cs.jsonl --output samples.json
+      robustcs samples --within 0.005 --output best_of_n.pdf
     """
     workspace.takes_samples = True
     parts = sampled(workspace)
@@ -95,3 +112,46 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
         value = dict(zip(matched.turns, rbo(matched).tolist(), strict=True))
         total += [value[turn] for turn in turns]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
+
+
+def _run(call: Call, within: float) -> None:
+    """Run it for the command line."""
+    from robustcs.studies.samples.show import show
+
+    workspace = call.answered(samples=True)
+    result = ask(workspace, within=within)
+    call.emit(workspace, result, show(result))
+
+
+COMMAND = command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), run=_run)
+
+
+_READING = (
+    "How to read it: a sample is one draw of a rewriter that gives another text each time it is asked; one draw is what a paper"
+    " usually reports. The share of the variance that is no turn's is what the draw decides. The best of several samples is"
+    " what a perfect choice would give, and a part of it is the maximum over noise: compare the gain with that by chance."
+)
+
+
+def _part(project: Project) -> Project:
+    varies = any(
+        part.role == "qr" and (part.sample_runs or part.samples or part.rewrites) for part in project.formulations.values()
+    )
+    needs(varies, "no-samples", "no rewriter has several samples", "name several runs, or texts with several samples")
+    part = only(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
+    part = replace(part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"})
+    sampled(Workspace(part))  # a file of texts may hold several samples: only its turns tell
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(samples_findings(result), _READING, figures_first(show(result)), result.evaluated, {"samples": result})
+
+
+QUESTIONS = (
+    Question(
+        "samples", "How much does a rewriter vary from draw to draw?", ("samples", "sample_scores"), _part,
+        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer,
+    ),
+)  # fmt: skip

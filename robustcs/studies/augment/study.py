@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
 from robustcs.evaluation.judges import OffScale
@@ -24,24 +25,27 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.urls import IRDS_PREFIX
 from robustcs.project.filled import selection_warnings
 from robustcs.project.judged import JudgedPool, judged_pool
+from robustcs.project.model import Project
+from robustcs.project.parts import judged_runs, needs
 from robustcs.project.requirements import new_judgments
 from robustcs.project.run_groups import group_numbers, run_groups, run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import unit_of, units_of
-from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, without_folders
+from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.judged import Estimated, estimate
 from robustcs.studies.augment.leave_one_out import guessed_groups, leave_group_out
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
+from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import parse_rates
 from robustcs.studies.augment.whatif import what_if as draw
+from robustcs.studies.signature import MOST, File, Opt
+from robustcs.studies.study import SEED, SYSTEMS, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted as in_words
 
 #: Which grade stands where a passage was judged twice with different ones; ``fail`` refuses.
 Rule = Literal["keep", "replace", "max", "fail"]
-
-#: Depth of the pool without ``--pool-depth``.
-POOL_DEPTH = 10
 
 
 @dataclass(frozen=True)
@@ -78,33 +82,52 @@ def pool_runs(workspace: Workspace, rule: Rule = "keep") -> Pooled:
 def ask(
     workspace: Workspace,
     *,
-    conflicts: Rule = "keep",
-    what_if: int | None = None,
-    rates: str | None = None,
+    conflicts: Literal["keep", "replace", "max", "fail"] = "keep",
+    what_if: Annotated[int, Opt("N", low=1, high=100000)] | None = None,
+    rates: Annotated[str, Opt("GRADE=P,...")] | None = None,
     leave_one_out: bool = False,
-    pool_depth: int = POOL_DEPTH,
-    within: float | None = None,
-    off_scale: OffScale = "refuse",
+    pool_depth: Annotated[int, Opt("K", low=1, high=MOST)] = 10,
+    within: Annotated[float, Opt("X")] | None = None,
+    off_scale: Literal["refuse", "drop", "clip"] = "refuse",
 ) -> Augmentation:
-    """Scores of all runs before and after the project's new judgments, and what else is asked of the pool.
+    """What changes once more passages are judged? Scores before and after, and whether systems change places.
+
+    Scores before and after go over the turns that the old judgments judge. --what-if and --leave-one-out go over the merged
+    judgments and need no new ones. --judge corrects the scores that a model gives to all conversations by what people say of
+    those that they judged. All runs of the project are scored: those of the formulations and every --run. An
+    --output that ends in .png, .svg or .pdf gets the figure.
 
     conflicts
-        Which grade stands where a passage was judged twice with different ones: ``keep`` the earlier, ``replace`` it, the
-        ``max``, or ``fail``.
-    what_if, rates
-        How often to draw grades for unjudged passages, and from what: ``0=.8,1=.1,2=.1``, or the hole model's predictions.
+        Which grade stands where a passage was judged twice with different ones: the earlier file's, so that only filled
+        holes change scores; the later file's; the higher one; or none, and the command stops.
+
+    what_if
+        Draw grades for unjudged passages N times: how is every score distributed?
+
+    rates
+        How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as the hole model predicts it).
+
     leave_one_out
-        Withdraw, run by run, the judgments that it alone contributed; and group by group, those that its runs alone did.
+        Withdraw, run by run, the judgments that it alone contributed, and score it again; then group by group, those of
+        [run_groups].
+
     pool_depth
-        The pool of these two is the top ``pool_depth`` of every run.
+        For --what-if and --leave-one-out the pool is the top K of every run.
+
     within
-        With judges: how many conversations must people judge for 95 % intervals of ± ``within``?
+        With --judge: how many conversations must people judge for 95 % intervals of ±X?
+
     off_scale
         What becomes of a judge's grades that people do not use.
 
-    The project's judges are asked where one of them judged conversations that people did not.
-
     Raises :class:`UsageError` without anything to ask, and without runs where only the merged judgments are no answer.
+
+    Examples:
+      robustcs augment --new-judgments new.txt --write-qrels merged.txt
+      robustcs augment --conflicts max --metric ndcg_cut_3 --output table14.tex
+      robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
+      robustcs augment --leave-one-out --pool-depth 5
+      robustcs augment --judge gpt=gpt.txt --within 0.03
     """
     project = workspace.project
     if within is not None and not project.judges:
@@ -245,3 +268,66 @@ def _line_of(conflict: Conflict) -> int | None:
         if fields[:1] == [conflict.turn] and fields[2:3] == [conflict.document]:
             return number
     return None
+
+
+def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
+    """Run it for the command line.
+
+    write_qrels
+        Write the merged judgments here.
+    """
+    from robustcs.documents.files import write_text
+    from robustcs.errors import UsageError
+    from robustcs.evaluation.augmentation import qrels_text
+    from robustcs.protected import refuse_protected
+    from robustcs.studies.augment.show import show
+
+    workspace = call.answered()
+    if write_qrels is not None:
+        refuse_protected(write_qrels)
+        if not workspace.project.new_judgments:
+            raise UsageError("no-new-judgments", "no new judgments are given", "name them with --new-judgments FILE")
+    else:
+        workspace.require_runs()
+    result = ask(workspace, **asked)
+    if write_qrels is not None and result.merged is not None:
+        write_text(write_qrels, qrels_text(result.merged))
+        call.tell(f"wrote {write_qrels}")
+    call.emit(workspace, result, show(result))
+
+
+COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", "metric", "relevance_level", "missing",
+    "order", "depth", "documents", "jobs", "dask", *UNIT, *SEED), run=_run,
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: open marks are scores under the old judgments, filled ones after the new ones joined. A score rises where"
+    " passages of the run turn out relevant, and falls where others' do, because the ideal ranking gets better. Watch whether"
+    " the order of the runs changes, not only whether the scores do."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.new_judgments, "no-new-judgments", "no new judgments", "name them with new_judgments = …")
+    return judged_runs(project, ("seed",))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = without_folders(ask(workspace))
+    return Answer(
+        augment_findings(result), _READING, figures_first(show(result)), result.evaluated, {"augment": result},
+        verdicts=verdicts(result),
+    )  # fmt: skip
+
+
+QUESTIONS = (
+    Question(
+        "augment",
+        "What do new judgments change?",
+        ("measures", "ranking", "conflicts"),
+        _part,
+        given=lambda project: bool(project.new_judgments),
+        answer=_answer,
+    ),
+)

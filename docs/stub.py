@@ -1,0 +1,98 @@
+"""robustcs/__init__.pyi: the functions of ``import robustcs`` as editors and type checkers see them."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from robustcs.api import signature_of
+from robustcs.project.given import SINGULARS
+from robustcs.project.sources import SOURCES
+from robustcs.studies.registry import STUDIES
+from robustcs.studies.study import Study
+
+STUB = Path(__file__).resolve().parent.parent / "robustcs" / "__init__.pyi"
+#: What the parameters that several studies share may be; the inputs follow from their declaration.
+_SETTINGS = {
+    "project": "Project | StrPath | None", "metrics": "str | Sequence[str] | None",
+    "thresholds": "str | float | Sequence[str | float] | None", "relevance_level": "int | None",
+    "missing": "str | None", "order": 'Literal["score", "rank"] | None', "depth": "int | None", "jobs": "int",
+    "dask": "str | None", "unit": 'Literal["conversation", "turn"] | None', "seed": "int | None",
+    "original": "Input | Mapping[str, Input] | None", "qr": "Input | Mapping[str, Input] | None", "human": "Input | None",
+    "runs": "Input | Sequence[StrPath] | Mapping[str, Input] | None",
+}  # fmt: skip
+_SINGULARS = {plural: name for name, plural in SINGULARS.items()}
+_SHAPES = {"one": "Input | None", "several": "Input | Sequence[Input] | None"}
+_INPUTS = {source.key: _SHAPES.get(source.shape, "Mapping[str, Any] | None") for source in SOURCES}
+_HEAD = '''"""Robustness and error analysis for conversational search.
+
+Made from the signatures of the studies by `python docs/update.py`.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+
+from robustcs.api import open_project as open_project
+from robustcs.api import report as report
+from robustcs.project.model import Project
+'''
+_ALIASES = """
+StrPath = str | os.PathLike[str]
+#: A file, or what Python has in place of one: a frame, a dictionary, or records.
+Input = StrPath | pd.DataFrame | Mapping[str, Any] | Iterable[Any]
+__version__: str
+"""
+
+
+def stub() -> str:
+    """The text of the stub."""
+    imports, functions = [], []
+    for one in STUDIES:
+        signature = signature_of(one)
+        name = str(signature.return_annotation)
+        scope = vars(sys.modules[one.part("ask").ask.__module__])
+        for result in name.split(" | "):
+            imports.append(f"from {scope[result].__module__} import {result}")
+        functions.append(_function(one, signature, scope))
+    return "\n".join([_HEAD + "\n".join(sorted(set(imports))), _ALIASES, *functions])
+
+
+def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -> str:
+    lines, keyword = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword:
+            lines.append("    *,")
+            keyword = True
+        kind = parameter.annotation
+        if kind is parameter.empty:
+            said = _SETTINGS.get(parameter.name) or _INPUTS[parameter.name]
+        else:
+            said = _named(eval(kind, scope))
+        said = said if lines else f"Project | {said}"
+        default = "" if parameter.default is parameter.empty else " = ..."
+        lines += [f"    {name}: {said}{default}," for name in (parameter.name, _SINGULARS.get(parameter.name)) if name]
+    short = (inspect.getdoc(one.part("ask").ask) or "").partition("\n\n")[0].replace("\n", " ")
+    return "\n".join([f"def {one.name}(", *lines, f") -> {signature.return_annotation}:", f'    """{short}"""\n'])
+
+
+def _named(kind: Any) -> str:
+    """A type as a stub writes it, without what ``Annotated`` adds."""
+    if isinstance(kind, list):
+        return f"[{', '.join(map(_named, kind))}]"
+    kind = getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return " | ".join(map(_named, parts))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, parts))}]".replace("'", '"')
+    if origin is tuple and parts[-1] is Ellipsis:
+        return f"Sequence[{_named(parts[0])}]"
+    if origin is not None:
+        return f"{_named(origin)}[{', '.join('...' if part is Ellipsis else _named(part) for part in parts)}]"
+    return "None" if kind in (None, NoneType) else "Any" if kind is Any else kind.__name__

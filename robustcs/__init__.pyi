@@ -1,0 +1,524 @@
+"""Robustness and error analysis for conversational search.
+
+Made from the signatures of the studies by `python docs/update.py`.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+
+from robustcs.api import open_project as open_project
+from robustcs.api import report as report
+from robustcs.project.model import Project
+from robustcs.project.plan import Plan
+from robustcs.studies.agreement.analysis import SnippetAgreement
+from robustcs.studies.agreement.ratings import RatingAgreement
+from robustcs.studies.answers.analysis import Coverage
+from robustcs.studies.audit.analysis import Audit
+from robustcs.studies.augment.analysis import Augmentation
+from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.check.analysis import Check
+from robustcs.studies.clariq.analysis import Clariq
+from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.correlate.analysis import Correlate
+from robustcs.studies.crowd.analysis import Crowd
+from robustcs.studies.diversity.analysis import Diversity
+from robustcs.studies.evaluate.analysis import Evaluation
+from robustcs.studies.judge.analysis import Worklist
+from robustcs.studies.paraphrase.analysis import Variations
+from robustcs.studies.paraphrase.stages import Paraphrased
+from robustcs.studies.passages.analysis import PassageChoice
+from robustcs.studies.robustness.analysis import Robustness
+from robustcs.studies.robustness.experiment import Experiment
+from robustcs.studies.samples.analysis import Samples
+from robustcs.studies.sweep.analysis import Sweep
+from robustcs.studies.testsets.analysis import ParaphraseSets
+from robustcs.studies.unjudged.analysis import Unjudged
+
+StrPath = str | os.PathLike[str]
+#: A file, or what Python has in place of one: a frame, a dictionary, or records.
+Input = StrPath | pd.DataFrame | Mapping[str, Any] | Iterable[Any]
+__version__: str
+
+def breakdown(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    slices: Any = ...,
+    find_slices: bool = ...,
+    pairs: bool | None = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    scores: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    answers: Mapping[str, Any] | None = ...,
+    gold: Input | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Breakdown:
+    """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame."""
+
+def sweep(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    step: str = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    scores: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    answers: Mapping[str, Any] | None = ...,
+    gold: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Sweep:
+    """How do the bins change with the threshold? Counts, areas, and the stacked figure."""
+
+def correlate(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    answers_by: Sequence[str] = ...,
+    similarities: Sequence[str] = ...,
+    use: str | None = ...,
+    sentence_transformer: str | None = ...,
+    stem: bool = ...,
+    corners: tuple[float, float, float, float] = ...,
+    with_original: bool = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    scores: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    answers: Mapping[str, Any] | None = ...,
+    gold: Input | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+) -> Correlate:
+    """Do similar questions get similar answers? Correlations, and the turns that are exceptions."""
+
+def evaluate(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    scores: Mapping[str, Any] | None = ...,
+    baseline: str | None = ...,
+    margin: float | None = ...,
+    slices: Any = ...,
+    find_slices: bool = ...,
+    pairs: bool | None = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Evaluation:
+    """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found."""
+
+def samples(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    within: float = ...,
+    project: Project | StrPath | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    samples: Mapping[str, Any] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Samples:
+    """How much does a rewriter vary from draw to draw? Samples of one rewriter, in words, rankings and scores."""
+
+def unjudged(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    top: int | None = ...,
+    scope: Literal["cutoff", "run", "pool"] = ...,
+    max_grade: int | None = ...,
+    documents: bool = ...,
+    expected: bool = ...,
+    pairs: bool | None = ...,
+    tipping: bool | None = ...,
+    slices: Any = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    new_judgments: Input | Sequence[Input] | None = ...,
+    judges: Mapping[str, Any] | None = ...,
+    judge: Mapping[str, Any] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Unjudged:
+    """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project."""
+
+def augment(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    conflicts: Literal["keep", "replace", "max", "fail"] = ...,
+    what_if: int | None = ...,
+    rates: str | None = ...,
+    leave_one_out: bool = ...,
+    pool_depth: int = ...,
+    within: float | None = ...,
+    off_scale: Literal["refuse", "drop", "clip"] = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    new_judgments: Input | Sequence[Input] | None = ...,
+    judges: Mapping[str, Any] | None = ...,
+    judge: Mapping[str, Any] | None = ...,
+    collection: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Augmentation:
+    """What changes once more passages are judged? Scores before and after, and whether systems change places."""
+
+def audit(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    off_scale: Literal["refuse", "drop", "clip"] = ...,
+    project: Project | StrPath | None = ...,
+    judges: Mapping[str, Any] | None = ...,
+    judge: Mapping[str, Any] | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    collection: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Audit:
+    """Can this judge be trusted? A model's judgments beside those of people, on the same passages."""
+
+def robustness(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    slices: Any = ...,
+    alpha: float = ...,
+    margin: float | None = ...,
+    sets: int | None = ...,
+    tell: Callable[[str], None] = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    paraphrases: Input | None = ...,
+    texts: Mapping[str, Any] | None = ...,
+    raw_texts: Mapping[str, Any] | None = ...,
+    new_judgments: Input | Sequence[Input] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Robustness | Experiment:
+    """How far do scores drop when the same is asked in other words?"""
+
+def judge(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    top: int | None = ...,
+    max_grade: int | None = ...,
+    pairs: Sequence[tuple[str, str]] = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    collection: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+) -> Worklist:
+    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons."""
+
+def paraphrase(
+    *,
+    reformulator: str | None = ...,
+    paraphraser: str | None = ...,
+    context_remover: str | None = ...,
+    command: str | None = ...,
+    sources: Sequence[str] = ...,
+    number: int = ...,
+    decoding: str = ...,
+    device: str = ...,
+    batch: int = ...,
+    timeout: float = ...,
+    separator: str = ...,
+    prompts: Mapping[str, str] | None = ...,
+    keep_feedback: bool = ...,
+    tagger: str = ...,
+    project: Project | StrPath | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    seed: int | None = ...,
+) -> Variations | Paraphrased:
+    """Other words for the project's turns: by models where any is named, else labelled variations by rules."""
+
+def testsets(
+    *,
+    sets: int = ...,
+    clean: bool = ...,
+    project: Project | StrPath | None = ...,
+    paraphrases: Input | None = ...,
+    seed: int | None = ...,
+) -> ParaphraseSets:
+    """The same conversations in other words: disjoint test sets of paraphrases."""
+
+def retrieve(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    dry_run: bool = ...,
+    tell: Callable[[str], None] = ...,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    texts: Mapping[str, Any] | None = ...,
+    raw_texts: Mapping[str, Any] | None = ...,
+    collection: Input | None = ...,
+    jobs: int = ...,
+) -> Plan:
+    """What was answered before; then, unless ``dry_run``, what is missing is retrieved and the runs are written."""
+
+def diversity(
+    *,
+    sources: Sequence[str] | Mapping[str, Any] = ...,
+    targets: Sequence[str] | Mapping[str, Any] = ...,
+    use: str | None = ...,
+    sentence_transformer: str | None = ...,
+    project: Project | StrPath | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    samples: Mapping[str, Any] | None = ...,
+    paraphrases: Input | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Diversity:
+    """How different the texts of every target are from those of every source, and from each other."""
+
+def answers(
+    runs: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    project: Project | StrPath | None = ...,
+    responses: Mapping[str, Any] | None = ...,
+    snippets: Input | Sequence[Input] | None = ...,
+    nuggets: Input | None = ...,
+    assignments: Mapping[str, Any] | None = ...,
+    human: Input | None = ...,
+    collection: Input | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Coverage:
+    """How much of what they should say do answers say, and why do they miss the rest?"""
+
+def clariq(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    project: Project | StrPath | None = ...,
+    topics: Input | None = ...,
+    questions: Input | None = ...,
+    performance: Input | None = ...,
+    evaluations: Mapping[str, Any] | None = ...,
+    needs: Mapping[str, Any] | None = ...,
+    preferences: Input | None = ...,
+    conversations: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    seed: int | None = ...,
+) -> Clariq:
+    """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?"""
+
+def passages(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    per_turn: int = ...,
+    project: Project | StrPath | None = ...,
+    collection: Input | None = ...,
+    relevance_level: int | None = ...,
+    seed: int | None = ...,
+) -> PassageChoice:
+    """At most ``per_turn`` passages of every turn, the best graded, none below the relevance level."""
+
+def agreement(
+    *,
+    project: Project | StrPath | None = ...,
+    reference: Input | Sequence[Input] | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> SnippetAgreement | RatingAgreement:
+    """How far do annotators agree, on snippets or on ratings?"""
+
+def crowd(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    metrics: str | Sequence[str] = ...,
+    metric: str | Sequence[str] = ...,
+    project: Project | StrPath | None = ...,
+    gold_checks: Input | None = ...,
+    bank: Input | None = ...,
+    subset: Input | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Crowd:
+    """From single grades of workers to qrels, a pool and scores of runs."""
+
+def compare(
+    old: Project | str,
+    new: str,
+    *,
+    fail_if: Sequence[str] = ...,
+    no_worse_than: float | None = ...,
+    evidence: Literal["test", "expected", "bounds"] = ...,
+    allow_missing: int = ...,
+    tops: bool = ...,
+    project: Project | StrPath | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Comparison:
+    """Compare two states of a project, and decide whether the change may pass."""
+
+def check(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    runs: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    run: Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
+    *,
+    project: Project | StrPath | None = ...,
+    original: Input | Mapping[str, Input] | None = ...,
+    qr: Input | Mapping[str, Input] | None = ...,
+    human: Input | None = ...,
+    scores: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    answers: Mapping[str, Any] | None = ...,
+    gold: Input | None = ...,
+    new_judgments: Input | Sequence[Input] | None = ...,
+    judges: Mapping[str, Any] | None = ...,
+    judge: Mapping[str, Any] | None = ...,
+    paraphrases: Input | None = ...,
+    collection: Input | None = ...,
+    texts: Mapping[str, Any] | None = ...,
+    raw_texts: Mapping[str, Any] | None = ...,
+    relevance_level: int | None = ...,
+    missing: str | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+) -> Check:
+    """Do the inputs fit together? Reads everything and changes nothing."""

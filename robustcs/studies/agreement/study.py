@@ -1,0 +1,278 @@
+"""Agreement of annotators: the snippets they chose, or the ratings they gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from robustcs.documents.order import figures_first
+from robustcs.errors import UsageError
+from robustcs.inputs.annotations import AnnotatedText, TextKey, join_annotations, read_annotations
+from robustcs.inputs.ratings import Rating, read_ratings
+from robustcs.project.model import AgreementFiles, Project
+from robustcs.project.parts import needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
+from robustcs.studies.agreement.cut import cut_references
+from robustcs.studies.agreement.findings import rating_findings, snippet_findings
+from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
+from robustcs.studies.agreement.show import show
+from robustcs.studies.agreement.show_snippets import present_layers
+from robustcs.studies.signature import Count, File, Opt, Share
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+
+if TYPE_CHECKING:
+    from robustcs.documents.document import Block
+    from robustcs.project.model import AgreementFiles
+    from robustcs.project.workspace import Workspace
+    from robustcs.result import Result
+
+
+Texts = dict[TextKey, AnnotatedText]
+
+
+@dataclass(frozen=True)
+class ComparedSnippets:
+    """The result, and the texts that it is about; references as they were compared, cut to sentences where that was done."""
+
+    result: SnippetAgreement
+    texts: Texts
+    references: Texts
+
+
+def _files(workspace: Workspace) -> AgreementFiles:
+    return workspace.project.agreement or AgreementFiles()
+
+
+def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
+    """How far do annotators agree, on snippets or on ratings?
+
+    FILE... are snippet annotations of paragraphs or of sentences, or choices of sentences (CSV of MTurk or Prolific as
+    CAsT-snippets has them, or JSONL with turn, passage, worker, and text, snippets or sentences, chosen), or ratings (CSV or
+    JSONL with item, worker, grade, and turn and criterion where there are several). Several files are taken together; each row
+    is one annotation by one annotator. References of paragraphs are cut to sentences where sentences were annotated. Where no
+    FILE is given, those of [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
+
+    Examples:
+      robustcs agreement
+      robustcs agreement masters.csv --reference experts.csv --html snippets.html
+      robustcs agreement masters.csv --majority 4 --table reference
+      robustcs agreement sentences.csv --reference experts.csv
+      robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
+      robustcs agreement ratings.csv --output ratings.svg
+    """
+    files = _files(workspace)
+    return compare_ratings(workspace) if files.ratings and not files.snippets else compare_snippets(workspace).result
+
+
+def compare_snippets(workspace: Workspace) -> ComparedSnippets:
+    """How much of what annotators chose they chose together, and how close they are to the references.
+
+    Raises :class:`UsageError` without snippets, :class:`InputError` for a broken file.
+    """
+    files = _files(workspace)
+    if not files.snippets:
+        raise UsageError("no-annotations", "no snippets are given", "write [agreement] with snippets = …")
+    texts, notes = _read(workspace, "annotations", files.snippets)
+    references, more = _read(workspace, "reference", files.reference)
+    told = [*notes, *more]
+    numbers = {len(text.annotations) for text in texts.values()}
+    if len(numbers) > 1:
+        told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
+    turns = len({turn for turn, _ in texts})
+    evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
+    result = snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
+    return ComparedSnippets(result, texts, dict(cut_references(texts, references)[0]))
+
+
+def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
+    read: list[tuple[Path, Texts]] = []
+    notes: list[str] = []
+    for path in files:
+        texts, told = read_annotations(path)
+        workspace.remember(role, path, sum(len(text.annotations) for text in texts.values()))
+        read.append((path, texts))
+        notes += told
+    return join_annotations(read), notes
+
+
+def compare_ratings(workspace: Workspace) -> RatingAgreement:
+    """How far raters agree, criterion by criterion.
+
+    Raises :class:`UsageError` without ratings, :class:`InputError` for a broken file.
+    """
+    files = _files(workspace)
+    if not files.ratings:
+        raise UsageError("no-ratings", "no ratings are given", "write [agreement] with ratings = …")
+    ratings: list[Rating] = []
+    notes: list[str] = []
+    for path in files.ratings:
+        some, told = read_ratings(path)
+        workspace.remember("ratings", path, len(some))
+        ratings += some
+        notes += told
+    turns = {rating.turn or rating.item for rating in ratings}
+    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+    return rating_agreement(
+        ratings, evaluated, files.groups or None, files.min_agreement, files.majority, workspace.project.seed
+    )
+
+
+def _run(
+    call: Call,
+    files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
+    majority: Count | None,
+    min_agreement: Share | None,
+    group: Annotated[tuple[str, ...], Opt("NAME=RATING,…")],
+    html: File | None,
+) -> None:
+    """Run it for the command line.
+
+    majority
+        How many annotators make a majority (default: more than half of those of the text or item).
+
+    min_agreement
+        Ratings: an item is kept where at least this share of its pairs of ratings are the same (default 0.4).
+
+    group
+        Ratings that count as the same (default for 1 to 5: poor=1,2 undecided=3 good=4,5).
+
+    html
+        Write a page with all tables and, for snippets, every text with its layers.
+    """
+    from dataclasses import replace
+
+    from robustcs.errors import UsageError
+    from robustcs.project.model import AgreementFiles
+    from robustcs.studies.agreement.show import show
+    from robustcs.studies.agreement.show_snippets import present_layers
+
+    project = call.project
+    settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group) or None}
+    given = {name: value for name, value in settings.items() if value is not None}
+    known = (project.agreement or AgreementFiles()).given(**given)
+    reference = call.given["reference"]
+    chosen = _chosen(known, files, reference)
+    if chosen.snippets and group:
+        raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
+    if not chosen.snippets and reference:
+        raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
+    workspace = call.workspace(replace(project, agreement=chosen))
+    result: Result
+    if chosen.snippets:
+        compared = compare_snippets(workspace)
+        result = compared.result
+        blocks: tuple[Block, ...] = show(result)
+        page: Sequence[Block] = (*blocks, present_layers(compared.result, compared.texts, compared.references))
+    else:
+        result = compare_ratings(workspace)
+        page = blocks = show(result)
+    if html:
+        _write_page(html, result, page, workspace)
+        call.tell(f"wrote {html}")
+    if not html or call.given["output"] or call.given["format"]:
+        call.emit(workspace, result, blocks)
+    if chosen.snippets and chosen.ratings:
+        call.tell("the ratings of [agreement] are another question: name their files to see them")
+
+
+def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
+    """The files of the call, else those of the project."""
+    from pathlib import Path
+
+    from robustcs.errors import UsageError
+    from robustcs.inputs.annotations import is_annotations
+    from robustcs.inputs.ratings import is_rating_sheet, is_ratings
+    from robustcs.inputs.rows import columns_of
+
+    references = {"reference": tuple(map(Path, reference))} if reference else {}
+    if files:
+        columns, paths = columns_of(files[0]), tuple(map(Path, files))
+        of_ratings = (is_ratings(columns) or is_rating_sheet(columns)) and not is_annotations(columns)
+        return known.given(**{"ratings" if of_ratings else "snippets": paths}, **references)
+    if not (known.snippets or known.ratings):
+        advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
+        raise UsageError("no-inputs", "no annotations are given", advice)
+    return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
+
+
+def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    from robustcs.errors import UsageError
+
+    groups: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, members = text.partition("=")
+        ratings = tuple(part.strip() for part in members.split(","))
+        if not (name and equals and all(ratings)) or name in groups:
+            raise UsageError("bad-group", f"--group {text}", "write --group NAME=RATING,RATING, every NAME once")
+        groups[name] = ratings
+    return groups
+
+
+def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: Workspace) -> None:
+    import os
+
+    from robustcs.documents.document import Document
+    from robustcs.documents.files import write_text
+    from robustcs.documents.html import render_html
+
+    inputs = tuple((entry["role"], f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in workspace.inputs)
+    evaluated = result.evaluated
+    document = Document("Agreement of annotators", tuple(blocks), evaluated.policy_line, evaluated.notes, inputs)
+    write_text(path, render_html(document))
+
+
+COMMAND = command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)
+
+
+#: Texts shown with what everybody chose in them, those with the least agreement.
+_TEXTS = 10
+
+_READING_SNIPPETS = (
+    "How to read it: J is the part of all chosen characters that every annotator chose, J_k the part that at least k did. Low"
+    " values are usual, because people choose different passages of a text; compare with other data of the same kind."
+)
+_READING_RATINGS = (
+    "How to read it: κ and alpha are 1 for full agreement and 0 for that of chance. Fleiss' κ takes every difference for a"
+    " disagreement; ordinal alpha minds near ratings less, so a large gap between the two means that raters differ by one step."
+)
+
+
+def _agreement(project: Project) -> AgreementFiles:
+    return project.agreement or AgreementFiles()
+
+
+def _part_snippets(project: Project) -> Project:
+    needs(_agreement(project).snippets, "no-annotations", "no snippets", "name them with [agreement] snippets = …")
+    return only(project, ("agreement", "policy", "seed"))
+
+
+def _part_ratings(project: Project) -> Project:
+    needs(_agreement(project).ratings, "no-ratings", "no ratings", "name them with [agreement] ratings = …")
+    return only(project, ("agreement", "policy", "seed"))
+
+
+def _snippets(workspace: Workspace) -> Answer:
+    compared = compare_snippets(workspace)
+    result = compared.result
+    blocks = (*figures_first(show(result)), present_layers(result, compared.texts, compared.references, _TEXTS))
+    return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result.evaluated, {"agreement": result})
+
+
+def _ratings(workspace: Workspace) -> Answer:
+    result = compare_ratings(workspace)
+    blocks = figures_first(show(result))
+    return Answer(rating_findings(result), _READING_RATINGS, blocks, result.evaluated, {"agreement": result})
+
+
+QUESTIONS = (
+    Question(
+        "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"), _part_snippets,
+        given=lambda project: bool(_agreement(project).snippets), answer=_snippets,
+    ),
+    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings,
+             given=lambda project: bool(_agreement(project).ratings), answer=_ratings),
+)  # fmt: skip

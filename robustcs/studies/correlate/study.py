@@ -1,0 +1,136 @@
+"""Question similarity against answer similarity, from the files of a workspace: what ``robustcs correlate`` computes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from robustcs.documents.order import figures_first
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.workspace import Workspace
+from robustcs.similarity.questions import check_similarities, question_similarities
+from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
+from robustcs.studies.correlate.findings import correlate_findings, verdicts
+from robustcs.studies.correlate.pairs import read_question_pairs
+from robustcs.studies.correlate.show import show
+from robustcs.studies.encoders import load_encoders
+from robustcs.studies.signature import Names, Opt
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Question, command
+
+#: The first one places the outliers.
+DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    answers_by: Annotated[tuple[str, ...], Opt("NAME", flag="--y")] = (),
+    similarities: Annotated[tuple[str, ...], Opt("NAME", flag="--x")] = (),
+    use: Annotated[str, Opt("MODEL")] | None = None,
+    sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
+    stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer")] = True,
+    corners: Annotated[tuple[float, float, float, float], Opt("A B C D")] = (0.9, 0.4, 0.8, 0.8),
+    with_original: bool = False,
+) -> Correlate:
+    """Do similar questions get similar answers? Correlations, and the turns that are exceptions.
+
+    An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. An answer is
+    correct by the first --metric that is not binary (default: NDCG@3) and the --threshold nearest to 0.5, as in the report.
+    Several rewriters stand side by side in one table and one figure.
+
+    answers_by
+        Similarity of the answers: overlap_1000, jaccard_10, rbo, answer_jaccard, a column of --scores answers=FILE; or a
+        measure (QR − Human), or with a threshold whether QR is correct: P_1=1.
+
+    similarities
+        Similarity of QR and Human text: rouge1_recall (also rouge2, rougeL; precision, f), use, sentence_transformer
+        (default: rouge1_f, rouge1_recall, rouge1_precision, rougeL_f and the encoders given).
+
+    use
+        The Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle; needs pip install 'robustcs[use]'.
+
+    sentence_transformer
+        A sentence-transformers model on disk; needs pip install 'robustcs[sentence-transformers]'.
+
+    stem
+        ROUGE with or without the Porter stemmer.
+
+    corners
+        Outliers: similarity > A but answers < B, or similarity < C but answers > D.
+
+    with_original
+        Compare Original with Human as well, like one more rewriter.
+
+    Examples:
+      robustcs correlate
+      robustcs correlate --x rouge1_recall --y overlap_1000 --y ndcg_cut_3
+      robustcs correlate --rewrites qr=t5.tsv --rewrites human=manual.tsv \\
+          --scores answers=overlap.txt --output scatter.pdf
+      robustcs correlate --use models/use-4 --output correlate.json
+      robustcs correlate --details T5
+    """
+    import pandas as pd
+
+    models = {"use": use, "sentence_transformer": sentence_transformer}
+    given = [name for name, model in models.items() if model]
+    similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)
+    check_similarities(similarities, given)
+    encoders = load_encoders(*(model if name in similarities else None for name, model in models.items()))
+    pairs, evaluated = read_question_pairs(workspace, answers_by, with_original)
+    filled = []
+    for pair in pairs:
+        columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)
+        filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
+    return correlate_similarity(filled, evaluated, encoders, Corners(*corners))
+
+
+def _run(call: Call, details: Names, **settings: Any) -> None:
+    """Run it for the command line.
+
+    details
+        Of several rewriters, also show all tables, the scatter plot and the outliers of this one.
+    """
+    from robustcs.studies.correlate.show import show
+
+    workspace = call.answered()
+    result = ask(workspace, **settings)
+    call.emit(workspace, result, show(result, details))
+
+
+COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)
+
+
+_READING = (
+    "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"
+    " more of the same answers. Points near the diagonal are what one expects. At the lower right, a small change of words"
+    " changed the answers: a sensitive ranker. At the upper left, another question found the same: the words did not matter."
+    " A correlation says how well one predicts the other over turns, not that one causes the other; and it is no licence to"
+    " compare systems by their questions: measures that go together over turns may order systems differently."
+)
+
+
+def _part(project: Project) -> Project:
+    texts = {part.role for part in project.formulations.values() if part.rewrites}
+    needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
+    keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
+    part = only(project, keys, ("run", "scores", "answers", "rewrites"))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(
+        correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result},
+        verdicts=verdicts(result),
+    )  # fmt: skip
+
+
+def _given(project: Project) -> bool:
+    return any(part.rewrites for part in project.formulations.values() if part.role == "qr")
+
+
+QUESTIONS = (
+    Question("correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part,
+             given=_given, answer=_answer),
+)  # fmt: skip

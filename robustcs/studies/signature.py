@@ -1,0 +1,134 @@
+"""A command made of a typed function: its parameters become options, its docstring the help page.
+
+The docstring says in its first paragraphs what the command does, under NAME and an indented text what each parameter is, and
+under ``Examples:`` how the command is called. Python, ``--help`` and the reference read the same text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+
+#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
+MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Opt:
+    """What a parameter's type does not say of its option.
+
+    metavar
+        What stands for its value on the help page: ``FILE``, ``N``; two words where it takes several values.
+    low, high
+        The smallest and the largest number; ``above``: the smallest itself is refused.
+    flag
+        Its name on the command line where that is not the parameter's name.
+    argument
+        Is it a positional argument?
+    plain
+        Does the help page leave out its default?
+    many
+        Is it repeatable, although its type does not say so, since Python takes more in its place?
+    """
+
+    metavar: str = ""
+    low: float | None = None
+    high: float | None = None
+    above: bool = False
+    flag: str = ""
+    argument: bool = False
+    plain: bool = False
+    many: bool = False
+
+
+def at_least(low: int, high: int = MOST, metavar: str = "N") -> Opt:
+    """A whole number from ``low`` on."""
+    return Opt(metavar, low, high)
+
+
+#: The types that several studies use.
+Count = Annotated[int, at_least(1)]
+Share = Annotated[float, Opt("SHARE", 0, 1)]
+File = Annotated[str, Opt("FILE")]
+Folder = Annotated[str, Opt("DIR")]
+Names = Annotated[tuple[str, ...], Opt("NAME")]
+#: How turns are split: words, a table of columns, or what Python has in place of one.
+Slices = Annotated[Any, Opt("WHAT", many=True)]
+
+_ENTRY = re.compile(r"(\w+)\n((?:    .*(?:\n|\Z)|\n(?=    ))+)")
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[click.Parameter, ...]:
+    """The options and arguments of a function: those of its parameters that are arguments, or that its docstring explains."""
+    says = dict(_ENTRY.findall(inspect.getdoc(function) or ""))
+    _, *own = inspect.signature(function).parameters.values()
+    made = (_parameter(one, eval(one.annotation, function.__globals__), says) for one in own if one.kind is not one.VAR_KEYWORD)
+    return tuple(filter(None, made))
+
+
+def help_of(function: Callable[..., Any]) -> str:
+    """The help page: the docstring without what it says of parameters, and without what follows ``Raises``."""
+    text = inspect.getdoc(function) or ""
+    names = list(inspect.signature(function).parameters)[1:]
+    kept = _ENTRY.sub(lambda found: "" if found[1] in names else found[0], text)
+    kept = re.sub(r"\nRaises (?:.+\n)+", "", kept)
+    return re.sub(r"\n{3,}", "\n\n", kept).replace("\nExamples:", "\n\b\nExamples:").strip()
+
+
+def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
+    """Parameter → its type, and whether it may be None; of all parameters but the first."""
+    _, *own = inspect.signature(function).parameters.values()
+    kinds = {one.name: eval(one.annotation, function.__globals__) for one in own}
+    return {name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind)) for name, kind in kinds.items()}
+
+
+def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) -> click.Parameter | None:
+    kind, opt = _unwrapped(annotation, Opt())
+    if one.name not in says and not opt.argument:
+        return None
+    if opt.argument:
+        count = -1 if get_origin(kind) is tuple else 1
+        return click.Argument([one.name], nargs=count, required=not opt.metavar.startswith("["), metavar=opt.metavar)
+    flag = opt.flag or f"--{one.name.rstrip('_').replace('_', '-')}"
+    settings: dict[str, Any] = {"help": " ".join(says[one.name].split()).replace("``", "")}
+    if kind is bool:
+        return click.Option([flag, one.name], is_flag=True, default=one.default is True, **settings)
+    parts = get_args(kind)
+    if get_origin(kind) is tuple and parts[-1] is Ellipsis:
+        kind, inner = _unwrapped(parts[0], opt)
+        opt = replace(inner, metavar=opt.metavar or inner.metavar)
+        settings["multiple"] = True
+    elif get_origin(kind) is tuple:
+        kind, settings["nargs"] = parts[0], len(parts)
+    elif opt.many:
+        settings["multiple"] = True
+    if one.default not in (None, one.empty) and not settings.get("multiple"):
+        settings |= {"default": one.default, "show_default": not opt.plain}
+    return click.Option([flag, one.name], type=_type(kind, opt), metavar=opt.metavar or None, **settings)
+
+
+def _unwrapped(annotation: Any, opt: Opt) -> tuple[Any, Opt]:
+    """The type without ``None`` and ``Annotated``, and what the latter says."""
+    if get_origin(annotation) is Annotated:
+        kind, *more = get_args(annotation)
+        return _unwrapped(kind, next((one for one in more if isinstance(one, Opt)), opt))
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [one for one in get_args(annotation) if one is not NoneType]
+        return _unwrapped(kinds[0], opt) if len(kinds) == 1 else (annotation, opt)
+    return annotation, opt
+
+
+def _type(kind: Any, opt: Opt) -> click.ParamType | type:
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if kind is int and opt.low is not None:
+        return click.IntRange(int(opt.low), None if opt.high is None else int(opt.high))
+    if kind is float and opt.low is not None:
+        return click.FloatRange(opt.low, opt.high, min_open=opt.above)
+    return kind if kind in (int, float) else str

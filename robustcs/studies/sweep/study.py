@@ -1,0 +1,65 @@
+"""The bins at every threshold, from the files of a workspace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from robustcs.documents.document import Table
+from robustcs.documents.headline import headline_of
+from robustcs.evaluation.thresholds import reachable_thresholds
+from robustcs.project.workspace import Workspace
+from robustcs.studies.signature import Names, Opt
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.sweep.analysis import Sweep, sweep, threshold_grid
+from robustcs.studies.sweep.findings import finding
+from robustcs.studies.sweep.show import show
+
+
+def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Sweep:
+    """How do the bins change with the threshold? Counts, areas, and the stacked figure.
+
+    Measures that are 0 or 1, such as P_1, are swept only where --metric or the project file names them. Several measures, or
+    several rewriters, stand side by side. An --output that ends in .png, .svg or .pdf gets the figure.
+
+    step
+        Distance of the thresholds from 0 to 1.
+
+    Examples:
+      robustcs sweep --metric ndcg_cut_3
+      robustcs sweep --metric ndcg_cut_3 --output sweep.pdf
+      robustcs sweep --qr T5=t5.trec --qr GPT=gpt.trec --output sweep.svg
+    """
+    grid = threshold_grid(step)
+    scores, evaluated = workspace.formulation_scores()
+    return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid, workspace.project.seed)
+
+
+def _run(call: Call, step: str, details: Names) -> None:
+    """Run it for the command line.
+
+    details
+        Of several rewriters, also show the bins of this one.
+    """
+    from robustcs.studies.sweep.show import show
+
+    workspace = call.answered()
+    result = call.ask(workspace, step=step)
+    call.emit(workspace, result, show(result, details))
+
+
+COMMAND = command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
+
+
+def _answer(workspace: Workspace) -> Answer:
+    scores, evaluated = workspace.formulation_scores()
+    result = sweep(scores.graded(), evaluated, seed=workspace.project.seed)
+    names = [measure.name for measure in workspace.project.metrics] or scores.measures
+    cut = headline_of(names, reachable_thresholds(workspace.project.thresholds, workspace.project.metrics))
+    blocks = (
+        replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block for block in show(result, marked=cut)
+    )
+    return Answer(finding(result, cut[:1]), "", tuple(blocks), evaluated, {"sweep": result})
+
+
+QUESTIONS = tuple(Question(section, "", ("blame",), answer=_answer, joins=True) for section in ("breakdown", "answers"))

@@ -1,0 +1,73 @@
+"""Test sets, from the paraphrases of a workspace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from robustcs.project.workspace import Workspace
+from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
+from robustcs.studies.signature import Folder, Opt
+from robustcs.studies.study import SEED, Call, command
+from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
+
+
+def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)] = 3, clean: bool = False) -> ParaphraseSets:
+    """The same conversations in other words: disjoint test sets of paraphrases.
+
+    Every set takes one paraphrase per turn. Its files: manual_N.tsv and raw_N.tsv (turn TAB text, for retrieval),
+    topics_N.json (CAsT topic JSON with raw and manual texts) and history_N.jsonl (for rewriters: the raw turns so far
+    in this set, and the manual text).
+
+    sets
+        Sets to draw.
+
+    clean
+        First leave out paraphrases that differ from another of their turn by one word or a few characters; --folder then
+        gets paraphrases.csv with the others, too.
+
+    Examples:
+      robustcs testsets
+      robustcs testsets --paraphrases ECAsT.csv.gz --sets 3 --seed 1 --folder sets
+      robustcs testsets --clean --sets 10 --folder sets
+      robustcs testsets --format json --table statistics
+    """
+    paraphrases, seed = workspace.paraphrases, workspace.project.seed
+    if not clean:
+        return draw_testsets(paraphrases, sets, seed, paraphrases.notes)
+    kept, dropped = clean_turns(paraphrases)
+    notes = (*paraphrases.notes, cleaning_note(len(dropped), sum(map(len, paraphrases.values()))))
+    return draw_testsets(kept, sets, seed, notes, dropped)
+
+
+def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: bool) -> None:
+    """Run it for the command line.
+
+    folder
+        Write the sets here; without it they are only described.
+
+    overwrite
+        Replace files of --folder that hold something else.
+    """
+    from robustcs.documents.files import write_folder
+    from robustcs.documents.paraphrase_files import paraphrases_csv
+    from robustcs.documents.testset_files import files_of_testsets
+    from robustcs.studies.testsets.show import show
+
+    workspace = call.workspace()
+    result = ask(workspace, sets=sets, clean=clean)
+    written = []
+    if folder:
+        files = files_of_testsets(result.sets)
+        if clean:
+            gone = set(result.dropped["line"])
+            kept = [row for rows in workspace.paraphrases.values() for row in rows if row.line not in gone]
+            files["paraphrases.csv"] = paraphrases_csv((row.turn, row.manual, row.raw, row.category) for row in kept)
+        written = write_folder(folder, files, overwrite)
+    call.emit(workspace, result, show(result))
+    if written:
+        call.tell(f"wrote {len(written)} files to {folder}: {written[0].name} … {written[-1].name}")
+    else:
+        call.tell("nothing is written yet: --folder DIR writes the sets")
+
+
+COMMAND = command(ask, ("paraphrases", *SEED), retrieves=False, run=_run)
