@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.text_format import Role
 from robustcs.inputs.texts import TextFile, without_empty
 from robustcs.project.given import named_texts, several
-from robustcs.project.model import TextSource, parse_text_source
+from robustcs.project.model import Project, TextSource, parse_text_source
+from robustcs.project.parts import needs, only
 from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.encoders import embed
 from robustcs.similarity.store import EmbeddingStore
 from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
+from robustcs.studies.diversity.findings import diversity_findings
+from robustcs.studies.diversity.show import show
 from robustcs.studies.encoders import load_encoders
-from robustcs.studies.study import MOST_COMPARED
+from robustcs.studies.signature import Opt
+from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, command
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
@@ -34,18 +39,40 @@ _OF_REWRITERS: dict[str, tuple[Role, ...]] = {"source": ("human", "original", "q
 def ask(
     workspace: Workspace,
     *,
-    sources: Sequence[str] | Mapping[str, Any] = (),
-    targets: Sequence[str] | Mapping[str, Any] = (),
-    use: str | None = None,
-    sentence_transformer: str | None = None,
+    sources: Annotated[Any, Opt("FILE[:FIELD]", flag="--source", many=True)] = (),
+    targets: Annotated[Any, Opt("FILE[:FIELD]", flag="--target", many=True)] = (),
+    use: Annotated[str, Opt("MODEL")] | None = None,
+    sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
 ) -> Diversity:
-    """How different the texts of every target are from those of every source, and from each other.
+    """How different are texts from their source, and from each other? BLEU, ROUGE, self-BLEU, duplicates.
 
-    sources, targets
-        ``FILE[:FIELD]`` each, or name → such a file or what Python has in place of one; without any, the formulations and
-        paraphrases of the project. All samples of a rewriter count.
-    use, sentence_transformer
-        Folder (or, for USE, handle) of a sentence encoder.
+    Files are question texts in any form that --rewrites takes, or paraphrases (CSV in the ECAsT form, FIELD manual or raw).
+    All samples of a rewriter count. Several targets are compared in pairs: which is more similar to the source, with adjusted
+    p-values. Without --source and --target, the formulations and paraphrases of the project are compared.
+
+    Without FIELD, the texts of known kinds of files are found: the rewrites of a rewriter's file and, beside them, the manual
+    turns of the source; else the raw turns of the source and the manual ones of the target.
+
+    sources
+        Texts that the others start from, such as the turns that were paraphrased; the references of BLEU.
+
+    targets
+        Texts to look at; several, such as two prompts, or before and after an edit, are compared.
+
+    use
+        The Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle; needs pip install 'robustcs[use]'.
+
+    sentence_transformer
+        A sentence-transformers model on disk; needs pip install 'robustcs[sentence-transformers]'.
+
+    Examples:
+      robustcs diversity
+      robustcs diversity --source topics.json:raw_utterance \\
+          --target topics.json:manual_rewritten_utterance
+      robustcs diversity --source topics.json:manual --target before.csv \\
+          --target after.csv
+      robustcs diversity --source cast19_test.json --target REW/rewrites.jsonl \\
+          --target COT/rewrites.jsonl
     """
     pairs, evaluated = read_text_sets(workspace, sources, targets)
     store = EmbeddingStore()
@@ -174,3 +201,34 @@ def _of_project(workspace: Workspace) -> list[Pair]:
             sets[name] = TextSet(name, found)
             pairs.append((source, name))
     return [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
+
+
+COMMAND = command(ask, ("rewrites", "samples", "paraphrases", *UNIT, *SEED), retrieves=False)
+
+
+_READING = (
+    "How to read it: BLEU says how much of its source's wording a text repeats (100: all of it), self-BLEU how alike the texts"
+    " of one turn are; low is diverse. Copies and duplicates add nothing to a test set."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.paraphrases, "no-paraphrases", "no paraphrases", "name them with paraphrases = …")
+    return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(diversity_findings(result), _READING, figures_first(show(result)), result.evaluated, {"diversity": result})
+
+
+QUESTIONS = (
+    Question(
+        "diversity",
+        "How different are the texts?",
+        ("bleu", "diversity"),
+        _part,
+        given=lambda project: bool(project.paraphrases),
+        answer=_answer,
+    ),
+)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Literal, get_args
 
+from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.groups import Group
@@ -17,14 +18,18 @@ from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.filled import fill, selection_warnings
 from robustcs.project.model import Project
+from robustcs.project.parts import judged_runs
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
-from robustcs.studies.study import MOST_COMPARED
+from robustcs.studies.signature import MOST, Opt, Slices
+from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Question, command
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, ranks_of_pairs, unjudged
+from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
+from robustcs.studies.unjudged.show import show
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
@@ -35,28 +40,49 @@ TIPPED_PAIRS = 21
 def ask(
     workspace: Workspace,
     *,
-    top: int | None = None,
-    scope: Scope = "cutoff",
-    max_grade: int | None = None,
+    top: Annotated[int, Opt("K", low=1, high=MOST, flag="--depth")] | None = None,
+    scope: Literal["cutoff", "run", "pool"] = "cutoff",
+    max_grade: Annotated[int, Opt("N", low=0, high=1000)] | None = None,
     expected: bool = False,
     pairs: bool | None = None,
     tipping: bool | None = None,
-    slices: Any = None,
+    slices: Slices = None,
 ) -> Unjudged:
-    """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project.
+    """How much of the top K did nobody judge, and how far could scores move if somebody did?
 
-    ``scope`` and ``max_grade`` (default: the highest grade of the qrels) say which grades unjudged passages could get.
-    The project's new judgments say which grades the unjudged passages got; table ``sources`` tells their files and the judges
-    apart. ``expected``: draw grades for what is unjudged, and say what every difference probably is. ``pairs``: compare every
-    two runs (default: up to 50 runs).
-    ``tipping``: say for every pair how far the model may be off before a conclusion changes (default: with ``expected``, up to
-    21 pairs); drops from Human or a baseline have that always.
-    ``slices``: what judged shares are split by, one or several of ``first``, ``depth``, ``conversation``, ``pronoun``,
-    ``ellipsis``, ``length``, ``shift``, ``name``, ``texts`` for all that texts say, or a TSV (or frame, or records) of
-    properties of turns.
+    Here --depth K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
+    the lowest and the highest value that any grades of the unjudged passages of the --scope could give. All runs of the project
+    count: those of the formulations and every --run; more than 50 are compared with each other only with --table pairs.
+    An --output that ends in .png, .svg or .pdf gets the figure.
+
+    top
+        Depth of the judged shares (default 3).
+
+    scope
+        Which unjudged passages could get a grade: those inside the measure's cut-off, all of the run, or all of any run
+        here, which enter ideal rankings too.
+
+    max_grade
+        Highest grade that an unjudged passage could get (default: the highest in the qrels).
+
+    expected
+        Fill in the unjudged passages of every top 10 by the hole model: expected differences, with one interval for
+        sampling and unjudged passages, and how far the model may be off.
+
+    slices
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
+        or the columns of a TSV with a header and a column of turn ids; repeat for several.
 
     Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, where no turn is answered, or where
     the judgments cannot teach the model that draws grades.
+
+    Examples:
+      robustcs unjudged
+      robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
+      robustcs unjudged --expected --table drops
+      robustcs unjudged --table tipping
+      robustcs unjudged --new-judgments new.txt --output unjudged.pdf
+      robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """
     if scope not in get_args(Scope):
         raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
@@ -163,3 +189,46 @@ def _evaluated(
     notes = tuple(dict.fromkeys([*told, *turns.notes]))
     policy = workspace.project.policy
     return runs, Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), notes)
+
+
+COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order",
+    "documents", "jobs", "dask", *BY, *UNIT, *SEED), on_request=("pairs", "tipping"),
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
+    " computed; the line around it goes from the lowest to the highest score that any grades of the unjudged passages of all"
+    " these runs would give, however improbable: bounds, not an interval. These lines do not show whether two systems"
+    " differ, because a passage that both found has one grade in both: the table of pairs tries all grades for both at once."
+)
+
+
+def _part(project: Project) -> Project:
+    return judged_runs(project, ("groups", "run_groups", "seed"))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    try:
+        result = ask(workspace, scope="pool", expected=True, tipping=False)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        result = ask(workspace, scope="pool")
+        told = (*result.evaluated.notes, f"No expected values: {error.found}.")
+        result = replace(result, evaluated=replace(result.evaluated, notes=told))
+    roles = {part.name: part.role for part in workspace.project.formulations.values()}
+    groups = comparable_groups(workspace.project)
+    return Answer(
+        unjudged_findings(result, roles, groups), _READING, figures_first(show(result)), result.evaluated,
+        {"unjudged": result}, verdicts=verdicts(result, roles, groups),
+    )  # fmt: skip
+
+
+QUESTIONS = (
+    Question(
+        "unjudged", "How much of the drop is due to unjudged passages?",
+        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part,
+        given=lambda project: bool(project.systems), answer=_answer,
+    ),
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""Scores of any systems, from runs or from per-turn scores, and their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from robustcs.documents.order import figures_first
+from robustcs.errors import UsageError
+from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
+from robustcs.project import readers
+from robustcs.project.given import named_files
+from robustcs.project.model import Project
+from robustcs.project.parts import measures, needs, only
+from robustcs.project.slices import searched, slicings
+from robustcs.project.workspace import Workspace
+from robustcs.statistics.units import units_of
+from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.show import overview, show
+from robustcs.studies.signature import Opt, Slices
+from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def ask(
+    workspace: Workspace,
+    *,
+    scores: Mapping[str, Any] | None = None,
+    baseline: Annotated[str, Opt("NAME")] | None = None,
+    margin: Annotated[float, Opt("D")] | None = None,
+    slices: Slices = None,
+    find_slices: bool = False,
+    pairs: bool | None = None,
+) -> Evaluation:
+    """Which systems differ significantly? Means with intervals, and every pair compared.
+
+    The sampling unit is the conversation, for turns of a conversation depend on each other. Pairs are tested by flipping the
+    signs of whole conversations; p-values are adjusted for the number of pairs (step-down max-T). Beside every difference stand
+    its effect size and the smallest difference that the design could have found.
+
+    scores
+        Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
+
+    baseline
+        Compare all others with this system, instead of every pair.
+
+    margin
+        Say which pairs differ by less than D: the whole 95 % interval lies inside ±D.
+
+    slices
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
+        or the columns of a TSV with a header and a column of turn ids; repeat for several.
+
+    find_slices
+        Look for slices with low scores: rules of one or two conditions on --slices (default: depth and texts), corrected
+        for their number.
+
+    pairs
+        Without a baseline: compare every two systems (default: up to 50 systems).
+
+    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
+    nothing to look for them in.
+
+    Examples:
+      robustcs evaluate
+      robustcs evaluate --metric ndcg_cut_3 --baseline human --margin 0.02
+      robustcs evaluate --scores ours=ours.eval --scores theirs=theirs.eval
+      robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
+      robustcs evaluate --find-slices
+    """
+    files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
+    measures, notes = workspace.ranking_measures((), totals=True)
+    frames, evaluated = workspace.scores_of(files, measures, alone=True)
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    first = next(iter(frames.values()))
+    bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
+    turns = list(first.index)
+    units = units_of(turns, workspace.project.policy.unit)
+    cut, told = slicings(workspace, turns, slices, evaluated.basis)
+    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    if pairs is None and baseline is None and len(frames) > MOST_COMPARED:
+        left = f"pairs of {len(frames)} systems left out, since they are more than {MOST_COMPARED}: --table pairs has them"
+        told = (*told, left)
+        pairs = False
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    seed = workspace.project.seed
+    return evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
+
+
+def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
+    """Does the measure lie between 0 and 1? Of those that robustcs does not compute itself nobody says where they end."""
+    try:
+        family = parse_measure(metric).family
+    except UsageError:
+        return False
+    known = family in NATIVE or family in ANSWER_FAMILIES
+    return known and all(values.dropna().between(0, 1).all() for values in scores)
+
+
+def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **settings: Any) -> None:
+    """Ask with files of scores by name.
+
+    scores
+        Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
+    """
+    from robustcs.project.naming import assigned, distinct
+    from robustcs.studies.evaluate.show import show
+
+    named = [assigned("--scores", "NAME", text) for text in scores]
+    distinct("--scores", [name for name, _ in named])
+    files = dict(named)
+    workspace = call.answered()
+    result = call.ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
+    call.emit(workspace, result, show(result))
+
+
+COMMAND = command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
+
+
+_READING = (
+    "How to read it: a dot is the mean of a system over all turns, the line its 95 % interval for other conversations of this"
+    " kind. Intervals that overlap do not make two systems equal: every pair was tested on the same turns. Systems"
+    " that share a letter do not differ significantly, which says that more turns are needed, not that they are the same."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(project.runs, "no-runs", "no further runs", "name them in [runs] or with --run NAME=FILE")
+    part = only(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    return Answer(
+        (), _READING, figures_first(show(result)), result.evaluated, {"evaluate": result},
+        verdicts=verdicts(result), overview=overview(result),
+    )  # fmt: skip
+
+
+QUESTIONS = (
+    Question(
+        "evaluate", "Which systems differ significantly?", ("measures",), _part, given=lambda project: bool(project.runs),
+        answer=_answer,
+    ),
+)  # fmt: skip
