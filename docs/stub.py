@@ -19,8 +19,9 @@ STUB = Path(__file__).resolve().parent.parent / "robustcs" / "__init__.pyi"
 _SETTINGS = {
     "project": "Project | StrPath | None", "metrics": "str | Sequence[str] | None",
     "thresholds": "str | float | Sequence[str | float] | None", "relevance_level": "int | None",
-    "missing": "str | None", "order": 'Literal["score", "rank"] | None', "depth": "int | None", "jobs": "int",
-    "dask": "str | None", "unit": 'Literal["conversation", "turn"] | None', "seed": "int | None",
+    "missing": 'Literal["zero", "drop", "own"] | None', "order": 'Literal["score", "rank"] | None', "depth": "int | None",
+    "jobs": "int",    "dask": "str | None", "unit": 'Literal["conversation", "turn"] | None',
+    "documents": "bool | None", "by": 'Literal["collection"] | None', "seed": "int | None",
     "original": "Input | Mapping[str, Input] | None", "qr": "Input | Mapping[str, Input] | None", "human": "Input | None",
     "runs": "Input | Sequence[StrPath] | Mapping[str, Input] | None",
 }  # fmt: skip

@@ -61,11 +61,13 @@ def breakdown(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Breakdown:
@@ -86,11 +88,13 @@ def sweep(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Sweep:
@@ -119,9 +123,10 @@ def correlate(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
@@ -147,15 +152,17 @@ def evaluate(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Evaluation:
-    """Means of systems with intervals, and their pairs with tests, effect sizes and what could have been found."""
+    """Which systems differ significantly? Means with intervals, and every pair compared."""
 
 def samples(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -168,9 +175,10 @@ def samples(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
@@ -186,7 +194,6 @@ def unjudged(
     top: int | None = ...,
     scope: Literal["cutoff", "run", "pool"] = ...,
     max_grade: int | None = ...,
-    documents: bool = ...,
     expected: bool = ...,
     pairs: bool | None = ...,
     tipping: bool | None = ...,
@@ -202,14 +209,16 @@ def unjudged(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Unjudged:
-    """Judged shares of the top ``top`` (default 3), and bounds of the scores, of every run of the project."""
+    """How much of the top K did nobody judge, and how far could scores move if somebody did?"""
 
 def augment(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -235,9 +244,10 @@ def augment(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
@@ -262,9 +272,10 @@ def audit(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
@@ -294,11 +305,13 @@ def robustness(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Robustness | Experiment:
@@ -321,9 +334,10 @@ def judge(
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
 ) -> Worklist:
@@ -382,8 +396,8 @@ def retrieve(
 
 def diversity(
     *,
-    sources: Sequence[str] | Mapping[str, Any] = ...,
-    targets: Sequence[str] | Mapping[str, Any] = ...,
+    sources: Any = ...,
+    targets: Any = ...,
     use: str | None = ...,
     sentence_transformer: str | None = ...,
     project: Project | StrPath | None = ...,
@@ -393,7 +407,7 @@ def diversity(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Diversity:
-    """How different the texts of every target are from those of every source, and from each other."""
+    """How different are texts from their source, and from each other? BLEU, ROUGE, self-BLEU, duplicates."""
 
 def answers(
     runs: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
@@ -406,8 +420,9 @@ def answers(
     assignments: Mapping[str, Any] | None = ...,
     human: Input | None = ...,
     collection: Input | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
+    documents: bool | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Coverage:
@@ -428,7 +443,7 @@ def clariq(
     conversations: Input | None = ...,
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     seed: int | None = ...,
 ) -> Clariq:
@@ -443,7 +458,7 @@ def passages(
     relevance_level: int | None = ...,
     seed: int | None = ...,
 ) -> PassageChoice:
-    """At most ``per_turn`` passages of every turn, the best graded, none below the relevance level."""
+    """Which passages of each turn should be annotated?"""
 
 def agreement(
     *,
@@ -466,7 +481,7 @@ def crowd(
     bank: Input | None = ...,
     subset: Input | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
@@ -515,9 +530,10 @@ def check(
     texts: Mapping[str, Any] | None = ...,
     raw_texts: Mapping[str, Any] | None = ...,
     relevance_level: int | None = ...,
-    missing: str | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
 ) -> Check:
