@@ -158,7 +158,7 @@ def _function(one: Study) -> Callable[..., Any]:
         jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
-        workspace = Workspace(_opened(project, keywords, table, own), jobs)
+        workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
         result = stated(workspace, asked(ask, workspace, by, **mine))
         return replace(result, inputs=tuple(workspace.inputs))
 
