@@ -341,7 +341,7 @@ def judge(
     jobs: int = ...,
     dask: str | None = ...,
 ) -> Worklist:
-    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons."""
+    """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems."""
 
 def paraphrase(
     *,

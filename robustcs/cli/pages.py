@@ -85,7 +85,7 @@ def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, 
 def help_record(option: click.Option, context: click.Context) -> tuple[str, str] | None:
     """An option's names and text; a range that ends where numbers end is open to people."""
     record = option.get_help_record(context)
-    return record and (record[0], re.sub(rf"\[(\d+)<=x<={MOST}\]", r"[x>=\1]", record[1]))
+    return record and (record[0], re.sub(rf"(\d+)<=x<={MOST}", r"x>=\1", record[1]))
 
 
 def examples_first(text: str) -> str:

@@ -24,7 +24,7 @@ Fitted = tuple[HoleModel | None, Floats | None]
 
 
 class Known(Protocol):
-    """What the outlook needs to know of the holes: see :class:`robustcs.studies.judge.ask.Holes`."""
+    """What the outlook needs to know of the holes: see :class:`robustcs.studies.judge.holes.Holes`."""
 
     @property
     def pairs(self) -> Mapping[Pair, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from robustcs.project.reading import find_project
 from robustcs.project.workspace import Workspace
-from robustcs.studies.judge.ask import find_holes, worklist_of
+from robustcs.studies.judge.holes import find_holes, worklist_of
 from robustcs.studies.judge.outlook import Outlook
 
 

@@ -2,40 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from robustcs.studies.study import MOST, SYSTEMS, Call, Command
+from robustcs.studies.judge.analysis import Worklist
+from robustcs.studies.signature import Count, File, Opt, at_least
+from robustcs.studies.study import SYSTEMS, Call, command
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
-    from robustcs.studies.judge.analysis import Pair, Worklist
-    from robustcs.studies.judge.ask import Holes
+    from robustcs.studies.judge.analysis import Pair
+    from robustcs.studies.judge.holes import Holes
     from robustcs.studies.judge.session import Scale
 
-_JUDGMENTS = "judgments.txt"
+
+def ask(
+    workspace: Workspace,
+    *,
+    top: Annotated[int, at_least(1, metavar="K")] | None = None,
+    max_grade: Annotated[int, at_least(1, 9)] | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> Worklist:
+    """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems.
+
+    Holes are ranked by how much their grade probably changes the differences between the baseline and the sets of every
+    group in robustcs.toml, or between all systems where there are no groups; what is judged already says which grades are
+    probable. One key is one grade; every grade is on the disk before the next passage appears, and the same command goes on
+    where you stopped. Without a terminal, keys are read as lines. Neither systems nor ranks are shown, so that they do not
+    sway the judge. Judging ends when the order of all compared systems is settled.
+
+    --with asks a program instead (docs/judge.md). Its grades go to a file of their own, never to those of people.
+
+    top
+        Judge the unjudged passages of every top K (default: the largest cut-off of the measures, or 3).
+
+    max_grade
+        Highest grade of the scale (default: the highest in the qrels).
+
+    Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
+
+    Examples:
+      robustcs judge --collection collection.jsonl
+      robustcs judge --list --top 5
+      robustcs judge --export sheet.csv
+      robustcs judge --import sheet.csv
+      robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
+      robustcs judge --metric P_1 --output worklist.json
+    """
+    from robustcs.studies.judge.holes import find_holes, worklist_of
+
+    return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]
 
 
 def _run(
     call: Call,
-    judgments: str,
     top: int | None,
     max_grade: int | None,
-    pair: tuple[str, ...],
-    list_: bool,
-    export: str | None,
-    import_: str | None,
-    all_: bool,
-    command: str | None,
-    **asking: Any,
+    judgments: File = "judgments.txt",
+    pair: Annotated[tuple[str, ...], Opt("A,B")] = (),
+    list_: bool = False,
+    export: File | None = None,
+    import_: File | None = None,
+    all_: bool = False,
+    command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
+    name: Annotated[str, Opt("NAME", flag="--as")] | None = None,
+    also_judged: Annotated[int, at_least(0)] = 0,
+    limit: Count | None = None,
+    batch: Count = 32,
+    copies: Annotated[int, at_least(1, 256)] = 1,
+    retries: Annotated[int, at_least(0, 100)] = 2,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,
 ) -> None:
+    """Judge in one of several ways.
+
+    judgments
+        Qrels that the grades are added to; augment and unjudged read it as --new-judgments.
+
+    pair
+        Compare only these two systems (repeatable; default: all of a group with its baseline, or all).
+
+    list_
+        Show the worklist only; so do --format, --output and --table.
+
+    export
+        Write what is left as a judging sheet (CSV) for a spreadsheet.
+
+    import_
+        Add the grades of a filled-in judging sheet.
+
+    all_
+        Go on when the order of the compared systems is settled.
+
+    command
+        Ask this program: JSON objects a line on stdin and stdout. Its grades go to judge-NAME.jsonl.
+
+    name
+        The program's name as a judge (default: that of its script); one of [judges] goes on in its file.
+
+    also_judged
+        Ask also about N passages that people judged, drawn at random, so that audit can compare.
+
+    limit
+        Ask about at most N passages this time.
+
+    batch
+        Passages between two looks whether the order is settled; the program is started for each.
+
+    copies
+        Copies of the program that share a batch, at the same time.
+
+    retries
+        Ask again so often what it did not answer.
+
+    timeout
+        Stop the program after SECONDS without a useful answer.
+    """
     from robustcs.errors import UsageError
     from robustcs.protected import protect
-    from robustcs.studies.judge.ask import find_holes, highest_grade
+    from robustcs.studies.judge.holes import find_holes, highest_grade
     from robustcs.studies.judge.session import Scale
 
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
@@ -56,7 +142,7 @@ def _run(
     elif import_ is not None:
         _import(call, holes, workspace.project, path, scale, Path(import_))
     elif command is not None:
-        _ask(call, holes, workspace, path, scale, all_, command, **asking)
+        _ask(call, holes, workspace, path, scale, all_, command, name, also_judged, limit, batch, copies, retries, timeout)
     else:
         _sit(call, holes, workspace, path, scale, all_)
 
@@ -71,7 +157,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _list(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale) -> None:
-    from robustcs.studies.judge.ask import worklist_of
+    from robustcs.studies.judge.holes import worklist_of
     from robustcs.studies.judge.session import read_judgments
     from robustcs.studies.judge.show import show
 
@@ -83,7 +169,7 @@ def _list(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Sca
 
 
 def _export(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale, target: Path) -> None:
-    from robustcs.studies.judge.ask import worklist_of
+    from robustcs.studies.judge.holes import worklist_of
     from robustcs.studies.judge.session import read_judgments
     from robustcs.studies.judge.sheet import refuse_existing, write_sheet
 
@@ -128,7 +214,7 @@ def _import(call: Call, holes: Holes, project: Project, path: Path, scale: Scale
 
 def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale, all_: bool) -> None:
     from robustcs.inputs.urls import shown
-    from robustcs.studies.judge.ask import worklist_of
+    from robustcs.studies.judge.holes import worklist_of
     from robustcs.studies.judge.session import JudgmentFile, Session
     from robustcs.studies.judge.terminal import Sitting
 
@@ -164,8 +250,8 @@ def _ask(
     timeout: float,
 ) -> None:
     from robustcs.programs.copies import Asking
-    from robustcs.studies.judge.ask import worklist_of
     from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
+    from robustcs.studies.judge.holes import worklist_of
     from robustcs.studies.judge.judge_file import program_judge, read_judge
     from robustcs.studies.judge.session import read_judgments
 
@@ -235,56 +321,6 @@ def _passages(project: Project, wanted: set[str]) -> dict[str, str]:
     return read_passages(project.collection, wanted) if project.collection and wanted else {}
 
 
-COMMAND = Command(
-    """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems.
-
-    Holes are ranked by how much their grade probably changes the differences between the baseline and the sets of every
-    group in robustcs.toml, or between all systems where there are no groups; what is judged already says which grades are
-    probable. One key is one grade; every grade is on the disk before the next passage appears, and the same command goes on
-    where you stopped. Without a terminal, keys are read as lines. Neither systems nor ranks are shown, so that they do not
-    sway the judge. Judging ends when the order of all compared systems is settled.
-
-    --with asks a program instead (docs/judge.md). Its grades go to a file of their own, never to those of people.
-
-    \b
-    Examples:
-      robustcs judge --collection collection.jsonl
-      robustcs judge --list --top 5
-      robustcs judge --export sheet.csv
-      robustcs judge --import sheet.csv
-      robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
-      robustcs judge --metric P_1 --output worklist.json
-    """,
-    uses=(*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask"),
-    parameters=(
-        click.Option(["--judgments"], default=_JUDGMENTS, show_default=True, metavar="FILE",
-                     help="Qrels that the grades are added to; augment and unjudged read it as --new-judgments."),
-        click.Option(["--top"], type=click.IntRange(1, MOST), metavar="K",
-                     help="Judge the unjudged passages of every top K (default: the largest cut-off of the measures, or 3)."),
-        click.Option(["--max-grade"], type=click.IntRange(1, 9), metavar="N",
-                     help="Highest grade of the scale (default: the highest in the qrels)."),
-        click.Option(["--pair"], multiple=True, metavar="A,B",
-                     help="Compare only these two systems (repeatable; default: all of a group with its baseline, or all)."),
-        click.Option(["--list", "list_"], is_flag=True,
-                     help="Show the worklist only; so do --format, --output and --table."),
-        click.Option(["--export"], metavar="FILE", help="Write what is left as a judging sheet (CSV) for a spreadsheet."),
-        click.Option(["--import", "import_"], metavar="FILE", help="Add the grades of a filled-in judging sheet."),
-        click.Option(["--all", "all_"], is_flag=True, help="Go on when the order of the compared systems is settled."),
-        click.Option(["--with", "command"], metavar="COMMAND",
-                     help="Ask this program: JSON objects a line on stdin and stdout. Its grades go to judge-NAME.jsonl."),
-        click.Option(["--as", "name"], metavar="NAME",
-                     help="The program's name as a judge (default: that of its script); one of [judges] goes on in its file."),
-        click.Option(["--also-judged"], type=click.IntRange(0, MOST), default=0, metavar="N",
-                     help="Ask also about N passages that people judged, drawn at random, so that audit can compare."),
-        click.Option(["--limit"], type=click.IntRange(1, MOST), metavar="N", help="Ask about at most N passages this time."),
-        click.Option(["--batch"], type=click.IntRange(1, MOST), default=32, show_default=True, metavar="N",
-                     help="Passages between two looks whether the order is settled; the program is started for each."),
-        click.Option(["--copies"], type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
-                     help="Copies of the program that share a batch, at the same time."),
-        click.Option(["--retries"], type=click.IntRange(0, 100), default=2, show_default=True, metavar="N",
-                     help="Ask again so often what it did not answer."),
-        click.Option(["--timeout"], type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
-                     help="Stop the program after SECONDS without a useful answer."),
-    ),
-    run=_run,
+COMMAND = command(ask, (*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "documents", "jobs",
+    "dask"), run=_run,
 )  # fmt: skip

@@ -164,19 +164,6 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
     return with_outlook(worklist, outlook.of(judged, worklist.pairs)), outlook
 
 
-def ask(
-    workspace: Workspace, *, top: int | None = None, max_grade: int | None = None, pairs: Sequence[tuple[str, str]] = ()
-) -> Worklist:
-    """The unjudged passages of the top ``top`` of all systems, by how much their grades probably change the comparisons.
-
-    ``top``: by default the largest cut-off of the measures, or 3. ``max_grade``: the highest grade of the scale, by default
-    that of the qrels. ``pairs``: the (baseline, system) that are compared, in place of the project's groups or all pairs.
-
-    Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
-    """
-    return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]
-
-
 def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
     """The systems to look at, and which are compared: those asked for, the groups' baselines with their sets, or all pairs."""
     systems = project.systems
