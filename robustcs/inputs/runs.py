@@ -150,16 +150,17 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
 
 def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[Run]]) -> Iterator[Run]:
     """The pieces of several files. Raises :class:`InputError` for a turn of two of them."""
-    seen: dict[str, Path | str] = {}
+    seen: dict[str, int] = {}
     notes: tuple[str, ...] = ()
     rows: list[int] = []
-    for file in path.files:
+    for place, file in enumerate(path.files):
         last: Run | None = None
         rows.append(0)
         for piece in pieces(file):
             for turn in piece.turns:
-                if seen.setdefault(turn, file) != file:
-                    found = f"turn {turn} is also in {shown(seen[turn])}, which is given as another part of the same run"
+                if seen.setdefault(turn, place) != place:
+                    other = shown(path.files[seen[turn]])
+                    found = f"turn {turn} is also in {other}, which is given as another part of the same run"
                     raise input_error(file, None, found, f"name two systems, or {CLASH}", "contradicting-files")
             rows[-1] += len(piece)
             last = piece

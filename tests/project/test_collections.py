@@ -161,8 +161,9 @@ def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
     assert told.startswith("other.tsv:2: turn bank0<::>1 has the text 'something else' here but 'manual asks")
     checked = in_domains(line.replace("breakdown --metric ndcg_cut_3 --threshold 0.5", "check"), code=3)
     assert "'something else' here but" in checked.out + checked.err
-    told = in_domains(f"{options('evaluate', 'bank')} --human bm25_rewrite_bank.trec", code=3).err
-    assert "is also in bm25_manual_bank.trec" in told
+    for again in ("rewrite", "manual"):
+        told = in_domains(f"{options('evaluate', 'bank')} --human bm25_{again}_bank.trec", code=3).err
+        assert told.startswith(f"bm25_{again}_bank.trec: turn bank") and "is also in bm25_manual_bank.trec" in told
 
 
 def test_wrong_use(in_domains: Command, tmp_path: Path) -> None:
