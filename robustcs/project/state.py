@@ -98,8 +98,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     if systems:
         wanted = measures or list(DEFAULT_MEASURES)
         depth = kept_depth(wanted)
-        rankings, runs = judged_runs(workspace, systems, depth)
-        missing = sum(any(turn) for turn in zip(*(run.matrix.missing.tolist() for run in runs.values()), strict=True))
+        rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():
             role = parts[name].role if name in parts else ""
@@ -144,15 +143,18 @@ class KeptRanking:
 
 def judged_runs(
     workspace: Workspace, files: Mapping[str, Path], depth: int = 0
-) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun]]:
-    """Runs joined with the workspace's judgments, on the turns that count: what is kept of every ranking, and the runs."""
+) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun], int]:
+    """Runs joined with the workspace's judgments, on the turns that count: what is kept of every ranking, the runs, and how
+    many judged turns one of them lacks.
+    """
     qrels = workspace.qrels
 
     listed = list(files.items())
     built = workspace.per_run(listed, partial(_read, qrels, depth))
     turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
     runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
-    return dict(zip(files, (kept for kept, _ in built), strict=True)), dict(zip(files, runs, strict=True))
+    rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
+    return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())
 
 
 def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:

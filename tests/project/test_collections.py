@@ -196,6 +196,17 @@ def test_python_and_names_of_collections(in_domains: Command, tmp_path: Path) ->
         read_project(path)
 
 
+@pytest.mark.parametrize(("missing", "line"), [("drop", "dropped (1)"), ("own", "dropped (1)"), ("zero", "score 0 (1)")])
+def test_a_comparison_counts_the_turns_that_it_drops(in_domains: Command, tmp_path: Path, missing: str, line: str) -> None:
+    kept = [one for one in (tmp_path / "bm25_manual_law.trec").read_text().splitlines() if not one.startswith("law0<::>1 ")]
+    (tmp_path / "bm25_manual_law.trec").write_text("\n".join(kept) + "\n")
+    (tmp_path / "robustcs.toml").write_text(
+        f'qrels = "qrels_law.txt"\n[policy]\nmissing = "{missing}"\n[runs]\na = "bm25_manual_law.trec"\n'
+        'b = "bm25_rewrite_law.trec"\n'
+    )
+    assert f"missing turns {line}" in " ".join(in_domains("compare . .").out.split())
+
+
 def test_names_of_collections_come_from_folders_where_files_are_called_the_same(tmp_path: Path) -> None:
     for place, name in enumerate(("cast2019", "cast2020", "extra")):
         (tmp_path / name).mkdir()
