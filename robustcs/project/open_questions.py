@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,16 @@ from robustcs.protected import refuse_outside
 from robustcs.retrieval.index import index_state
 from robustcs.retrieval.rewriting import rewriter_identity
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, fits, read_sidecar, require_unchanged, sidecar_path, text_checksums
+from robustcs.retrieval.sidecar import (
+    Sidecar,
+    changed_since,
+    files_of,
+    fits,
+    read_sidecar,
+    require_unchanged,
+    sidecar_path,
+    text_checksums,
+)
 from robustcs.wording import counted, some_of, verb
 
 
@@ -106,9 +116,7 @@ def _system(maker: Maker | None, name: str, texts: Mapping[str, str], given: Pat
     checksums = text_checksums(texts, raw)
     waiting = System(name, texts, given, tuple(texts), raw, sample)
     if given is not None:
-        sidecar = require_unchanged(given) if given.is_file() else None
-        # without a sidecar, or with one about another run, nothing says for which texts the run was made: it counts as it is
-        changed = sidecar.changed(checksums) if sidecar is not None and fits(given, sidecar) else []
+        changed = changed_since(given, checksums)
         if not changed:
             return replace(waiting, open=(), run=given, kept=given)
         waiting = replace(waiting, open=tuple(changed), kept=given)
@@ -156,7 +164,7 @@ class Maker:
         made |= {"rewriter": rewriter} if raw and rewriter else {}
         made |= {"reranker": reranker, "rerank_depth": settings.rerank_depth} if reranker else {}
         made |= {"ir_metadata": True} if settings.ir_metadata else {}
-        return made | ({"given": sha256(given)} if given else {})
+        return made | ({"given": " ".join(map(sha256, files_of(given)))} if given else {})
 
     def made(self, sidecar: Sidecar, raw: bool, given: Path | None) -> bool:
         """Was a run made as it would be made now? Of what is not on this machine the sidecar is believed."""
@@ -204,20 +212,25 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
     for name in runs.keys() & texts.keys():
         run = runs[name]
         try:
-            sidecar = read_sidecar(run)
+            replaced = [file for file in files_of(run) if _is_replaced(file)]
         except InputError as error:
             notes.append(str(error))
             continue
-        if sidecar is None or not run.is_file():
-            continue
-        changed = sidecar.changed(text_checksums(texts[name], name in raw))
-        if not fits(run, sidecar) and not sidecar.made:
-            where = f"{sidecar_path(run)} is about another content of {run.name}"
+        changed: list[str] = []
+        with suppress(InputError):  # a run that was edited, of which whoever reads it tells
+            changed = changed_since(run, text_checksums(texts[name], name in raw))
+        for file in replaced:
+            where = f"{sidecar_path(file)} is about another content of {file.name}"
             notes.append(f"{where}: robustcs retrieve --import notes it anew")
-        elif changed:
+        if changed:
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
             notes.append(f"{where}: robustcs retrieve answers them")
     return sorted(notes)
+
+
+def _is_replaced(run: Path) -> bool:
+    sidecar = read_sidecar(run) if run.is_file() else None
+    return sidecar is not None and not sidecar.made and not fits(run, sidecar)
 
 
 def turns_in_words(turns: Sequence[str]) -> str:
@@ -250,12 +263,14 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
     for system in systems_of(workspace):
         if system.given is None:
             continue
-        answered = {line.split(None, 1)[0] for _, line in text_lines(system.given) if line.strip() and line[0] != "#"}
-        texts = {turn: one for turn, one in text_checksums(system.texts, system.raw).items() if turn in answered}
-        path = sidecar_path(system.given)
-        refuse_outside(path, beside=system.given)
-        write_text(path, Sidecar(sha256(system.given), texts).as_text())
-        done.append((system.name, path, len(texts)))
+        checksums = text_checksums(system.texts, system.raw)
+        for run in files_of(system.given):
+            answered = {line.split(None, 1)[0] for _, line in text_lines(run) if line.strip() and line[0] != "#"}
+            texts = {turn: one for turn, one in checksums.items() if turn in answered}
+            path = sidecar_path(run)
+            refuse_outside(path, beside=run)
+            write_text(path, Sidecar(sha256(run), texts).as_text())
+            done.append((system.name, path, len(texts)))
     if not done:
         raise UsageError("nothing-to-import", "no system has both a run and texts", "name them, such as --human and --rewrites")
     return done

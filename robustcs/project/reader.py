@@ -37,7 +37,7 @@ from robustcs.project.model import Project, TextSource
 from robustcs.project.pieces import absolute
 from robustcs.protected import protect
 from robustcs.result import Basis
-from robustcs.retrieval.sidecar import require_unchanged
+from robustcs.retrieval.sidecar import files_of, require_unchanged
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -208,7 +208,8 @@ class Inputs:
             built.append(result if keep is None else keep(result))
             told.append((rows, checksum))
         for (role, path), (rows, checksum) in zip(files, told, strict=True):
-            require_unchanged(path, checksum)
+            for file in files_of(path):
+                require_unchanged(file, checksum)
             self.remember(role, path, rows, checksum)
         return built
 

@@ -35,7 +35,7 @@ from robustcs.retrieval.java import pyserini_version
 from robustcs.retrieval.rewriting import rewrite
 from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, read_sidecar, sidecar_path, text_checksums
+from robustcs.retrieval.sidecar import Sidecar, files_of, read_sidecar, sidecar_path, text_checksums
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
 from robustcs.wording import counted
 
@@ -189,7 +189,7 @@ class Retrieval:
         lines = {turn: _lines(turn, self._rankings[key]) for turn, key in keys.items()}
         if system.kept is not None:
             kept: dict[str, list[str]] = {}
-            for _, line in text_lines(system.kept):
+            for _, line in (line for file in files_of(system.kept) for line in text_lines(file)):
                 turn = line.split(None, 1)[0] if line.strip() else "#"
                 if not turn.startswith("#") and turn not in keys and (system.given or turn in system.texts):
                     kept.setdefault(turn, []).append(f"{line}\n")

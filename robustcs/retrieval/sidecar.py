@@ -13,6 +13,7 @@ from typing import Any
 
 from robustcs.errors import input_error
 from robustcs.inputs.files import read_json, sha256
+from robustcs.inputs.pooled import PooledFile
 from robustcs.retrieval.rewriting import SEPARATOR, history
 from robustcs.retrieval.store import digest
 
@@ -81,6 +82,11 @@ def read_sidecar(run: Path) -> Sidecar | None:
     return Sidecar(run_checksum, texts, made)
 
 
+def files_of(run: Path) -> list[Path]:
+    """The files of a run, each with a sidecar of its own: several where it is joined of those of several collections."""
+    return list(map(Path, run.files)) if isinstance(run, PooledFile) else [run]
+
+
 def fits(run: Path, sidecar: Sidecar) -> bool:
     """Is the run still the one that the sidecar is about?"""
     return run.is_file() and sha256(run) == sidecar.run
@@ -99,3 +105,16 @@ def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
             "changed-run",
         )  # fmt: skip
     return sidecar
+
+
+def changed_since(run: Path, checksums: Mapping[str, str]) -> list[str]:
+    """The turns of ``checksums`` whose text is not the one that the run was made for, new ones included.
+
+    Without a sidecar, or with one about another run, nothing says for which texts a file was made: its turns count as they are.
+    Raises :class:`InputError` as :func:`require_unchanged` does.
+    """
+    files = files_of(run)
+    told = [one for file in files if file.is_file() and (one := require_unchanged(file)) and fits(file, one)]
+    texts = {turn: checksum for one in told for turn, checksum in one.texts.items()}
+    known = checksums if len(told) == len(files) else texts
+    return [turn for turn, checksum in checksums.items() if turn in known and texts.get(turn) != checksum]

@@ -58,6 +58,29 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
     ]
 
 
+def test_each_file_of_a_joined_run_has_its_own_texts(folder: Path) -> None:
+    (folder / "b.trec").write_text("2_1 Q0 d 1 2.0 x\n")
+    (folder / "b.tsv").write_text("2_1\tfour\n")
+    (folder / "robustcs.toml").write_text('[formulations.human]\nrun = ["a.trec", "b.trec"]\nrewrites = ["a.tsv", "b.tsv"]\n')
+    project = read_project(folder / "robustcs.toml")
+    files = [folder / "a.trec", folder / "b.trec"]
+    assert import_runs(Workspace(project)) == [("human", sidecar_path(file), 3 - place) for place, file in enumerate(files, 1)]
+    (folder / "b.tsv").write_text("2_1\tfive\n")
+    workspace = Workspace(project)
+    assert systems_of(workspace)[0].open == ("1_3", "2_1")
+    assert changed_texts(project.systems, workspace.texts) == [
+        "the run of human was made for other texts of 2 turns (1_3, 2_1): robustcs retrieve answers them"
+    ]
+    # without the record of one file, nobody knows which file should have had 1_3
+    sidecar_path(files[0]).unlink()
+    assert systems_of(Workspace(project))[0].open == ("2_1",)
+    files[1].write_text("2_1 Q0 e 1 2.0 x\n")
+    assert systems_of(Workspace(project))[0].open == ()
+    assert changed_texts(project.systems, workspace.texts) == [
+        f"{sidecar_path(files[1])} is about another content of b.trec: robustcs retrieve --import notes it anew"
+    ]
+
+
 def test_nothing_to_import() -> None:
     with pytest.raises(UsageError, match="no system has both a run and texts"):
         import_runs(Workspace(Project()))

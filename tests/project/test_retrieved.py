@@ -12,6 +12,7 @@ import pytest
 from robustcs.cli.main import run
 from robustcs.errors import InputError
 from robustcs.inputs.files import sha256
+from robustcs.inputs.pooled import pooled
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import Maker, systems_of
 from robustcs.project.workspace import Workspace
@@ -232,6 +233,10 @@ def test_a_run_is_checked_only_against_what_robustcs_made(tmp_path: Path) -> Non
     system = Project(runs={"r": run_file})
     assert len(Workspace(system).per_run([("r", run_file)], len_of)) == 1
     sidecar_path(run_file).write_text(Sidecar("other", {}, {"depth": 3}).as_text())
+    joined = pooled([tmp_path / "other.trec", run_file])
+    (tmp_path / "other.trec").write_text("2_1 Q0 d 1 2.0 x\n")
+    with pytest.raises(InputError, match="r.trec: changed since robustcs retrieved it"):
+        Workspace(system).per_run([("r", joined)], len_of)
     with pytest.raises(InputError, match="r.trec: changed since robustcs retrieved it"):
         Workspace(system).per_run([("r", run_file)], len_of)
     assert read_sidecar(run_file) == Sidecar("other", {}, {"depth": 3})

@@ -34,7 +34,7 @@ from robustcs.project.readers import Given
 from robustcs.project.rewritten import misfit_baseline
 from robustcs.project.sources import SOURCES, Source
 from robustcs.project.workspace import Workspace
-from robustcs.retrieval.sidecar import require_unchanged
+from robustcs.retrieval.sidecar import files_of, require_unchanged
 from robustcs.studies import registry
 
 T = TypeVar("T")
@@ -242,7 +242,8 @@ class Survey:
         def give(_: Path) -> _Run:
             if isinstance(found, InputError):
                 raise as_given(found, absolute(path), path)
-            require_unchanged(path)
+            for file in files_of(path):
+                require_unchanged(file)
             return found
 
         run = self._read(f"{name} run", name, path, give, lambda run: run.rows)
