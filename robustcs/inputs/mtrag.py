@@ -54,7 +54,12 @@ def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     """The models whose answers an export has, in file order."""
-    return list(dict.fromkeys(model for task in tasks for model in task.get(_MODELS, ())))
+    return list(dict.fromkeys(model for task in tasks for model in _of_models(task)))
+
+
+def _of_models(task: Mapping[str, Any]) -> dict[str, object]:
+    found = task.get(_MODELS)  # a line of a file may have a field of this name, too
+    return found if isinstance(found, dict) else {}
 
 
 def _objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -133,7 +138,7 @@ def answers(path: StrPath, records: Iterable[Record], gold: bool, name: str) -> 
         raise input_error(path, None, f"tasks without {what}", advice, "no-answer")
     for task in tasks:
         if models:
-            given = task.fields.get(_MODELS, {}).get(name if name in models else models[0])
+            given = _of_models(task.fields).get(name if name in models else models[0])
             said = [] if given is None else [given]
         else:
             said = [_text(one) for one in _objects(task.fields, what)]

@@ -53,6 +53,12 @@ def test_all_that_a_task_holds(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("value", [["m"], "m", None, 3])
+def test_a_task_may_have_a_field_called_as_one_of_ours(tmp_path: Path, value: object) -> None:
+    path = written(tmp_path, [{**FIRST, "answers of models": value}], lines=True)
+    assert read_predicted_answers(path) == {"c1<::>2": "No idea."}
+
+
 def test_passages_without_scores_are_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert rows(read_run(written(tmp_path, [REFERENCE], lines=True))) == [("c2<::>1", "d9", -1.0), ("c2<::>1", "d1", -2.0)]
 
