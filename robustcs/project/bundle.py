@@ -7,13 +7,15 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from robustcs.errors import InputError, UsageError, not_written
+from robustcs.inputs import mtrag
 from robustcs.inputs.collection import passage_lines, read_passages
 from robustcs.inputs.files import first_bytes, read_text
+from robustcs.inputs.heads import first_record
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.urls import IRDS_PREFIX, url_of
 from robustcs.leftovers import temporary
@@ -35,7 +37,7 @@ class Bundle:
     files, size
         Their number, and their bytes.
     passages, of
-        How many of the collection's passages are among them; equal where the collection is whole.
+        How many of the collection's passages are among them; equal, or both 0, where the collection is whole.
     outside
         Files that were copied from outside the project's folder.
     left
@@ -61,7 +63,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
     """Copy what the project reads into the folder ``out``, whole or not at all.
 
     Files in the folder of ``config`` keep their places; others go to ``files``. Of the collection those passages are taken that
-    a run retrieves or that somebody judged; it is copied as it is where these are all.
+    a run retrieves or that somebody judged; it is copied as it is where these are all, and where more is read from its file.
 
     project, workspace
         The project as ``config`` says it; the same with a run for every text.
@@ -72,7 +74,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
     places = _Places(config.parent, project)
     left = []
     collection = workspace.project.collection
-    texts, whole = _pooled(workspace, collection) if collection and not url_of(collection) else ({}, 0)
+    texts, whole = _pooled(workspace, collection) if collection and _is_collection_alone(workspace.project) else ({}, 0)
     pooled = places.absolute(collection) if collection and len(texts) < whole else None
     if pooled:
         own = places.own(pooled)
@@ -185,6 +187,14 @@ def _config(config: Path, project: Project, places: _Places) -> str:
 
 def _is_in(places: _Places, text: str) -> bool:
     return places.absolute(places.root / text).is_relative_to(places.root)
+
+
+def _is_collection_alone(project: Project) -> bool:
+    """Is the collection a file on this machine that nothing else is read from? Tasks hold passages and much besides."""
+    collection = project.collection
+    if collection is None or url_of(collection) or mtrag.has_tasks(first_record(collection) or {}):
+        return False
+    return _Places.absolute(collection) not in map(_Places.absolute, input_files(replace(project, collection=None)))
 
 
 def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:

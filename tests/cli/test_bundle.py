@@ -112,6 +112,24 @@ def test_a_project_without_retrieval(capfd: pytest.CaptureFixture[str], demo: Pa
     assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, demo, commands)
 
 
+def test_tasks_hold_passages_and_much_besides(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    contexts = [{"document_id": f"d{place}", "score": 3.0 - place, "text": f"text {place}"} for place in range(2)]
+    turns = [f"c{talk}<::>{depth}" for talk in range(3) for depth in (1, 2)]
+    tasks = [{"task_id": turn, "contexts": contexts} for turn in turns]
+    Path("tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    Path("qrels.txt").write_text("".join(f"{turn} 0 d1 1\n" for turn in turns))
+    Path("robustcs.toml").write_text('qrels = "qrels.txt"\ncollection = "tasks.jsonl"\n[runs]\na = "tasks.jsonl"\n')
+    assert call(capfd, "bundle", tmp_path / "out")[::2] == (0, "")
+    assert listed(tmp_path / "out") == ["qrels.txt", "robustcs.toml", "tasks.jsonl"]
+    commands = ["evaluate", "unjudged"]
+    assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, folder, commands)
+
+
 def test_files_from_elsewhere_are_taken_in(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     for folder in ("a", "b", "runs"):
