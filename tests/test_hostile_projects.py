@@ -196,6 +196,11 @@ PROJECTS: dict[str, Hostile] = {
     "the usual folder of runs is a link": Hostile(
         _RETRIEVAL, prepare=_link("retrieved", "."), said=("folder = retrieved: would be written outside the project folder",)
     ),
+    "the usual folder of split documents is a link": Hostile(
+        'collection = "c.jsonl"\n' + BASE, files={"c.jsonl": '{"id": "d9", "contents": "text"}\n'},
+        prepare=_link("retrieved", "."), commands=("retrieve --segment 5",),
+        said=("retrieved/c-5.jsonl: would be written outside the project folder",),
+    ),
     "the usual file of judgments is a link": Hostile(
         prepare=_link("judgments.txt", "judgments.txt"), files={"sheet.csv": "turn,document,grade\n1_1,d9,1\n"},
         commands=("judge --import sheet.csv",), said=("judgments.txt: would be written outside the project folder",),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError, not_written
 from robustcs.leftovers import temporary
+from robustcs.protected import refuse_protected
 from robustcs.retrieval.collection import checked_passages, index_line
 from robustcs.retrieval.index import Track
 from robustcs.similarity.feedback import sentence_spans
@@ -24,9 +25,10 @@ Splitter = Callable[[str], Iterable[tuple[str, int]]]
 def segment_collection(collection: Path, target: Path, words: int, split: Splitter, track: Track) -> tuple[int, int]:
     """Write every document ``D`` of ``collection`` as passages ``D-1``, ``D-2`` … (JSONL); the numbers of both.
 
-    Raises :class:`UsageError` where ``target`` is there already, and :class:`InputError` for bad lines of the collection; then
-    nothing is written.
+    Raises :class:`UsageError` where ``target`` is there already, :class:`UntrustedError` where a link leads out of a project,
+    and :class:`InputError` for bad lines of the collection; then nothing is written.
     """
+    refuse_protected(target)
     if target.exists():
         raise UsageError("file-exists", f"{target}: there already", "delete it, or name another --folder")
     documents = passages = 0
