@@ -24,7 +24,7 @@ from robustcs.project.model import Project, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
 from robustcs.protected import CONFIG_NAME, refuse_protected
-from robustcs.retrieval.sidecar import sidecar_path
+from robustcs.retrieval.sidecar import require_unchanged, sidecar_path
 
 #: Keys of a project file that never name a file.
 _NAMES = ("name", "groups", "run_groups")
@@ -84,6 +84,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
             left.append(str(url_of(path)))
             continue
         first_bytes(path, 1)  # raises what is wrong with it
+        require_unchanged(path)
         places.add(path)
         beside = sidecar_path(path)
         if beside.is_file():

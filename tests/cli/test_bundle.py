@@ -130,6 +130,17 @@ def test_tasks_hold_passages_and_much_besides(
     assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, folder, commands)
 
 
+def test_an_edited_run_is_not_bundled(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+    text = Path("robustcs.toml").read_text()
+    runs = '[runs]\na = ["retrieved/qr.trec", "other.trec"]\n'
+    Path("robustcs.toml").write_text(text[: text.index("[retrieval]")] + runs)
+    Path("other.trec").write_text("x_1 Q0 d 1 2.0 x\n")
+    Path("retrieved/qr.trec").write_text("1_1 Q0 d 1 2.0 x\n")
+    code, _, err = call(capfd, "bundle", tmp_path / "out")
+    assert code == 3 and err.startswith("retrieved/qr.trec: changed since robustcs retrieved it: "), err
+    assert not (tmp_path / "out").exists()
+
+
 def test_files_from_elsewhere_are_taken_in(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     for folder in ("a", "b", "runs"):
