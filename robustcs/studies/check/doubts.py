@@ -42,7 +42,7 @@ def _levels(project: Project, survey: Survey) -> list[str]:
 def _depths(project: Project, survey: Survey) -> list[str]:
     notes = []
     deepest = {matrix.name: int(matrix.retrieved.max(initial=0)) for matrix in survey.matrices}
-    for measure in averaged(project.metrics):
+    for measure in averaged(project.metrics, totals=True):
         short = [f"{name} ({depth})" for name, depth in deepest.items() if 0 < depth < (measure.cutoff or 0)]
         if short and measure.family not in ANSWER_FAMILIES:
             whose = verb(len(short), "this run has", "these runs have")

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
@@ -29,6 +29,8 @@ Row = tuple[str, bool, str | None, str | None]
 
 #: Inputs whose runs are scored against the qrels; texts that wait for a run are answered first, where there is an index.
 _RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs"})
+#: Studies whose measures are means over turns, so that a project whose metrics are totals stops them.
+_MEANS = frozenset({"breakdown", "sweep", "correlate", "unjudged", "augment", "audit"})
 
 
 class Readiness:
@@ -63,6 +65,8 @@ class Readiness:
             answered = self if not _RANKED & set(one.reads) else self._answered
             for need in one.needs:
                 REQUIREMENTS[need](answered.workspace)
+            if one.name in _MEANS:
+                averaged(self.project.metrics)
             answered.check_files(one.reads)
             if _RANKED & set(one.reads):
                 answered.check_turns(one)

@@ -46,6 +46,8 @@ PROJECTS: dict[str, tuple[str, dict[str, str | bytes]]] = {
     "answers to other turns": (f'gold = "gold.json"\n{_ANSWERED}', {"qr.json": _FOREIGN["qr.json"].replace('"1_', '"x1_')}),
     "mixed measures": (f'metrics = ["f1", "map"]\n{TOML}', {}),
     "measures of answers": (f'metrics = ["f1"]\n{TOML}', {}),
+    "totals": (f'metrics = ["num_ret", "map"]\n{TOML}', {}),
+    "totals of runs": (f'qrels = "qrels.txt"\nmetrics = ["gm_map"]\n{_RUNS}', {}),
     "runs alone": (f'qrels = "qrels.txt"\n{_RUNS}', {}),
     "runs without qrels": (_RUNS, {}),
     "texts alone": (_TEXTS, {}),
