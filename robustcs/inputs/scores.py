@@ -14,7 +14,6 @@ from robustcs.inputs.files import text_lines
 from robustcs.inputs.kinds import first_cells, refuse_other_kinds
 from robustcs.inputs.numbers import finite_number
 from robustcs.inputs.records import decimal_number, is_turn_id
-from robustcs.inputs.skipped import RowProblems
 from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
 from robustcs.inputs.three_columns import measure_columns
 from robustcs.inputs.trec_lines import MS_MARCO
@@ -44,7 +43,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
-    problems = RowProblems(path, "scores")
+    problems = ProblemList(path)
     averages = False
     for number, measure, turn, cell in _of_table(path, problems) if table else _of_lines(path, problems):
         if turn == ALL:
@@ -52,7 +51,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
             continue
         value = decimal_number(cell) if isinstance(cell, str) else finite_number(cell)
         if value is None:
-            problems.skip(number, f"value {str(cell)[:40]!r} is not a number", "write a decimal number", "not-a-number")
+            problems.add(number, f"value {str(cell)[:40]!r} is not a number", "write a decimal number", "not-a-number")
             continue
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
@@ -62,7 +61,7 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
             )  # fmt: skip
             continue
         values.setdefault(measure, {})[turn] = value
-    problems.raise_if_any(len(lines))
+    problems.raise_if_any()
     if not values:
         found = "only averages (turn 'all')" if averages else "the file is empty"
         raise input_error(path, None, found, "write per-turn scores with trec_eval -q", "no-turns")
@@ -91,7 +90,7 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
             yield number, cells[0], cells[1], cells[2]
             continue
         hint = {4: "it looks like qrels, which --qrels takes", 6: "it looks like a run, which --run takes"}
-        problems.skip(
+        problems.add(
             number,
             f"{len(cells)} column{'s' * (len(cells) != 1)} where per-turn scores have 3 (measure turn value)",
             hint.get(len(cells), "write the output of trec_eval -q"),
@@ -107,7 +106,7 @@ def _of_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
     wide = [table.columns.index(name) for name in measure_columns(table.columns)]
     for line, cells in table.cells(problems):
         if not is_turn_id(cells[turn]):
-            problems.skip(line, "no turn id", "complete the row or leave it out", "no-turn-id")
+            problems.add(line, "no turn id", "complete the row or leave it out", "no-turn-id")
             continue
         name = str(cells[turn]).strip()
         if table.is_scores and measure is not None and value is not None:

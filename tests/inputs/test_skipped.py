@@ -158,14 +158,8 @@ def test_an_empty_draw_keeps_its_place(tmp_path: Path) -> None:
     assert read_texts(path, "qr").keys() == samples.keys() - {"1_20", "1_21"}
 
 
-def test_scores_and_slices(tmp_path: Path) -> None:
+def test_slices(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    rows = [f"P_1 1_{place} 0.5" for place in range(1, 20)]
-    path.write_text("\n".join([*rows, "P_1 1_20 nan"]))
-    assert len(read_scores(path)) == 19 and str(take_skipped(path, False)) == "1 of 20 scores unusable"
-    path.write_text("\n".join([*rows, "P_1 1_20 nan", "P_1"]))
-    with pytest.raises(InputError, match="2 of 21 scores cannot be used"):
-        read_scores(path)
     path.write_text("\n".join(["turn\tkind", *(f"1_{place}\ta" for place in range(1, 20)), "\ta"]))
     assert len(read_slices(path)["kind"]) == 19 and str(take_skipped(path, False)) == "1 of 20 rows unusable"
 
@@ -179,12 +173,13 @@ def test_a_prediction_may_be_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "text"),
     [
+        (read_scores, "\n".join([*(f"P_1 1_{place} 0.5" for place in range(1, 99)), "P_1 1_99 nan"])),
         (read_qrels, "\n".join(["turn,doc_id,grade", *(f"1_1,d{place},1" for place in range(99)), "1_2"])),
         (read_qrels, "\n".join([*(f"1_1 0 d{place} 1" for place in range(99)), "1_2 0"])),
         (read_run, "\n".join([*(f"1_1 Q0 d{place} 1 1 t" for place in range(99)), "1_2 Q0"])),
         (read_run, "\n".join([*(f'{{"turn_id": "{n}", "references": {{"d": 1}}, "responses": []}}' for n in range(99)), "{"])),
     ],
-    ids=["qrels, a table", "qrels", "run", "run, JSONL"],
+    ids=["scores", "qrels, a table", "qrels", "run", "run, JSONL"],
 )  # fmt: skip
 def test_runs_and_judgments_skip_nothing(tmp_path: Path, read: Callable[[Path], object], text: str) -> None:
     path = tmp_path / "file"
