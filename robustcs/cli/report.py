@@ -104,7 +104,7 @@ def make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs,
     store = Store(folder / STORE, fresh, tell)
     depends_on = [Names(inputs).described(project), command, setting()]
     made, changed = store.find("report", depends_on, Made), 0
-    if made is None or not is_whole(folder, made["files"]):
+    if made is None or not is_whole(folder, made["files"]) or made["kept"] != store.sums():
         # a tenth of the time would go into looking for cycles, of which there are few
         gc.disable()
         try:
@@ -131,7 +131,7 @@ def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
     )  # fmt: skip
     written = write_report(folder, made.files)
     lacking = [note for note in made.document.notes if note.startswith("Not answered: ")]
-    return {"files": checksums(made.files), "lacking": lacking}, len(written)
+    return {"files": checksums(made.files), "kept": store.sums(), "lacking": lacking}, len(written)
 
 
 def _command(given: Mapping[str, Any]) -> str:

@@ -22,9 +22,10 @@ STORE = ".kept"
 
 
 class Made(TypedDict):
-    """A report that was written: its files with their SHA-256, and what could not be answered."""
+    """A report that was written: its files and kept answers with their SHA-256, and what could not be answered."""
 
     files: dict[str, str]
+    kept: dict[str, str]
     lacking: list[str]
 
 

@@ -68,6 +68,15 @@ class Store:
             write_text(self.folder / key, json.dumps(sealed(f"{FORMAT} {key}", {"value": value})), make_parents=True)
         return typed(value, shape)
 
+    def sums(self) -> dict[str, str]:
+        """Name → SHA-256 of every file of a kept value, but for those of whole reports."""
+        found = {}
+        for path in [] if self.folder is None else self.folder.glob("*.json"):
+            if _KEPT.fullmatch(path.name) and not path.name.startswith("report-") and path.is_file():
+                with contextlib.suppress(OSError):
+                    found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return found
+
     def prune(self) -> None:
         """Forget what was not used, and keep the folder out of version control."""
         if self.folder is None or not self.folder.is_dir():

@@ -192,8 +192,8 @@ TABLE = {
     "rules": {"is": "frozenset", "items": [1]}, "of": "", "hint": "", "asked": False,
 }  # fmt: skip
 ANSWER = {
-    "findings": ["A loses 0.25."], "reading": "", "overview": [], "blocks": [[TABLE, 1]], "policy": "p", "scored": True,
-    "notes": [], "inputs": [{"role": "run", "path": "a", "sha256": None, "rows": 5}],
+    "findings": ["A loses 0.25."], "reading": "", "overview": [], "blocks": [[TABLE, 1]], "policy": "p", "skipped": [],
+    "scored": True, "notes": [], "inputs": [{"role": "run", "path": "a", "sha256": None, "rows": 5}],
     "files": {"results/a.json": '{"value": 0.25}', "figures/a.pdf": {"base64": "JVBERg=="}},
     "verdicts": [{"is": "Verdict", "number": "25%", "interval": "", "text": "t", "basis": "b", "weight": 0.5, "tone": "",
                   "about": "", "subject": "drop", "caveat": "", "barred": False}],
@@ -202,7 +202,7 @@ KEPT: dict[str, tuple[Any, Any]] = {
     "breakdown": (ANSWER, Kept),
     "turns": ({"cards": {"turns": [{"turn": "1_1", "scores": [[0.25]]}]}, "inputs": []}, Turns),
     "state": ('{"format": 0.25}', str),
-    "report": ({"files": {"report.html": "0a"}, "lacking": []}, Made),
+    "report": ({"files": {"report.html": "0a"}, "kept": {"turns.json": "0b"}, "lacking": []}, Made),
 }
 
 
