@@ -123,15 +123,29 @@ class Retrieval:
 
     # ------------------------------------------------------------ answering
 
-    def complete(self) -> Project:
-        """Retrieve what is missing, write the runs, and return the project with every run in its place.
+    def prepare(self) -> None:
+        """Make the index where questions are open: the store knows rankings by what the index holds.
 
-        Raises :class:`UsageError` where something is missing and the workspace may not retrieve.
+        Raises :class:`UsageError`, before anything is retrieved, where a run would replace a file that robustcs did not write,
+        or where something is missing and the workspace may not retrieve.
         """
-        if not self.workspace.may_retrieve and any(system.open for system in self.systems):
+        for system in self.systems:
+            if system.run is None:
+                self._require_own(system)
+        waiting = any(system.open for system in self.systems)
+        if waiting and not self.workspace.may_retrieve:
             raise unanswered(self.systems, _FORBIDDEN)
         for note in believed(self.workspace.project, self.systems):
             self.tell(note)
+        if waiting:
+            _ = self.index
+
+    def complete(self) -> Project:
+        """Retrieve what is missing, write the runs, and return the project with every run in its place.
+
+        Raises what :meth:`prepare` raises.
+        """
+        self.prepare()
         self._retrieve([key for key in self.by_digest if key not in self.known])
         project = self.workspace.project
         for system in self.systems:
@@ -155,15 +169,19 @@ class Retrieval:
             f" ({self.settings.describe()}); {known} known before"
         )
 
-    def _write(self, system: System) -> Path:
-        """Write the run of a system; a file that robustcs did not write is never replaced."""
+    def _require_own(self, system: System) -> Sidecar | None:
+        """What stands beside the run of a system that is there; a file that robustcs did not write is never replaced."""
         path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
         if path.exists() and (there is None or not there.made):
             raise UsageError(
                 "file-exists", f"{path} is there already, and robustcs did not write it",
-                "name another folder with --folder or in [retrieval]",
+                f"name it as the run of {system.name} to use it, or another folder with --folder or in [retrieval]",
             )  # fmt: skip
+        return there
+
+    def _write(self, system: System) -> Path:
+        path, there = self.maker.run_path(system.name), self._require_own(system)
         self.changed = True
         text = self._run_text(system)
         write_text(path, text, make_parents=True)

@@ -99,9 +99,11 @@ def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
     """
     sidecar = read_sidecar(run)
     if sidecar is not None and sidecar.made and (checksum or sha256(run)) != sidecar.run:
+        beside = sidecar_path(run).name
         raise input_error(
-            run, None, f"changed since robustcs retrieved it: {sidecar_path(run).name} has another checksum",
-            f"delete both files, and it is retrieved again; or delete {sidecar_path(run).name} to use the run as it is",
+            run, None, f"changed since robustcs retrieved it: {beside} has another checksum",
+            f"delete both files, and it is retrieved again; or, to use the run as it is, delete {beside} and name the run in"
+            f' robustcs.toml (run = "{run}")',
             "changed-run",
         )  # fmt: skip
     return sidecar

@@ -99,17 +99,28 @@ def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: P
     edit("retrieved/qr.trec", "1_1 Q0 ", "1_1 Q0 x")
     error = (
         "retrieved/qr.trec: changed since robustcs retrieved it: qr.trec.texts.json has another checksum; delete both files,"
-        " and it is retrieved again; or delete qr.trec.texts.json to use the run as it is\n"
+        " and it is retrieved again; or, to use the run as it is, delete qr.trec.texts.json and name the run in robustcs.toml"
+        ' (run = "retrieved/qr.trec")\n'
     )
     assert call(capfd, *EVALUATE) == (3, "", error)
     assert call(capfd, "check")[::2] == (3, error)
     # where the project names the run itself, too
     given = ("--original", "retrieved/original.trec", "--qr", "retrieved/qr.trec", "--human", "retrieved/human.trec")
-    Path("robustcs.toml").rename("other.toml")
+    shutil.move("robustcs.toml", "other.toml")
     options = (*EVALUATE, "--qrels", "qrels.txt", *given)
     assert call(capfd, *options) == (3, "", error)
     Path("retrieved/qr.trec.texts.json").unlink()
     assert call(capfd, *options)[0] == 0
+    # without its record the run is a stranger, which is told before anything is indexed, until the project names it
+    shutil.move("other.toml", "robustcs.toml")
+    there = (
+        "robustcs: retrieved/qr.trec is there already, and robustcs did not write it; name it as the run of qr to use it, or"
+        " another folder with --folder or in [retrieval]\n"
+    )
+    for command in (EVALUATE, ("retrieve",)):
+        assert call(capfd, *command) == (2, "", there)
+    edit("robustcs.toml", "[formulations.qr]", '[formulations.qr]\nrun = "retrieved/qr.trec"')
+    assert call(capfd, *EVALUATE)[::2] == (0, TOLD.replace("original, qr, human", "original, human"))
 
 
 @pytest.mark.parametrize("setting", ["depth = 49", "b = 0.5", 'model = "ql"', "rm3 = true", 'reranker = "model"'])

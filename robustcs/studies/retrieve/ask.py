@@ -25,7 +25,7 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
     """
     retrieval = Retrieval(workspace, tell, systems_with_texts(workspace))
     if any(system.open for system in retrieval.systems) and not dry_run:
-        _ = retrieval.index
+        retrieval.prepare()
     plan = plan_of(retrieval)
     if not dry_run:
         retrieval.complete()

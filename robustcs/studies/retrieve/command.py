@@ -59,7 +59,7 @@ def _run(
         call.emit(workspace, explained, show(explained))
         return
     if left and not dry_run:
-        _ = retrieval.index
+        retrieval.prepare()
     plan = plan_of(retrieval)
     call.emit(workspace, plan, show(plan))
     if not dry_run:

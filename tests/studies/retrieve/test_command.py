@@ -231,8 +231,22 @@ def test_a_foreign_run_is_never_replaced(capfd: pytest.CaptureFixture[str], proj
     (project / "runs").mkdir()
     (project / "runs" / "qr.trec").write_text("1_1 Q0 d 1 1 mine\n")
     code, _, err = call(capfd, "retrieve", "--folder", "runs")
-    assert code == 2 and "runs/qr.trec is there already, and robustcs did not write it; name another folder" in err
+    advice = "name it as the run of qr to use it, or another folder with --folder or in [retrieval]"
+    assert (code, err) == (2, f"robustcs: runs/qr.trec is there already, and robustcs did not write it; {advice}\n")
     assert (project / "runs" / "qr.trec").read_text() == "1_1 Q0 d 1 1 mine\n"
+
+
+@needs_pyserini
+def test_a_new_index_of_known_passages_retrieves_nothing(
+    capfd: pytest.CaptureFixture[str], project: Path, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a fresh folder commands take from the store what they can, as ``robustcs retrieve`` does."""
+    monkeypatch.chdir(project_without_runs(demo, tmp_path / "fresh"))
+    shutil.copy(project / "store.sqlite", "store.sqlite")
+    code, _, err = call(capfd, "evaluate", "--metric", "ndcg_cut_3", "--missing", "zero")
+    assert code == 0 and "indexed 280 passages" in err and "wrote retrieved/qr.trec" in err
+    assert "retrieved 1 question" not in err and "questions from" not in err
+    assert Path("retrieved/original.trec").read_bytes() == (project / "retrieved/original.trec").read_bytes()
 
 
 @needs_pyserini
