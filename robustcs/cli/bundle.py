@@ -31,6 +31,7 @@ def _run(out: str, **given: Any) -> None:
     from robustcs.errors import UsageError
     from robustcs.project.bundle import require_bundle_folder, write_bundle
     from robustcs.project.jobs import jobs_of
+    from robustcs.project.open_questions import retrievable, unanswered
     from robustcs.project.workspace import Workspace
     from robustcs.protected import CONFIG_NAME
     from robustcs.wording import and_more, counted, some_of
@@ -43,7 +44,12 @@ def _run(out: str, **given: Any) -> None:
     project, jobs = load_project(_USES, given), jobs_of(given)
     require_bundle_folder(folder)
     workspace = Workspace(retrieved(project, jobs, not given["no_retrieve"]), jobs, track)
+    waiting = []
+    if project.retrieval is None:  # nothing could answer them
+        waiting = [system for system in retrievable(workspace, samples=True) if system.open]
     made = write_bundle(config, project, workspace, folder)
+    if waiting:
+        tell(str(unanswered(waiting)))
     if made.passages < made.of:
         tell(f"{made.passages:,} of {counted(made.of, 'passage')}: those that a run retrieves or that are judged")
     for what, names in (("copied from outside the project folder", made.outside), ("not copied", made.left)):

@@ -244,6 +244,19 @@ def test_a_question_without_a_run(capfd: pytest.CaptureFixture[str], study: Path
     assert not (tmp_path / "out").exists()
 
 
+def test_a_question_without_a_run_and_without_an_index_is_told(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path
+) -> None:
+    config, human = Path("robustcs.toml"), "[formulations.human]"
+    text = config.read_text().partition("[retrieval]")[0]
+    config.write_text(text.replace(human, f'{human}\nrun = "retrieved/human.trec"'))
+    advice = "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml\n"
+    some = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"
+    for more in ([], ["--no-retrieve"]):
+        code, _, err = call(capfd, "bundle", tmp_path / f"out{len(more)}", *more)
+        assert code == 0 and f"\nno run answers {some} of original; {some} of qr{advice}" in f"\n{err}"
+
+
 def test_without_a_project_file(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = "robustcs: robustcs.toml: no such project file; write one with robustcs init, or name it with --config\n"
