@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Heading, Paragraph, Table
-from robustcs.documents.tables import collection_table, plain_tables
+from robustcs.documents.tables import collection_tables, plain_tables
 from robustcs.errors import UsageError
 from robustcs.version import __version__
 
@@ -33,7 +33,7 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
     None named: all blocks but tables that are shown where they are named. A table that has no block is shown as it is.
     """
     if not names:
-        return [*(block for block in blocks if not (isinstance(block, Table) and block.asked)), *collection_table(result)]
+        return [*(block for block in blocks if not (isinstance(block, Table) and block.asked)), *collection_tables(result)]
     shown: list[Block] = []
     missing = set(names)
     above: list[Heading | Paragraph] = []
@@ -49,7 +49,9 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
         else:
             shown += [block] if isinstance(block, Cards) and block.asked else []
             above = [one for one in above if isinstance(one, Heading)]
-    return [*shown, *plain_tables(result, (name for name in names if name in missing))]
+    for name in (name for name in names if name in missing):
+        shown += collection_tables(result, name) if name in result.by_collection else plain_tables(result, [name])
+    return shown
 
 
 def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from robustcs.documents.document import Column, Table
+from robustcs.documents.document import Column, Paragraph, Table
 from robustcs.documents.words import (
     measure_label,
     number,
@@ -18,6 +19,7 @@ from robustcs.documents.words import (
     signed,
     signed_interval,
 )
+from robustcs.evaluation.trec_eval import is_averaged
 from robustcs.result import Field, text
 
 if TYPE_CHECKING:
@@ -151,22 +153,26 @@ def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any
     ]
 
 
-def collection_table(result: Result) -> list[Table]:
-    """The first short table of ``result`` for each collection, where asked for; its notes stand in CSV and JSON alone."""
+def collection_tables(result: Result, name: str = "") -> list[Table]:
+    """The table ``name`` of each collection, or the first short one; its notes stand in CSV and JSON alone."""
     every = result.by_collection
     if not every:
         return []
-    name = next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
+    asked = bool(name)
+    name = name or next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
     declared = result.spec(name.removesuffix("_by_collection")).fields
-    fields = (text("collection"), *(field for field in declared if field.name != "note"))
-    others = ", ".join(other for other in every if other != name)
+    fields: list[Shown] = [text("collection"), *(field for field in declared if field.name != "note")]
+    if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total stands under no "mean"
+        fields = [replace(one, header="value") if isinstance(one, Field) and one.header == "mean" else one for one in fields]
+    others = "" if asked else ", ".join(other for other in every if other != name)
     note = f"--table shows the others by their names: {others}." if others else ""
-    return [result_table(result, name, "Each collection alone", [*fields], by="collection", hint=note)]
+    return [result_table(result, name, "Each collection alone", fields, by="collection", hint=note)]
 
 
-def plain_tables(result: Result, names: Iterable[str]) -> list[Table]:
+def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
     """Tables as they are, for those that no block shows: their own column names, numbers with four decimals."""
-    return [_plain_table(name, result.tables[name]) for name in names]
+    tables = {name: result.tables[name] for name in names}
+    return [_plain_table(name, rows) if len(rows) else Paragraph(f"Table {name} has no rows.") for name, rows in tables.items()]
 
 
 def _plain_table(name: str, frame: pd.DataFrame) -> Table:

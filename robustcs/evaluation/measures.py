@@ -266,9 +266,12 @@ def _unknown(text: str) -> UsageError:
 
 
 def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
-    """The measures, each once. Raises :class:`UsageError` for totals and geometric means, unless ``totals`` are welcome."""
-    for measure in measures:
-        if not totals and not is_averaged(measure.name):
-            advice = "ask for a mean such as map, or ask robustcs evaluate"
-            raise UsageError("not-a-mean", f"{measure} is no mean over turns", advice)
-    return list(dict.fromkeys(measures))
+    """Return the measures, each once; totals and geometric means only where ``totals`` are welcome.
+
+    Raises :class:`UsageError` where nothing else is asked for.
+    """
+    kept = [measure for measure in measures if totals or is_averaged(measure.name)]
+    if measures and not kept:
+        advice = "ask for a mean such as map, or ask robustcs evaluate"
+        raise UsageError("not-a-mean", f"{measures[0]} is no mean over turns", advice)
+    return list(dict.fromkeys(kept))

@@ -157,14 +157,22 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
             file.path, None,
             f"none of its passages is judged: it has passages like {file.passage!r}, {expected.what} like"
             f" {expected.passage!r}",
-            "--documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC"
-            if are_passage_ids(pa.array([file.passage])) and not are_passage_ids(pa.array([expected.passage]))
-            else "check that they belong together",
+            _advice(file.passage, expected.passage),
             "no-judged-passage",
         )
         for file in files
         if not file.judged and not file.missing.all()
     ]  # fmt: skip
+
+
+def _advice(found: str, judged: str) -> str:
+    """What to do about a passage ``found`` where passages like ``judged`` are judged."""
+    advice = "check that they belong together"
+    if not are_passage_ids(pa.array([judged])):
+        if are_passage_ids(pa.array([found])):
+            return "--documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC"
+        return advice
+    return f"{advice}; leave out --documents (documents = true in [policy]) if given: it cuts the ids of runs, DOC-N to DOC"
 
 
 def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:

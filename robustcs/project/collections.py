@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, RobustcsError, UsageError
-from robustcs.inputs.pooled import PooledFile, pooled
+from robustcs.inputs.pooled import CLASH, PooledFile, pooled
 from robustcs.inputs.urls import shown
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **
     if by != "collection":
         raise UsageError("bad-setting", f"by {by!r}", "write collection")
     collections = collections_of(workspace)
+    if len(collections) < 2 and (common := _common(workspace)):
+        raise UsageError("one-collection", f"--by collection, but {common}, so they count as one collection", CLASH)
     if len(collections) < 2:
         found = "--by collection, but the qrels are those of one collection"
         raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
@@ -113,6 +115,19 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **
     if not parts and error is not None:
         raise error
     return replace(whole, by_collection=_stacked(parts)).with_notes(notes)
+
+
+def _common(inputs: Inputs) -> str:
+    """Return which files of judgments share which turn: ``a.tsv and b.tsv share turn X``; empty for a single file."""
+    if not isinstance(source := inputs.project.qrels, PooledFile):
+        return ""
+    known: dict[str, Path | str] = {}
+    for file, (_, turns) in zip(source.files, inputs.qrels.parts, strict=True):
+        for turn in turns:
+            if turn in known:
+                return f"{shown(known[turn])} and {shown(file)} share turn {turn}"
+        known |= dict.fromkeys(turns, file)
+    return ""
 
 
 def _of_collection(

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, graded_run
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import averaged
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -88,9 +90,16 @@ class Inputs:
 
     @property
     def skipped_in_words(self) -> list[str]:
-        """What was skipped of the files read so far, as the policy line names it: ``human: 1 of 332 texts empty``."""
+        """What was skipped of the files read so far, as the policy line names it: ``human: 1 of 332 texts empty``, or, where a
+        role has several files, ``human FILE: 1 of 332 texts empty``.
+        """
         whose = {role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()}
-        return [f"{whose[role]}: {one}" if whose[role] else str(one) for (_, role), one in self.skipped.items()]
+        said = []
+        for (path, role), one in self.skipped.items():
+            several = sum(role in entry["role"].split(", ") for entry in self.inputs) > 1
+            who = " ".join(filter(None, (whose[role], path if several else "")))
+            said.append(f"{who}: {one}" if who else str(one))
+        return said
 
     def skipped_of(self, role: str, path: str | os.PathLike[str]) -> Skipped | None:
         """What was skipped of a file that was read. Raises :class:`InputError` where the project is strict."""
@@ -127,6 +136,14 @@ class Inputs:
     def qrels(self) -> Qrels:
         """The project's judgments. Raises :class:`UsageError` where none are given."""
         return self.read_qrels(self.require_qrels())
+
+    def averaged(self, measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
+        """Return what :func:`~robustcs.evaluation.measures.averaged` keeps; a note names what it leaves out."""
+        kept = averaged(measures, totals)
+        left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
+        note = f"{', '.join(left)}, no mean over turns: only evaluate gives {'it' if len(left) == 1 else 'them'}"
+        self.notes += [note] if left and note not in self.notes else []
+        return kept
 
     def require_qrels(self) -> Path | str:
         """The file or name of the judgments. Raises :class:`UsageError` where the project has none."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
+from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import System, systems_of, unanswered
 from robustcs.project.rewritten import check_baselines
@@ -31,7 +31,7 @@ def runs(workspace: Workspace) -> None:
 
 def measures_of_rankings(workspace: Workspace) -> None:
     """Measures that score rankings, and none of answers."""
-    for measure in averaged(workspace.project.metrics):
+    for measure in workspace.averaged(workspace.project.metrics):
         if measure.family in ANSWER_FAMILIES:
             raise UsageError("not-a-ranking", f"{measure.name} does not score rankings", "use a measure such as ndcg_cut_3")
 
@@ -161,8 +161,14 @@ def compared_texts(workspace: Workspace) -> None:
     """Texts of two formulations, or of one and paraphrases of it."""
     project = workspace.project
     roles = {part.role for part in project.formulations.values() if part.rewrites}
-    if not (roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"})):
-        raise UsageError("no-texts", "no texts are given", "name them with --source FILE[:FIELD] and --target FILE[:FIELD]")
+    if roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"}):
+        return
+    files = "name them with --source FILE[:FIELD] and --target FILE[:FIELD]"
+    if not roles:
+        raise UsageError("no-texts", "no texts are given", files)
+    lacking = "of Human are given" if "human" not in roles else "are given beside those of Human"
+    role = "human" if "human" not in roles else "qr"
+    raise UsageError("no-texts", f"no texts {lacking}", f"name them with --rewrites {role}=FILE, or {files}")
 
 
 def scikit_learn(workspace: Workspace) -> None:

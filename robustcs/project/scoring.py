@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
+from robustcs.evaluation.measures import ANSWER_FAMILIES, evaluate, parse_measure
 from robustcs.evaluation.trec_eval import missing_score, sampling_notes
 from robustcs.evaluation.turns import (
     Answered,
@@ -94,9 +94,9 @@ def score(
     """
     kinds = {file.kind for file in files}
     if "answers" in kinds:
-        frames, expected, answered, notes = _answers(inputs, files, averaged(measures or DEFAULT_ANSWER_MEASURES))
+        frames, expected, answered, notes = _answers(inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES))
     else:
-        frames, expected, answered, notes = _rankings(inputs, files, averaged(measures, alone))
+        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone))
     policy = inputs.project.policy
     turns = count_turns(expected, answered, policy.missing, alone=alone)
     own = {}

@@ -12,7 +12,7 @@ from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
+from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
@@ -33,7 +33,7 @@ class Workspace(Inputs):
 
     def ranking_measures(self, default: Sequence[Measure], totals: bool = False) -> tuple[list[Measure], list[str]]:
         """The project's measures of rankings, or ``default``; measures of answers are passed over with a note."""
-        measures = averaged(self.project.metrics or default, totals)
+        measures = self.averaged(self.project.metrics or default, totals)
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []

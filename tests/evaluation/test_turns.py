@@ -23,6 +23,7 @@ from robustcs.evaluation.turns import (
     notes_on,
     strangers,
     union_of_turns,
+    unjudged_runs,
 )
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
@@ -97,6 +98,15 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
             f"{tmp_path}/passages: none of its passages is judged: it has passages like 'MARCO_D1-3', the qrels like 'd1';"
             " --documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC",
         ]
+
+
+def test_ids_cut_by_documents_are_told(tmp_path: Path) -> None:
+    qrels = judgments(("1_1", "X-0-1374"))
+    (problem,) = unjudged_runs(expected_of(qrels), [run_file(tmp_path / "cut", qrels, ("1_1", "X-0"))])
+    assert problem.advice == (
+        "check that they belong together; leave out --documents (documents = true in [policy]) if given: it cuts the ids of"
+        " runs, DOC-N to DOC"
+    )
 
 
 def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> None:

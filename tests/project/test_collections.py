@@ -172,10 +172,22 @@ def test_wrong_use(in_domains: Command, tmp_path: Path) -> None:
     # files with a common turn are one collection
     (tmp_path / "more.txt").write_text("bank0<::>1 0 further 1\n")
     line = f"{options('evaluate', 'bank')} --qrels more.txt"
-    assert in_domains(f"{line} --by collection", code=2).err.startswith(said)
+    shared = "--by collection, but qrels_bank.txt and more.txt share turn bank0<::>1, so they count as one collection; keep "
+    assert in_domains(f"{line} --by collection", code=2).err.startswith(f"robustcs: {shared}")
     assert json.loads(in_domains(line).out)["policy"]["collections"] == 1
     with pytest.raises(UsageError, match="by 'turn'; write collection"):
         robustcs.evaluate(qrels=["qrels_bank.txt", "qrels_law.txt"], runs={"a": "bm25_manual_bank.trec"}, by="turn")
+
+
+def test_totals_by_collection(in_domains: Command) -> None:
+    line = (
+        options("evaluate", *DOMAINS).replace("ndcg_cut_3", "num_rel").replace("--metric map --format json", "--by collection")
+    )
+    shown, named = in_domains(line).out, in_domains(f"{line} --table measures_by_collection").out
+    assert "Each collection alone" in named and "p_corrected" not in named
+    for printed in (shown, named):
+        head = next(row for row in printed.splitlines() if "Run" in row and "collection" in row)
+        assert "value" in head and "mean" not in head
 
 
 def test_python_and_names_of_collections(in_domains: Command, tmp_path: Path) -> None:

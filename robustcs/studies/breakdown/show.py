@@ -166,7 +166,8 @@ def _too_few(result: Breakdown, rows: pd.DataFrame) -> str:
     few = rows["units"][rows["ci_low"].isna()]
     if not len(few):
         return ""
-    return f" K = {few.iloc[0]}: too few {result.evaluated.unit}s with such turns for an interval, which needs {LEAST_UNITS}."
+    rests = f"the share rests on only {counted(int(few.iloc[0]), result.evaluated.unit)}"
+    return f" K = {few.iloc[0]}: {rests}; an interval needs at least {LEAST_UNITS}."
 
 
 def _blame(result: Breakdown, blame: pd.DataFrame, attribution: pd.DataFrame, slug: str) -> Table:

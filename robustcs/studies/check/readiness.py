@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged
+from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
@@ -66,7 +66,7 @@ class Readiness:
             for need in one.needs:
                 REQUIREMENTS[need](answered.workspace)
             if one.name in _MEANS:
-                averaged(self.project.metrics)
+                self.workspace.averaged(self.project.metrics)
             answered.check_files(one.reads)
             if _RANKED & set(one.reads):
                 answered.check_turns(one)

@@ -66,7 +66,7 @@ def ask(workspace: Workspace) -> Check:
     commands = Readiness(workspace, survey).rows()
     return check(
         evaluated, survey.files, survey.skipped, survey.matrices, survey.texts, survey.answered, turns, commands, problems
-    )
+    ).with_notes(workspace.notes)
 
 
 def _run(call: Call) -> None:

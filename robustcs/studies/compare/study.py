@@ -120,7 +120,7 @@ def ask(
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
-    asked = [measure.name for measure in workspace.project.metrics]
+    asked = [measure.name for measure in workspace.averaged(workspace.project.metrics)]
     gate = Gate(conditions, evidence, allow_missing, drawn, asked)
     result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {}
@@ -162,7 +162,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
         given = read_project(project_file)
     project = replace(
         given,
-        metrics=asked.metrics or given.metrics,
+        metrics=tuple(workspace.averaged(asked.metrics or given.metrics)),
         thresholds=asked.thresholds or given.thresholds,
         policy=replace(given.policy, strict=given.policy.strict or asked.policy.strict),
     )

@@ -13,7 +13,7 @@ from robustcs.documents.headline import Cut, headline_of
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import averaged, evaluate
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
 from robustcs.evaluation.trec_eval import sampling_notes
@@ -105,7 +105,7 @@ class _Reader:
 
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
         """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
-        measures = [*averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
+        measures = [*self.workspace.averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
         asked = of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
@@ -185,7 +185,7 @@ class _Reader:
         return frames, expected_of(qrels), answered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
-        return list(dict.fromkeys([*averaged(self.project.metrics or defaults), *measures]))
+        return list(dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures]))
 
     def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
         files = [ScoredFile(part.name, f"{part.name} answers", part.answers, "answers") for part in self.parts if part.answers]

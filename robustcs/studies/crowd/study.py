@@ -11,7 +11,7 @@ from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import averaged, parse_measure
+from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
@@ -108,7 +108,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     rankings = [ranking for _, ranking in runs]
     texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
     pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
-    measures = averaged(measures or DEFAULT_MEASURES)
+    measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += sampling_notes(measures, qrels.grades)
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)

@@ -60,7 +60,8 @@ def _similarity(result: Diversity) -> Table:
         (_CI, lambda row: number_interval(row.ci_low, row.ci_high)),
     ]  # fmt: skip
     note = (
-        "Mean over the texts of a turn, then over turns; 1: the same words. An empty text scores 0."
+        "Mean over the texts of a turn, then over turns; 1: the same words. A text without letters or digits scores 0;"
+        " empty texts are skipped, and the policy line counts them."
         f" 95% CI: for other {result.evaluated.unit}s with these texts."
     )
     said = noted((f"{row.target} {label(row.measure)}", row.note) for row in result.similarity.itertuples())

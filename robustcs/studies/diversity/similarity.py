@@ -37,7 +37,7 @@ SIMILARITY = table(
     " turns.",
     text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
     _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "the most texts of a turn"),
-    score("value", "0 to 1 for ROUGE; an empty text scores 0", "mean"),
+    score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean"),
     number("ci_low", "95 %, for other units with these texts: cluster-robust t"), number("ci_high"), _NOTE,
 )  # fmt: skip
 PAIRS = table(

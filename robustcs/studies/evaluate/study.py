@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
+from robustcs.evaluation.trec_eval import is_averaged
 from robustcs.project import readers
 from robustcs.project.given import named_files
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.slices import searched, slicings
+from robustcs.project.trust import limits_of_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
@@ -21,6 +23,7 @@ from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
+from robustcs.wording import verb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +78,12 @@ def ask(
     files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
     measures, notes = workspace.ranking_measures((), totals=True)
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
-    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     first = next(iter(frames.values()))
+    if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
+        are = verb(len(first.columns), "is", "are")
+        notes.append(f"no slices and no pairs of systems: {', '.join(first)} {are} no mean over turns")
+    notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
     turns = list(first.index)
     units = units_of(turns, workspace.project.policy.unit)

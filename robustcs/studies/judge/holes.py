@@ -16,7 +16,7 @@ from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_order import Contest
 from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import averaged, parse_measure
+from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Turns
@@ -109,7 +109,7 @@ def find_holes(
     workspace.require_runs()
     names, comparisons = _comparisons(project, pairs)
     measures_of_rankings(workspace)
-    measures = averaged(project.metrics or (_DEFAULT_MEASURE,))
+    measures = workspace.averaged(project.metrics or (_DEFAULT_MEASURE,))
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
     qrels = workspace.qrels
     depth = reach(measures, top)

@@ -54,8 +54,7 @@ COMMAND = command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
 def _answer(workspace: Workspace) -> Answer:
     scores, evaluated = workspace.formulation_scores()
     result = sweep(scores.graded(), evaluated, seed=workspace.project.seed)
-    names = [measure.name for measure in workspace.project.metrics] or scores.measures
-    cut = headline_of(names, reachable_thresholds(workspace.project.thresholds, workspace.project.metrics))
+    cut = headline_of(scores.measures, reachable_thresholds(workspace.project.thresholds, workspace.project.metrics))
     blocks = (
         replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block for block in show(result, marked=cut)
     )

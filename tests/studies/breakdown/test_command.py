@@ -352,7 +352,7 @@ def test_cells_say_where_units_are_too_few(in_copy: Command, tmp_path: Path) -> 
     qrels = tmp_path / "demo" / "qrels.txt"
     qrels.write_text("".join(line for line in qrels.read_text().splitlines(True) if line.split()[0] in ("1_1", "2_1", "3_1")))
     shown = " ".join(in_copy("breakdown --metric P_1 --table attribution").out.split())
-    assert "K = 3" in shown and "K = 3: too few turns with such turns for an interval, which needs 5." in shown
+    assert "K = 3" in shown and "K = 3: the share rests on only 3 turns; an interval needs at least 5." in shown
 
 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:

@@ -90,6 +90,14 @@ def test_an_empty_draw_is_compared_with_nothing(folder: Path, capfd: pytest.Capt
     assert result["policy"]["skipped"] == [QR] and result["policy"]["turns"] == 40
 
 
+def test_of_several_targets_the_file_is_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("other.jsonl").write_text(Path("rewrites.jsonl").read_text())
+    result = _json("diversity --source topics.json --target rewrites.jsonl --target other.jsonl", capfd)
+    assert result["policy"]["skipped"] == [
+        HUMAN.replace("human", "source"), *(QR.replace("qr", f"target {name}.jsonl") for name in ("rewrites", "other"))
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("study", ["diversity", "samples"])
 def test_strict_refuses_the_file(folder: Path, study: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run([study, *QUESTIONS.split(), "--strict"]) == 3

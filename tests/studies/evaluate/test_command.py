@@ -189,6 +189,48 @@ def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(in_demo
     assert own["policy"]["missing"] == "drop" and "missing turns dropped" in own["policy"]["line"]
 
 
+def test_others_leave_totals_out_where_a_mean_is_asked_for(in_demo: Command) -> None:
+    both, one = (
+        json.loads(in_demo(f"breakdown {metrics} --format json").out)
+        for metrics in ("--metric num_rel --metric gm_map --metric ndcg_cut_3", "--metric ndcg_cut_3")
+    )
+    assert both["tables"] == one["tables"]
+    assert set(both["notes"]) - set(one["notes"]) == {"num_rel, gm_map, no mean over turns: only evaluate gives them"}
+
+
+def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
+    given = (tmp_path / "demo" / "robustcs.toml").read_text()
+
+    def runs(metrics: str) -> tuple[dict[str, bool], list[str]]:
+        (tmp_path / "demo" / "robustcs.toml").write_text(f"metrics = [{metrics}]\n{given}")
+        result = json.loads(in_copy("check --format json").out)
+        rows = result["tables"]["commands"]
+        return {row["command"].split()[0]: row["runs"] for row in rows}, result["notes"]
+
+    both, notes = runs('"num_rel", "ndcg_cut_3"')
+    assert both["breakdown"] and both["unjudged"] and both["robustness"] and both["evaluate"]
+    assert "num_rel, no mean over turns: only evaluate gives it" in notes
+    alone, _ = runs('"num_rel"')
+    assert alone["evaluate"] and not any(alone[name] for name in ("breakdown", "sweep", "unjudged", "robustness", "correlate"))
+
+
+def test_what_needs_a_mean_is_noted_where_there_is_none(in_demo: Command) -> None:
+    note = "no slices and no pairs of systems: gm_map is no mean over turns"
+    result = json.loads(in_demo("evaluate --metric gm_map --slices depth --find-slices --format json").out)
+    assert note in result["notes"] and not result["tables"]["slices"]
+    shown = in_demo("evaluate --metric gm_map --baseline human --margin 0.02 --table pairs").out
+    assert "Table pairs has no rows." in shown and "p_corrected" not in shown and note in " ".join(shown.split())
+    assert note not in json.loads(in_demo("evaluate --metric gm_map --metric map --format json").out)["notes"]
+
+
+def test_model_judgments_are_noted(in_copy: Command, tmp_path: Path) -> None:
+    qrels = (tmp_path / "demo" / "qrels.txt").read_text()
+    (tmp_path / "demo" / "qrels-gpt4o.txt").write_text(qrels)
+    note = "By model judgments, not human ones: the name of the qrels, qrels-gpt4o.txt, names a model (gpt)"
+    assert note in json.loads(in_copy("evaluate --qrels qrels-gpt4o.txt --format json").out)["notes"]
+    assert note not in json.loads(in_copy("evaluate --format json").out)["notes"]
+
+
 def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str, Path]) -> None:
     runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
     line = f"evaluate --config plain.toml {runs} --metric map --missing own"
