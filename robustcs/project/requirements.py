@@ -163,12 +163,14 @@ def compared_texts(workspace: Workspace) -> None:
     roles = {part.role for part in project.formulations.values() if part.rewrites}
     if roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"}):
         return
-    files = "name them with --source FILE[:FIELD] and --target FILE[:FIELD]"
+    files = "--source FILE[:FIELD] and --target FILE[:FIELD]"
     if not roles:
-        raise UsageError("no-texts", "no texts are given", files)
+        raise UsageError("no-texts", "no texts are given", f"name them with {files}")
     lacking = "of Human are given" if "human" not in roles else "are given beside those of Human"
     role = "human" if "human" not in roles else "qr"
-    raise UsageError("no-texts", f"no texts {lacking}", f"name them with --rewrites {role}=FILE, or {files}")
+    raise UsageError(
+        "no-texts", f"no texts {lacking}", f"name them with --rewrites {role}=FILE, or name two files with {files}"
+    )
 
 
 def scikit_learn(workspace: Workspace) -> None:

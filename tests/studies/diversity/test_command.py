@@ -161,8 +161,8 @@ def test_nothing_to_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     line = ["diversity", "--rewrites", "qr=a.jsonl", "--rewrites", "original=b.json"]
     Path("a.jsonl").write_text('{"sample_id": "1_1", "predicted_rewrite": ["a", "b"]}\n')
     assert run(line) == 2
-    lacks = "no texts of Human are given; name them with --rewrites human=FILE, or name them with --source"
-    assert lacks.split(";")[0] in capfd.readouterr().err
+    lacks = "no texts of Human are given; name them with --rewrites human=FILE, or name two files with --source FILE[:FIELD]"
+    assert lacks in capfd.readouterr().err
     assert run(["check", *line[1:]]) == 0
     assert "no texts of Human are given" in " ".join(capfd.readouterr().out.split())
     assert run(["diversity", "--rewrites", "human=a.json"]) == 2
