@@ -36,6 +36,7 @@ from robustcs.inputs.ikat import first_turn
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import refuse_other_kinds
 from robustcs.inputs.open_domain import DPR, QRECC, gold_answers, predicted_answer
+from robustcs.inputs.pooled import PooledFile, union_of_texts
 from robustcs.inputs.records import (
     ByTurn,
     StrPath,
@@ -59,6 +60,8 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
     of the file (bounded).
     """
+    if isinstance(path, PooledFile):
+        return union_of_texts((file, read_gold_answers(file)) for file in path.files)
     gold: ByTurn[tuple[str, ...]] = ByTurn(path, "answers")
     entries = _questions(path, gold.problems, gold=True)
     if entries is None:
@@ -75,14 +78,22 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     return gold.result()
 
 
-def read_predicted_answers(path: StrPath, name: str = "") -> dict[str, str]:
-    """Turn id → the predicted answer, in file order; of a file with answers of several models those of the model ``name``.
+def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> dict[str, str]:
+    """Turn id → the predicted answer, in file order; of a file with answers of several models those of ``model`` or ``name``.
+
+    The names of a pooled file are the models, where they are given.
 
     Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
     of the file (bounded), such as a turn with several answers.
     """
+    if isinstance(path, PooledFile):
+        models = path.names or ("",) * len(path.files)
+        parts = zip(path.files, models, strict=True)
+        return union_of_texts((file, read_predicted_answers(file, name, model)) for file, model in parts)
     predicted: ByTurn[str] = ByTurn(path, "answers")
-    entries = _questions(path, predicted.problems, gold=False, name=name)
+    entries = _questions(path, predicted.problems, gold=False, name=name, model=model)
+    if model and not mtrag.has_tasks(first_record(path) or {}):
+        raise input_error(path, None, f"no answers of models, and so none of {model!r}", "leave out :MODEL", "several-runs")
     if entries is None:
         value = _json_value(path)
         if _is_data_set(value):
@@ -103,7 +114,7 @@ def read_predicted_answers(path: StrPath, name: str = "") -> dict[str, str]:
 _Entries = Iterator[tuple[object, list[Any], int | None]]
 
 
-def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "") -> _Entries | None:
+def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = "") -> _Entries | None:
     """The answers beside questions of QReCC and TopiOCQA, those of tasks or in reports; None for files of other kinds.
 
     Raises :class:`InputError` for a file whose fields say that it has no answers.
@@ -113,7 +124,7 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "")
         return None
     record = first_record(path) or {}
     if mtrag.has_tasks(record):
-        return mtrag.answers(path, json_records(path, problems), gold, name)
+        return mtrag.answers(path, json_records(path, problems), gold, name, model)
     if rag.is_answer(first_turn(record)) and not gold:
         return rag.answers(json_records(path, problems), problems)
     kind = next((kind for kind in (QRECC, DPR) if kind.fits(record)), None)

@@ -21,7 +21,7 @@ EXPORT = "an InspectorRAGet export"
 _LISTS = ("contexts", "targets", "predictions")
 #: Fields that label a turn, in any letter case, with hyphens or underscores in place of spaces.
 _LABELS = frozenset(("answerability", "question type", "multi turn", "collection"))
-#: Answer of every model, in a task of an export.
+#: Different answers of every model, in a task of an export.
 _MODELS = "answers of models"
 
 
@@ -44,9 +44,11 @@ def has_tasks(record: Mapping[str, Any]) -> bool:
 def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The tasks of an export, with the texts of their passages and the answers of its models."""
     documents = {str(one.get("document_id")): one for one in _objects(export, "documents")}
-    answers: dict[str, dict[str, object]] = {}
+    answers: dict[str, dict[str, list[object]]] = {}
     for one in (*_objects(export, "evaluations"), *_objects(export, "results")):
-        answers.setdefault(str(one.get("task_id")), {})[str(one.get("model_id"))] = _answer(one)
+        said = answers.setdefault(str(one.get("task_id")), {}).setdefault(str(one.get("model_id")), [])
+        if (answer := _answer(one)) not in (None, *said):
+            said.append(answer)
     for task in _objects(export, "tasks"):
         contexts = [{**documents.get(str(one.get("document_id")), {}), **one} for one in _objects(task, "contexts")]
         yield {**task, "contexts": contexts, _MODELS: answers.get(str(task.get("task_id")), {})}
@@ -57,9 +59,9 @@ def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(model for task in tasks for model in _of_models(task)))
 
 
-def _of_models(task: Mapping[str, Any]) -> dict[str, object]:
+def _of_models(task: Mapping[str, Any]) -> dict[str, list[object]]:
     found = task.get(_MODELS)  # a line of a file may have a field of this name, too
-    return found if isinstance(found, dict) else {}
+    return {name: said for name, said in found.items() if isinstance(said, list)} if isinstance(found, dict) else {}
 
 
 def _objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -122,27 +124,33 @@ QUESTIONS = TextFormat(
 # ---------------------------------------------------------------- answers and labels
 
 
-def answers(path: StrPath, records: Iterable[Record], gold: bool, name: str) -> Iterator[tuple[object, list[Any], int | None]]:
-    """(turn, answers, line) of every task, unchecked: reference answers, or those of a system; of several models, of ``name``.
+def answers(
+    path: StrPath, records: Iterable[Record], gold: bool, name: str, model: str = ""
+) -> Iterator[tuple[object, list[Any], int | None]]:
+    """(turn, answers, line) of every task, unchecked: reference answers, or those of a system.
 
-    Raises :class:`InputError` where no task has any, and for several models none of which is called ``name``.
+    Of several models they are those of ``model``, or without it of ``name``. A turn with several answers of one model comes
+    several times. Raises :class:`InputError` where no task has any answer, for a ``model`` that is not there, and for several
+    models none of which is called ``name``.
     """
     tasks = list(records)
     models = [] if gold else models_in(task.fields for task in tasks)
-    if len(models) > 1 and name not in models:
-        found = f"answers of {', '.join(models)}, and none of {name!r}"
-        raise input_error(path, None, found, "give the answers one of these names", "several-runs")
+    wanted = model or name
+    if wanted not in models and (model or len(models) > 1):
+        found = f"answers of {', '.join(models) or 'no named model'}" + (f", and none of {wanted!r}" if wanted else "")
+        advice = "give the answers one of these names" if name else "name the model: FILE:MODEL"
+        raise input_error(path, None, found, advice if models else "leave out :MODEL", "several-runs")
     what = "targets" if gold else "predictions"
     if not models and not any(task.fields.get(what) for task in tasks):
         advice = f"name a file of {'tasks with targets' if gold else 'answers'}"
         raise input_error(path, None, f"tasks without {what}", advice, "no-answer")
     for task in tasks:
         if models:
-            given = _of_models(task.fields).get(name if name in models else models[0])
-            said = [] if given is None else [given]
-        else:
-            said = [_text(one) for one in _objects(task.fields, what)]
-        if said or not (gold or models):
+            for one in _of_models(task.fields).get(wanted if wanted in models else models[0], ()):
+                yield task.fields.get("task_id"), [one], task.line
+            continue
+        said = [_text(one) for one in _objects(task.fields, what)]
+        if said or not gold:
             yield task.fields.get("task_id"), [one for one in said if one or not gold], task.line
 
 

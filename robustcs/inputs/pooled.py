@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,14 +71,26 @@ def _line_with(path: StrPath, *cells: str) -> int | None:
         return None
 
 
-def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> dict[str, T]:
+class Union(dict[str, T]):
+    """What several files hold together; ``parts`` are the entries of each."""
+
+    parts: tuple[int, ...] = ()
+
+
+def rows_of(read: Sized) -> int | tuple[int, ...]:
+    """Return how many rows were read, of several files those of each."""
+    return getattr(read, "parts", ()) or len(read)
+
+
+def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]:
     """Return turn → text, or texts, of several files.
 
     Raises :class:`InputError` for turns with different texts, with both files and texts.
     """
     union: dict[str, tuple[StrPath, T]] = {}
-    wrong = []
+    wrong, parts = [], []
     for path, texts in files:
+        parts.append(len(texts))
         for turn, text in texts.items():
             other, known = union.setdefault(turn, (path, text))
             if known != text:
@@ -89,7 +101,9 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> dict[str
             for path, turn, text, other, known in wrong[:MAX_PROBLEMS]
         ]
         raise InputError(problems, len(wrong))
-    return {turn: text for turn, (_, text) in union.items()}
+    found = Union({turn: text for turn, (_, text) in union.items()})
+    found.parts = tuple(parts)
+    return found
 
 
 def _first(text: object) -> str:

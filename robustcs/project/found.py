@@ -64,6 +64,8 @@ class Folder:
         File → what it was taken for, or why it was left aside.
     collections
         Of several collections: the turns of each, and the words that name it.
+    unusable
+        What is left of a file that is used otherwise, such as ``FILE:FORMULATION`` → why.
     joined, called
         First of several files that are read together → all of them, as the project file names them; what they are called
         without the words of a collection.
@@ -74,6 +76,7 @@ class Folder:
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     collections: list[tuple[frozenset[str], set[str]]] = field(default_factory=list)
+    unusable: dict[str, str] = field(default_factory=dict)
     joined: dict[str, list[str]] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
 
@@ -82,6 +85,11 @@ class Folder:
         left = [file for file in self.files if file.path not in self.taken and file.path not in self.aside]
         some = [file for file in left if any(file.is_a(kind) for kind in kinds)]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
+
+    def each(self, *kinds: Kind) -> list[Found]:
+        """As :meth:`of`, with those files as well that are read together with one of them."""
+        paths = {path for file in self.of(*kinds) for path in self.joined.get(file.path, [file.path])}
+        return [file for file in self.files if file.path in paths and any(file.is_a(kind) for kind in kinds)]
 
     def place(self, file: Found) -> Path:
         """Where the file is, and all that are read together with it."""
@@ -93,15 +101,20 @@ class Folder:
 
     def refuse(self, path: str, error: InputError) -> None:
         """Note that a file cannot be read."""
-        problem = error.problems[0]
-        why = "skipped" if problem.slug == "too-large" else "cannot be read"
-        self.leave(path, "; ".join(filter(None, (f"{why}: {problem.found}", problem.advice))))
+        why = "skipped" if error.problems[0].slug == "too-large" else "cannot be read"
+        self.leave(path, f"{why}: {reason_of(error)}")
 
     def leave(self, path: str, why: str) -> None:
         """Note that a file is not used, nor are those that are read together with it."""
         for one in self.joined.get(path, [path]):
             self.taken.pop(one, None)
             self.aside.setdefault(one, why)
+
+
+def reason_of(error: InputError) -> str:
+    """What is wrong, and what to do about it, without the file."""
+    problem = error.problems[0]
+    return "; ".join(filter(None, (problem.found, problem.advice)))
 
 
 def look_through(folder: Path) -> Folder:

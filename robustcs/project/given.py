@@ -21,7 +21,15 @@ from robustcs.inputs.urls import IRDS_PREFIX
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import readers
 from robustcs.project.collections import samples_of
-from robustcs.project.model import STUDY_TABLES, WHOLE_NUMBERS, Project, TextSource, parse_role, parse_text_source
+from robustcs.project.model import (
+    STUDY_TABLES,
+    WHOLE_NUMBERS,
+    Project,
+    TextSource,
+    answer_files,
+    parse_role,
+    parse_text_source,
+)
 from robustcs.project.sources import BY_NAME, SOURCES, Source
 
 #: What may be several has a name in the plural, and takes one alone under the singular too.
@@ -147,6 +155,8 @@ def _files(source: Source, value: Any) -> Any:
 def _joined(source: Source, keyword: str, value: Any) -> Path | str:
     """One file, or several in its place."""
     parts = _parts(value) if source.joins else (value,)
+    if source.key == "answers" and all(isinstance(part, str) for part in parts):
+        return answer_files(parts)
     return pooled([_one(source, _at(keyword, place, parts), part) for place, part in enumerate(parts)])  # type: ignore[no-any-return]
 
 

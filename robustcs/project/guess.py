@@ -127,7 +127,7 @@ def by_rewriter(names: Iterable[str]) -> list[list[str]]:
 def _one_file(made: Guess, key: str, kind: str) -> None:
     """The largest file of a kind that stands once in a project file."""
     files = made.folder.of(kind)  # type: ignore[arg-type]
-    files.sort(key=lambda file: -made.folder.place(file).stat().st_size)
+    files.sort(key=lambda file: -(made.folder.path / file.path).stat().st_size)
     for file in files:
         if key in made.files:
             made.folder.leave(file.path, f"{made.files[key]} is larger")
@@ -154,7 +154,9 @@ class _Systems:
         family = (of_scores if by_scores else of_runs) or Family(())
         self.made.ranker = why_best(families_of(scored if by_scores else runs))
         turns = set(self.qrels.turns) if self.qrels else {turn for one in family.members or runs for turn in one.turns}
-        texts = [one for file in self.folder.of("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)]
+        texts = [
+            one for file in self.folder.each("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)
+        ]
         texts = join_texts(self.folder, texts)
         # of several collections of texts alone, the one with most formulations and turns
         turns = turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())

@@ -73,10 +73,15 @@ def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
 
 
 def called(path: str, words: Collection[str]) -> str:
-    """Return ``path`` without these words: ``bm25_raw_clapnq.trec`` becomes ``bm25_raw.trec``."""
-    left = re.sub(r"[A-Za-z]+|[0-9]+", lambda found: "" if found[0].lower() in words else found[0], path)
-    left = re.sub(r"[-_.]+(?=[-_./])|(?<=/)[-_./]+|^[-_./]+", "", left)
-    return left if words_of(left) else path
+    """Return ``path`` without these words: ``bm25_raw_clapnq.trec`` becomes ``bm25_raw.trec``.
+
+    Files whose names have no other words are those of one ``system``.
+    """
+    folder, slash, name = path.rpartition("/")
+    stem, *suffixes = name.split(".")
+    left = re.sub(r"[A-Za-z]+|[0-9]+", lambda found: "" if found[0].lower() in words else found[0], folder + slash + stem)
+    left = re.sub(r"[-_]+(?=[-_/]|$)|(?<=/)[-_/]+|^[-_/]+", "", left).rstrip("/")
+    return ".".join((left if words_of(left) else "system", *suffixes))
 
 
 def _atoms(path: str) -> set[str]:

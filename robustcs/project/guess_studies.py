@@ -17,6 +17,7 @@ from robustcs.inputs.crowd import read_grades
 from robustcs.inputs.heads import first_record
 from robustcs.inputs.json_records import json_records
 from robustcs.inputs.kinds import first_cells
+from robustcs.inputs.pooled import parts_of
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.records import StrPath, shape_of
@@ -193,13 +194,19 @@ def tasks_of(folder: Folder, file: Found) -> list[dict[str, Any]]:
     """The tasks of MTRAG in a file or in an export; none of other files, and of broken ones."""
     if file.what is None or file.what.family not in (mtrag.NAME, mtrag.EXPORT):
         return []
-    return [record.fields for record in _read(folder, file, lambda path: list(json_records(path, ProblemList(path)))) or []]
+    try:
+        files = parts_of(folder.place(file))
+        return [record.fields for path in files for record in json_records(path, ProblemList(path))]
+    except InputError:
+        return []
 
 
 def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
     """Take answers of systems, the first reference answers and, without a collection, texts of passages from tasks."""
-    found = [(file, tasks) for file in folder.files if file.path not in folder.aside and (tasks := tasks_of(folder, file))]
-    names = short_names([file.path for file, _ in found], [""] * len(found))
+    further = {path for paths in folder.joined.values() for path in paths[1:]}
+    files_of_tasks = [file for file in folder.files if file.path not in folder.aside and file.path not in further]
+    found = [(file, tasks) for file in files_of_tasks if (tasks := tasks_of(folder, file))]
+    names = short_names([folder.called.get(file.path, file.path) for file, _ in found], [""] * len(found))
     responses: dict[str, str] = {}
     for name, (file, tasks) in zip(names, found, strict=True):
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
@@ -208,7 +215,11 @@ def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
             ("collection", file.is_a("collection"), "texts of passages"),
         ):  # fmt: skip
             if there and key not in files:
-                folder.take(file.path, what)
+                paths = folder.joined.get(file.path, [file.path])
+                for path in paths[:1] if key == "collection" else paths:
+                    folder.take(path, what)
+                if key == "collection":
+                    folder.unusable |= dict.fromkeys(paths[1:], f"texts of passages: a project has one collection, {paths[0]}")
                 files |= {key: file.path} if key else {}
         responses |= dict.fromkeys(models, file.path)
     if responses:

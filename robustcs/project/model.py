@@ -13,6 +13,7 @@ from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.thresholds import Threshold
+from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX, is_irds, located
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
@@ -318,6 +319,13 @@ def parse_role(key: str) -> tuple[Role, str]:
             raise UsageError("bad-role", f"role {key!r} has the name {name!r}", "choose another name")
         return role, name or role  # type: ignore[return-value]
     raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME (original:NAME) for one of several")
+
+
+def answer_files(texts: Sequence[str], folder: Path = Path()) -> Path:
+    """The path of answers in one or several ``FILE`` or ``FILE:MODEL``; the names of a pooled file are the models."""
+    sources = [parse_text_source(text, folder) for text in texts]
+    models = tuple(source.column or "" for source in sources)
+    return pooled([source.path for source in sources], models if any(models) else ())  # type: ignore[no-any-return]
 
 
 def parse_text_source(text: str, folder: Path = Path()) -> TextSource:

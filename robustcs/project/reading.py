@@ -33,6 +33,7 @@ from robustcs.project.model import (
     Project,
     Role,
     Selection,
+    answer_files,
     parse_role,
     parse_text_source,
 )
@@ -215,11 +216,15 @@ class _Reader:
     def _joined(self, table: _Table, key: str, source: Source) -> Path | str | None:
         """The file of a key; several that take the place of one are a list, or a table by the names of their collections."""
         value = table.values[key]
+        if source.key == "answers":
+            texts = self._list(table, key) if isinstance(value, list) else [self._text(table, key)]
+            return answer_files([text for text in texts if text], self.folder) if any(texts) else None
         if isinstance(value, Path):
             return value  # that of [qrels], above
         if source.joins and isinstance(value, dict) and value:
             named = self._texts(self._table(table, key))
-            return pooled([self._place(source, text) for text in named.values()], tuple(named)) if named else None
+            names = tuple(named) if source.key == "qrels" else ()
+            return pooled([self._place(source, text) for text in named.values()], names) if named else None
         if source.joins and isinstance(value, list) and value:
             return pooled(paths) if (paths := self._paths(table, source, key)) else None
         text = self._text(table, key)

@@ -209,6 +209,11 @@ def answers_and_gold(workspace: Workspace) -> None:
         raise UsageError("no-responses", "no answers of systems are given", "name them with --response NAME=FILE")
     if not (known.snippets or known.nuggets or known.assignments):
         advice = "name snippets with --snippets FILE, or nuggets with --nuggets FILE"
+        if workspace.project.gold:
+            advice += (
+                "; the reference answers score answers to the Original, QR and Human questions: robustcs breakdown --metric f1"
+                " --answers original=FILE --answers qr=FILE --answers human=FILE"
+            )
         raise UsageError("no-gold", "nothing is given that answers should hold", advice)
 
 

@@ -39,7 +39,7 @@ def write_config(made: Guess, name: str) -> str:
     if made.new_judgments:
         new = made.new_judgments
         lines.append(f"new_judgments = {quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
-    lines += [f"{key} = {quoted(path)}" for key, path in made.files.items()]
+    lines += [f"{key} = {quoted(path) if key == 'collection' else _files(made, path)}" for key, path in made.files.items()]
     scored = bool(made.qrels or any(part.scores for part in made.formulations.values()))
     if scored:
         lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # when an answer is correct']
@@ -52,6 +52,8 @@ def write_config(made: Guess, name: str) -> str:
         lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
     for key in sorted(made.formulations, key=_order):
         lines += _formulation(made, key, made.formulations[key])
+    if made.folder.unusable:
+        lines += ["", *(f"# Not used: {named}: {why}" for named, why in made.folder.unusable.items())]
     if made.runs:
         about = f". {made.ranker}" if made.ranker else ", for the commands that compare any runs."
         lines += ["", f"# Further systems{about}", "[runs]"]
@@ -80,14 +82,14 @@ def write_config(made: Guess, name: str) -> str:
                   for key, value in values.items() if not isinstance(value, dict)]  # fmt: skip
         for key, named in values.items():
             if isinstance(named, dict):
-                lines += [f"[{table}.{key}]", *(f"{toml_key(system)} = {quoted(path)}" for system, path in named.items())]
+                lines += [f"[{table}.{key}]", *(f"{toml_key(system)} = {_files(made, path)}" for system, path in named.items())]
     return "\n".join(lines) + "\n"
 
 
 def explanation(made: Guess) -> str:
     """What every file was taken for, and why the others were left aside: two lines a file."""
     parts = []
-    for head, files in (("Taken", made.folder.taken), ("Left aside", made.folder.aside)):
+    for head, files in (("Taken", made.folder.taken), ("Left aside", made.folder.aside | made.folder.unusable)):
         if files:
             parts += [head, *(f"  {path}\n    {why}" for path, why in sorted(files.items())), ""]
     return "\n".join(parts).rstrip()

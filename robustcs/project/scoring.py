@@ -25,6 +25,7 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation
@@ -189,7 +190,7 @@ def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Mea
     require_gold(inputs)
     for file in files:
         predicted.append(read_predicted_answers(file.path))
-        inputs.remember(file.role, file.path, len(predicted[-1]))
+        inputs.remember(file.role, file.path, rows_of(predicted[-1]))
     return scored_answers(inputs, files, predicted, measures)
 
 
@@ -209,7 +210,7 @@ def scored_answers(
     """
     source = require_gold(inputs)
     gold = read_gold_answers(source)
-    inputs.remember("gold answers", source, len(gold))
+    inputs.remember("gold answers", source, rows_of(gold))
     names = [measure.name for measure in measures]
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
     frames, answered, notes = [], [], []

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from robustcs.inputs.pooled import rows_of
 from robustcs.project import readers
 from robustcs.project.readers import Given
 
@@ -43,7 +44,7 @@ class Source:
     shape: Shape
     role: str
     read: Callable[[Given], Any]
-    rows: Callable[[Any], int | tuple[int, ...]] = len
+    rows: Callable[[Any], int | tuple[int, ...]] = rows_of
     option: str = ""
     metavar: str = "FILE"
     help: str = ""
@@ -93,9 +94,11 @@ SOURCES: tuple[Source, ...] = (
            metavar="ROLE=FILE[:COLUMN]",
            help="Question texts of a further sample of a rewriter, beside those of --rewrites; repeat for several."),
     Source("answers", "formulations", "roles", "{name} answers", readers.predicted_answers, option="--answers",
-           metavar="ROLE=FILE", help="Predicted answers (reading comprehension)."),
+           metavar="ROLE=FILE[:MODEL]", joins=True,
+           help="Predicted answers (reading comprehension); MODEL is one of an InspectorRAGet export. Repeat a ROLE for other"
+           " turns."),
     Source("gold", "", "one", "gold answers", readers.gold_answers, option="--gold",
-           help="Gold answers (reading comprehension)."),
+           help="Gold answers (reading comprehension); repeat for several collections.", joins=True),
     Source("new_judgments", "", "several", "new judgments", readers.qrels, option="--new-judgments", irds=True,
            help="Judgments made since the qrels; several files join them one after the other."),
     Source("judges", "", "named", "judge {name}", readers.labels, option="--judge", metavar="NAME=FILE",
@@ -136,7 +139,9 @@ SOURCES: tuple[Source, ...] = (
            help="Snippets chosen by experts, to compare the others with."),
     Source("ratings", "agreement", "several", "ratings", readers.ratings, _first),
     Source("responses", "answers", "named", "{name} answers", readers.predicted_answers, option="--response",
-           metavar="NAME=FILE", help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG."),
+           metavar="NAME=FILE", joins=True,
+           help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG; repeat a NAME for"
+           " other turns."),
     Source("snippets", "answers", "several", "gold snippets", readers.snippets, _annotations, "--snippets",
            help="Snippets that answers should hold, as robustcs agreement takes them; several files together."),
     Source("nuggets", "answers", "one", "nuggets", readers.nuggets, _entries, "--nuggets",

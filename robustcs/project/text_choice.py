@@ -10,7 +10,7 @@ from robustcs.inputs.text_format import ROLES
 from robustcs.inputs.texts import TextFile
 from robustcs.project.families import Family, System
 from robustcs.project.fit import Fit, fit, ranked_alike
-from robustcs.project.found import Folder, Found, role_of, telling_words, words_of
+from robustcs.project.found import Folder, Found, reason_of, role_of, telling_words, words_of
 from robustcs.project.model import Role
 
 #: The share of turns on which texts and rankings must say the same where no name tells whose the texts are.
@@ -59,12 +59,12 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
     if "human" in fields and fields.get("qr") == fields["human"]:
         del fields["qr"]  # one column, which people wrote
     try:
-        opened = TextFile(folder.place(file))
+        opened = TextFile(folder.path / file.path)
     except InputError as error:
         folder.refuse(file.path, error)
         return []
     found: list[Texts] = []
-    reason: InputError | None = None
+    refused: dict[str, InputError] = {}
     tries: list[tuple[Role | None, str | None]] = [(role, role) for role in ROLES if role in fields]
     plain = role_of(file.stem) or role_of(" ".join(telling_words(file.path)))
     if plain not in fields and (not fields or set(fields) == {"original"}):
@@ -73,7 +73,7 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
         try:
             samples = opened.samples(role or "qr", column)
         except InputError as error:
-            reason = error
+            refused[f"{file.path}:{column}" if role in fields else ""] = error
             continue
         words = (*telling_words(file.path), *words_of(fields.get(role, "") if role and column else ""))
         named = f"{file.path}:{column}" if column and (len(tries) > 1 or len(fields) > 1) else file.path
@@ -81,8 +81,10 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
             texts = {turn: some[0] for turn, some in samples.items() if some[0]}
             most = max(map(len, samples.values()))
             found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics"), most))
-    if not found and reason is not None:
-        folder.refuse(file.path, reason)
+    if found:
+        folder.unusable |= {named: reason_of(error) for named, error in refused.items() if named}
+    elif refused:
+        folder.refuse(file.path, list(refused.values())[-1])
     return found
 
 

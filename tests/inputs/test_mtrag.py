@@ -23,6 +23,7 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.model import answer_files
 from tests.inputs.test_run_formats import rows, written
 
 SAID = [{"speaker": "user", "text": "Who?"}, {"speaker": "agent", "text": "Me."}, {"speaker": "user", "text": "Why?"}]
@@ -112,6 +113,32 @@ def test_an_export_of_inspectorraget(tmp_path: Path, version: int) -> None:
     assert read_passages(path, {"d1", "d2"}) == {"d1": "one", "d2": "two"}
     with pytest.raises(InputError, match="answers of a, b, and none of 'c'; give the answers one of these names"):
         read_predicted_answers(path, "c")
+    assert read_predicted_answers(answer_files([f"{path}:b"])) == {"c1<::>2": "Yes."}
+    for text, found in (("", "answers of a, b; name"), (":c", "answers of a, b, and none of 'c'; name")):
+        with pytest.raises(InputError, match=f"{found} the model: FILE:MODEL"):
+            read_predicted_answers(answer_files([f"{path}{text}"]))
+
+
+def test_a_model_is_named_only_where_there_are_models(tmp_path: Path) -> None:
+    plain = tmp_path / "plain.json"
+    plain.write_text('{"c1": "x"}')
+    with pytest.raises(InputError, match="no answers of models, and so none of 'a'; leave out :MODEL"):
+        read_predicted_answers(answer_files([f"{plain}:a"]))
+    with pytest.raises(InputError, match="answers of no named model, and none of 'a'; leave out :MODEL"):
+        read_predicted_answers(answer_files([f"{written(tmp_path, [FIRST], lines=True)}:a"]))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_two_answers_of_a_model_contradict_each_other(tmp_path: Path, version: int) -> None:
+    found = export(version)
+    answers = found[{1: "evaluations", 2: "results"}[version]]
+    assert len(read_predicted_answers(written(tmp_path, {**found, "evaluations": [*answers, answers[0]]}), "a")) == 2
+    other = {**answers[1], "model_id": "a"}  # the answer of b to the same task
+    path = written(tmp_path, {**found, "evaluations": [*answers, other]})
+    with pytest.raises(InputError, match="turn c1<::>2 has 'Yes.' here but 'No.' earlier; keep one of the two") as caught:
+        read_predicted_answers(path, "a")
+    assert caught.value.exit_code == 3
+    assert read_predicted_answers(path, "b") == {"c1<::>2": "Yes."}
 
 
 # ---------------------------------------------------------------- real files

@@ -11,8 +11,9 @@ import pytest
 
 import robustcs
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.pooled import PooledFile, pooled
+from robustcs.inputs.pooled import PooledFile, parts_of, pooled
 from robustcs.project.collections import collections_of, samples_of
+from robustcs.project.guess_collections import called
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
@@ -123,6 +124,60 @@ def test_init_joins_two_domains(in_domains: Command, tmp_path: Path) -> None:
     assert "qrels_law.txt" in checked and "bm25_manual_law.trec" in checked
     shown = in_domains("evaluate --by collection --metric ndcg_cut_3").out
     assert "Each collection alone" in shown and "36 turns in 12 conversations of 2 collections" in " ".join(shown.split())
+
+
+def tasks_of_domain(folder: Path, name: str) -> None:
+    """MTRAG tasks of a domain: questions, ranked passages, reference answers, and answers of a system."""
+    tasks = [
+        {
+            "task_id": f"{name}{talk}<::>1", "input": [{"speaker": "user", "text": f"who is {talk}?"}],
+            "contexts": [{"document_id": f"{name}-d1", "score": 1.0, "text": "one"}],
+            "targets": [{"text": f"answer {talk}"}], "predictions": [{"text": "answer 0"}],
+        }
+        for talk in range(6)
+    ]  # fmt: skip
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in tasks))
+
+
+def test_init_joins_tasks_of_two_domains(in_domains: Command, tmp_path: Path) -> None:
+    for name in DOMAINS:
+        for file in (*tmp_path.glob(f"bm25_*_{name}.trec"), *tmp_path.glob(f"{name}_*.jsonl")):
+            file.unlink()
+        tasks_of_domain(tmp_path, name)
+    in_domains("init")
+    files = tuple(tmp_path / f"{name}.jsonl" for name in DOMAINS)
+    project = read_project(tmp_path / "robustcs.toml")
+    assert project.answers is not None and list(project.runs) == list(project.answers.responses) == ["system"]
+    joined = (project.gold, project.runs["system"], project.answers.responses["system"])
+    assert [parts_of(path) for path in joined if path] == [files] * 3
+    assert tuple(one.path for one in project.formulations["original"].rewrites) == files
+    assert project.collection == files[0]
+    explained = in_domains("init --explain").out
+    assert "cannot be read" not in explained
+    assert "law.jsonl\n    texts of passages: a project has one collection, bank.jsonl" in explained
+    checked = " ".join(in_domains("check").out.split())
+    assert "gold answers law.jsonl 6 fine" in checked and "answers responses system law.jsonl 6 fine" in checked
+    # the references of both domains score answers to both
+    answers = " ".join(f"--answers {role}={name}.jsonl" for role in ROLE.values() for name in DOMAINS)
+    printed = json.loads(in_domains(f"breakdown --metric em {answers} --threshold =1 --format json").out)
+    assert printed["policy"]["turns"] == 12
+    counts = {(row["original"], row["qr"], row["human"]): row["count"] for row in printed["tables"]["bins"]}
+    assert counts[1, 1, 1] == 2 and counts[0, 0, 0] == 10
+    roles = "original answers, qr answers, human answers, gold answers"
+    assert [(one["path"], one["rows"]) for one in printed["inputs"] if one["role"].startswith(roles)] == [
+        ("bank.jsonl", 6), ("law.jsonl", 6),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("bm25_raw_bank.trec", "bm25_raw.trec"), ("bank.jsonl.gz", "system.jsonl.gz"), ("runs/bank.trec", "runs.trec"),
+        ("bank/bm25.trec", "bm25.trec"), ("runs/bank_bm25.trec", "runs/bm25.trec"),
+    ],
+)  # fmt: skip
+def test_a_name_without_its_collection(path: str, name: str) -> None:
+    assert called(path, {"bank"}) == name
 
 
 def test_init_leaves_judgments_without_a_common_system_aside(in_domains: Command, tmp_path: Path) -> None:

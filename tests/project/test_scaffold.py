@@ -508,6 +508,17 @@ def test_an_export_has_the_answers_of_its_models(tmp_path: Path) -> None:
     assert made["answers"] == {"responses": {"a": "export.json", "b": "export.json"}} and made["gold"] == "export.json"
 
 
+def test_a_formulation_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """A column with too many empty texts is left out of the project file, which says so; the others of the file stand."""
+    rows = "".join(f"{turn}\t{RAW[turn]}\t{HUMAN[turn] if turn[0] != '6' else ''}\n" for turn in TURNS)
+    folder = fill(tmp_path, {"topics.tsv": f"id\toriginal\thuman\n{rows}"})
+    why = "4 of 24 texts cannot be used; correct them: at most 5% of a file may be skipped"
+    assert parts(config(folder), "rewrites") == {"original": "topics.tsv:original"}
+    made = guess(folder)
+    assert f"# Not used: topics.tsv:human: {why}\n" in write_config(made, "x")
+    assert f"Left aside\n  topics.tsv:human\n    {why}" in explanation(made)
+
+
 def test_why_one_of_several_rankers_is_taken(tmp_path: Path) -> None:
     less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
     files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")

@@ -19,6 +19,7 @@ from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.kinds import identify
 from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
+from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import shown
@@ -101,7 +102,7 @@ def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, 
     found: dict[str, Answers] = {}
     for name, path in files.responses.items():
         answers = read_predicted_answers(path, name)
-        workspace.remember(f"{name} answers", path, len(answers))
+        workspace.remember(f"{name} answers", path, rows_of(answers))
         found[name] = answers
     for name, topics in assigned.items():
         if name not in found:

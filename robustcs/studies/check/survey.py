@@ -18,7 +18,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.pooled import parts_of, union_of_texts
+from robustcs.inputs.pooled import parts_of, rows_of, union_of_texts
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
@@ -175,7 +175,7 @@ class Survey:
         role: str,
         path: str | os.PathLike[str],
         read: Callable[[Any], T],
-        rows: Callable[[Any], Rows] = len,
+        rows: Callable[[Any], Rows] = rows_of,
     ) -> T | None:
         """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
         entries: list[dict[str, Any]] = [

@@ -25,6 +25,7 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.answers import read_predicted_answers
+from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
@@ -151,7 +152,7 @@ class _Reader:
             if part.answers is None:
                 raise UsageError("no-answers", f"no predicted answers of {part.name}", f"give --answers {part.role}=FILE")
             answers[part.name] = read_predicted_answers(part.answers)
-            self.workspace.remember(f"{part.name} answers", part.answers, len(answers[part.name]))
+            self.workspace.remember(f"{part.name} answers", part.answers, rows_of(answers[part.name]))
         return answers
 
     def scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame] | None:
