@@ -13,6 +13,7 @@ from robustcs.inputs.files import text_lines
 from robustcs.inputs.memory import _SystemPath
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.urls import shown
+from robustcs.wording import and_more, counted, some_of
 
 T = TypeVar("T")
 #: What to do about files that contradict each other.
@@ -104,6 +105,18 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]
     found = Union({turn: text for turn, (_, text) in union.items()})
     found.parts = tuple(parts)
     return found
+
+
+def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str) -> tuple[dict[str, T], list[str]]:
+    """Return turn → text, or texts, of several files, the earlier first, and a note for each that has other ones."""
+    union: dict[str, T] = {}
+    notes = []
+    for path, texts in files:
+        other = [turn for turn, text in texts.items() if union.setdefault(turn, text) != text]
+        if other:
+            have = f"{counted(len(other), 'turn')} of {whose} ({some_of(other)}{and_more(len(other), 5)})"
+            notes.append(f"{os.path.basename(path)} has another text for {have}: that of the earlier file counts")
+    return union, notes
 
 
 def _first(text: object) -> str:

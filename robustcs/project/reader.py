@@ -24,7 +24,7 @@ from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
 from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
-from robustcs.inputs.pooled import PooledFile, parts_of, union_of_texts
+from robustcs.inputs.pooled import PooledFile, parts_of, texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.runs import read_run
@@ -251,15 +251,14 @@ class Inputs:
     @cached_property
     def samples(self) -> dict[str, dict[str, Samples]]:
         """Rewriter → turn → its texts, one for each sample: those of the file that has the turn, then one of every further
-        file of samples. A text that was skipped is empty. Raises :class:`InputError` where two files of first samples
-        contradict each other.
+        file of samples. A text that was skipped is empty.
         """
         found: dict[str, dict[str, Samples]] = {}
         for key, part in self.project.formulations.items():
             if part.role != "qr":
                 continue
             read = [(source.path, self._text_samples(source, key)) for source in part.rewrites]
-            known: dict[str, Samples] = union_of_texts(read)
+            known: dict[str, Samples] = self._in_order(read, part.name)
             for source in part.samples:
                 for turn, texts in self._text_samples(source, key).items():
                     known[turn] = (*known.get(turn, ()), *texts)
@@ -285,13 +284,19 @@ class Inputs:
 
     @cached_property
     def texts(self) -> dict[str, dict[str, str]]:
-        """Formulation name → turn → text, of all files. Raises :class:`InputError` where two contradict each other."""
+        """Formulation name → turn → text, of all files, the earlier first; notes say where a later one has another text."""
         texts: dict[str, dict[str, str]] = {}
         for key, part in self.project.formulations.items():
             read = [(source.path, self.text_file(source, part.role, key)) for source in part.rewrites]
             self._text_files += read
-            texts[part.name] = union_of_texts(read)
+            texts[part.name] = self._in_order(read, part.name)
         return texts
+
+    def _in_order(self, files: Sequence[tuple[Path | str, Mapping[str, T]]], whose: str) -> dict[str, T]:
+        """The texts of several files; notes say where they differ."""
+        found, notes = texts_in_order(files, whose)
+        self.notes += [note for note in notes if note not in self.notes]
+        return found
 
     def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
         """:attr:`texts`, where they are joined with ``turns``: those of the qrels (or runs), of scores or of answers.

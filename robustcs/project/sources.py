@@ -88,8 +88,8 @@ SOURCES: tuple[Source, ...] = (
            " one of several, or answers for how alike the answers to QR and Human are."),
     Source("rewrites", "formulations", "role texts", "{name} texts", readers.texts, option="--rewrites",
            metavar="ROLE=FILE[:COLUMN]", irds=True,
-           help="Question texts; repeat a ROLE for other turns. COLUMN may be original, qr or human where a file has several"
-           " formulations."),
+           help="Question texts; of several files for a ROLE the earlier counts, turn by turn. COLUMN may be original, qr or"
+           " human where a file has several formulations."),
     Source("samples", "formulations", "role texts", "{name} texts", readers.texts, option="--samples",
            metavar="ROLE=FILE[:COLUMN]",
            help="Question texts of a further sample of a rewriter, beside those of --rewrites; repeat for several."),

@@ -18,7 +18,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.documents import are_passage_ids
 from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.pooled import parts_of, rows_of, union_of_texts
+from robustcs.inputs.pooled import parts_of, rows_of, texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
@@ -133,7 +133,8 @@ class Survey:
                 if self.qrels and read:
                     texts = answered_by_turns("", source.path, read, expected_of(self.qrels))
                     self._refuse_stranger("rewrites", texts, self.qrels)
-            self.texts[part.name] = self._union(found)
+            self.texts[part.name], told = texts_in_order(found, part.name)
+            workspace.notes += told
             for source in part.samples:
                 read_sample = partial(read_samples, role=part.role, column=source.column)
                 self._read("sampled", f"{key} texts", source.path, read_sample)
@@ -205,14 +206,6 @@ class Survey:
         self.problems += error.problems
         self.broken.setdefault(of, []).extend(error.problems)
         self.uncounted += error.total - len(error.problems)
-
-    def _union(self, files: Sequence[tuple[Path | str, Mapping[str, str]]]) -> dict[str, str]:
-        """The texts of several files, without any where they contradict each other."""
-        try:
-            return union_of_texts(files)
-        except InputError as error:
-            self._refuse("rewrites", error)
-            return {}
 
     def _study(self, name: str, workspace: Workspace) -> None:
         """The files of a table with turns of its own; where all can be read, the study says whether they fit together."""
