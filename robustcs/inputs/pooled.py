@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.memory import _SystemPath
-from robustcs.inputs.records import StrPath
 from robustcs.inputs.urls import shown
 from robustcs.wording import and_more, counted, some_of
 
+StrPath = str | os.PathLike[str]
 T = TypeVar("T")
 #: What to do about files that contradict each other.
 CLASH = "keep one of the two; if two collections use the same ids, put a prefix before those of one in all its files"
