@@ -142,7 +142,8 @@ def test_every_input_has_its_checksum_and_rows(result: dict[str, Any], demo: Pat
 
 def test_the_policy_stands_in_the_result(result: dict[str, Any]) -> None:
     assert result["policy"] == {
-        "relevance_level": 2, "missing": "zero", "order": "score", "depth": None, "unit": "conversation", "units": 10,
+        "relevance_level": 2, "missing": "zero", "order": "score", "depth": None, "documents": False,
+        "unit": "conversation", "units": 10,
         "basis": "runs", "turns": 70, "missing_turns": 0,
         "line": "70 turns in 10 conversations · missing turns score 0 (0) · ties by docid descending · scores as float32"
         " · relevant ≥ 2 (binary measures)",
