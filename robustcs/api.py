@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
-_Path = (str, os.PathLike)
 #: Keywords that say where runs are read.
 JOBS = ("jobs", "dask")
 
@@ -104,6 +103,10 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
     raise UsageError("bad-setting", f"{name} {value!r}", f"write {wanted[1]}")
 
 
+def _is_project(given: Any) -> bool:
+    return isinstance(given, str | os.PathLike) and Path(given).suffix == ".toml"
+
+
 def _by_name(runs: Any) -> Mapping[str, Any]:
     """Runs by name: a mapping as it is, files by the names that they have without their suffixes, anything else as ``run``."""
     from robustcs.inputs.objects import is_nested
@@ -149,9 +152,12 @@ def _function(one: Study) -> Callable[..., Any]:
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
-        if given and (isinstance(given[0], Project) or Path(given[0] if isinstance(given[0], _Path) else "").suffix == ".toml"):
+        if given and (given[0] is None or isinstance(given[0], Project) or _is_project(given[0])):
             project, *given = given  # type: ignore[assignment]
-        keywords |= signature.bind_partial(*given).arguments
+        placed = signature.bind_partial(*given).arguments
+        if placed.keys() & keywords.keys():
+            raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")
+        keywords |= placed
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
         uses = one.command.uses if keywords.keys() & {*JOBS, "by"} else ()
