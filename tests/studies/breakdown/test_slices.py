@@ -72,7 +72,7 @@ def test_errors_without_a_text_are_no_difference_from_human(demo: Path, tmp_path
     types = result.error_types.set_index("type")
     assert types.loc["unknown", "turns"] == 60 and types["errors"].idxmax() == "unknown"
     known, lack = slice_findings(result)
-    assert f"“{types['errors'].drop('unknown').idxmax()}” against the Human text" in known
+    assert f"differ from Human by “{types['errors'].drop('unknown').idxmax()}”" in known
     assert lack.startswith(f"{types.loc['unknown', 'errors']} errors of the rewriter have no text of the rewrite or of Human")
 
 
