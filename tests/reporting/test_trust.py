@@ -83,15 +83,16 @@ def test_more_than_one_per_cent_of_skipped_rows_is_told_on_every_card(tmp_path: 
     lines = ['metrics = ["ndcg_cut_3"]']
     for place, name in enumerate(("original", "qr", "human"), 1):
         rows = [f"ndcg_cut_3 {turn} {place * int(turn[0]) / 24}\n" for turn in turns]
-        (tmp_path / f"{name}.scores").write_text(
-            "".join([*rows[:-1], f"ndcg_cut_3 {turns[-1]} -\n" if name == "human" else rows[-1]])
-        )
+        (tmp_path / f"{name}.scores").write_text("".join(rows))
         lines.append(f'[formulations.{name}]\nscores = "{name}.scores"')
+    texts = [f"{turn}\twhat is {turn}\n" for turn in turns[:-1]]
+    (tmp_path / "human.tsv").write_text("".join([*texts, f"{turns[-1]}\t\n"]))
+    lines.append('rewrites = "human.tsv"')
     (tmp_path / "robustcs.toml").write_text("\n".join(lines))
     document = make_report(read_project(tmp_path / "robustcs.toml"), folder=tmp_path).document
     verdicts = opening(document).verdicts
     assert verdicts and {verdict.caveat for verdict in verdicts} == {
-        "More than 1% of human scores were skipped: 1 of 40 scores unusable."
+        "More than 1% of human texts were skipped: 1 of 40 texts empty."
     }
-    assert document.policy.endswith(" · human: 1 of 40 scores unusable")
+    assert document.policy.endswith(" · human: 1 of 40 texts empty")
     assert any("40 rows" not in line and "39 rows, 1 skipped" in line for _, line in document.provenance)
