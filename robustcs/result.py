@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from robustcs.lazy import pd
 from robustcs.policy import BY_DOCUMENT, EvaluationPolicy, Missing
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``coverage``
@@ -224,8 +224,6 @@ class TableSpec:
 
     def frame(self, rows: Sequence[Any]) -> pd.DataFrame:
         """Rows (tuples, or dictionaries by column) as a frame with its columns."""
-        import pandas as pd
-
         return pd.DataFrame(rows, columns=[field.name for field in self.fields])
 
     def check(self, frame: pd.DataFrame) -> None:

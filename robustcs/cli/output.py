@@ -12,10 +12,9 @@ import click
 
 from robustcs.cli.terminal import is_terminal, tell, without_reader
 from robustcs.errors import UsageError
+from robustcs.lazy import Drawing
 
 if TYPE_CHECKING:
-    import matplotlib.figure
-
     from robustcs.documents.document import Block, Figure
     from robustcs.result import Result
 
@@ -127,6 +126,6 @@ def _write_figure(target: str, blocks: Sequence[Block]) -> None:
     from robustcs.documents.figures import save_figure
 
     figures: list[Figure] = [block for block in blocks if isinstance(block, Figure)]
-    figure: matplotlib.figure.Figure = figures[0].draw()
+    figure: Drawing = figures[0].draw()
     save_figure(figure, target)
     tell(f"wrote {target}")

@@ -6,10 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")

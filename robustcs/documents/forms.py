@@ -10,11 +10,10 @@ from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Heading, Paragraph, Table
 from robustcs.documents.tables import collection_tables, plain_tables
 from robustcs.errors import UsageError
+from robustcs.lazy import pd
 from robustcs.version import __version__
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.result import Result
 
 

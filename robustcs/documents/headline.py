@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 #: (metric, threshold), as the tables name them.
 Cut = tuple[str, str]

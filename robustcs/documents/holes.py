@@ -12,13 +12,12 @@ from robustcs.documents.words import measure_label, number_interval, percent, pe
 from robustcs.documents.words import number as number_of
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
 from robustcs.evaluation.hole_tipping import LARGEST, Kind, kind_of
+from robustcs.lazy import pd
 from robustcs.result import count, difference, number, share, text
 from robustcs.statistics.estimate import LEVELS
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.result import Result
 
 #: How to read :func:`expected_columns`.

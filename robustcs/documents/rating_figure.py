@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.documents.document import Figure
 from robustcs.documents.text import one_line, shortened
 from robustcs.documents.words import percent
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
+from robustcs.lazy import Drawing, pd
 
 #: From the lowest to the highest rating: told apart with any colour vision and in grey.
 _LOW, _MIDDLE, _HIGH = "#cf5c0c", "#f3f0e6", "#0b3a66"
@@ -43,7 +39,7 @@ def distribution_figure(distribution: pd.DataFrame, what: str = "Ratings given")
     )  # fmt: skip
 
 
-def draw_ratings(distribution: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_ratings(distribution: pd.DataFrame) -> Drawing:
     """The figure of :func:`distribution_figure`."""
     return rating_figure(
         [
@@ -53,7 +49,7 @@ def draw_ratings(distribution: pd.DataFrame) -> matplotlib.figure.Figure:
     )
 
 
-def rating_figure(rows: Sequence[RatingRow]) -> matplotlib.figure.Figure:
+def rating_figure(rows: Sequence[RatingRow]) -> Drawing:
     """One stacked bar per criterion, from the lowest rating on the left to the highest on the right."""
     from matplotlib.figure import Figure as MatplotlibFigure
 

@@ -12,6 +12,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import noted, number, number_interval, p_value, percent, percent_interval, points, points_interval
 from robustcs.documents.words import signed as signed_number
 from robustcs.documents.words import signed_interval as signed_limits
+from robustcs.lazy import pd
 from robustcs.result import Field, count, text
 from robustcs.result import number as number_field
 from robustcs.slicing.search import ALPHA
@@ -19,8 +20,6 @@ from robustcs.statistics.estimate import LEAST_UNITS, STABLE_UNITS
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.result import Result
 
 #: A slicing of more slices shows the ends: so many at each.
@@ -94,8 +93,6 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
 
     ``by``: columns apart from the slicing whose rows belong together.
     """
-    import pandas as pd
-
     parts = []
     for _, part in rows.groupby([*by, "slicing"], sort=False):
         if len(part) > _MOST:

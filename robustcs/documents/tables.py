@@ -20,11 +20,10 @@ from robustcs.documents.words import (
     signed_interval,
 )
 from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.lazy import pd
 from robustcs.result import Field, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.result import Result
 
 
@@ -71,8 +70,6 @@ _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
 
 
 def _missing(value: Any) -> bool:
-    import pandas as pd
-
     return value is None or value is pd.NA or bool(value != value)
 
 
@@ -118,8 +115,6 @@ def result_table(
     hint
         How to see more of it at the terminal.
     """
-    import pandas as pd
-
     frame = result.tables[name] if rows is None else rows
     lines = list(frame.itertuples(index=False)) if isinstance(frame, pd.DataFrame) else list(frame)
     shown = [_shown(result, name, column) for column in columns]

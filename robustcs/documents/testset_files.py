@@ -6,13 +6,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from robustcs.documents.files import write_folder
 from robustcs.inputs.turns import turn_depth
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 #: Ids that are written as numbers, as CAsT's files have them.
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.wording import and_more
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.result import Basis
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "QR and Human correct"}

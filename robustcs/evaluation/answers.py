@@ -10,13 +10,11 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from robustcs.inputs.answers import CANNOT_ANSWER
 from robustcs.inputs.turns import turn_sort_key
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -80,8 +78,6 @@ def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]
     The frame is indexed by ``turn`` in natural order and has the columns ``f1`` and ``em``, floats in [0, 1]; a turn
     without a prediction scores 0 in both.
     """
-    import pandas as pd
-
     turns = sorted(gold, key=turn_sort_key)
     rows = [
         (answer_f1(predicted[turn], gold[turn]), exact_match(predicted[turn], gold[turn])) if turn in predicted else (0.0, 0.0)

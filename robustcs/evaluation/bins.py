@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 #: Original, QR, Human; 1 is answered correctly. Rows 1–8 of Tables 1 and 2.
 BINS = ("000", "100", "010", "110", "001", "101", "011", "111")

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +23,12 @@ from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, p_value, share, table, text
 from robustcs.statistics.completed import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Holes down to this rank of any run get grades: the usual depth of a pool.
 FILLED_DEPTH = 10

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,11 @@ from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import KeptDraws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
+from robustcs.lazy import pd
 from robustcs.result import number, table, text
 from robustcs.statistics.completed import completed_family
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.ranks import DECIMALS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The most that odds are multiplied or divided by, and the steps, equal in logs, on the way there.
 LARGEST, STEPS = 50.0, 64

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,8 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_depth
+from robustcs.lazy import pd
 from robustcs.result import count, share, table, text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Ranks of the table by rank.
 RANKS = 100
@@ -193,8 +190,6 @@ def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64
 
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:
     """Per run: passages of the top ``depth``, short lists, and how many of the unjudged have a grade in ``later``."""
-    import pandas as pd
-
     rows = []
     for run in runs:
         retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
@@ -213,8 +208,6 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.Dat
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
     """Per run and rank (1 to 100): run, rank, retrieved, judged, unjudged, share."""
-    import pandas as pd
-
     rows = []
     for run in runs:
         grades = run.matrix.grades[:, :RANKS]
@@ -226,8 +219,6 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
 
 def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
     """Per run and place of the turn in its conversation; turns whose id does not say it are left out."""
-    import pandas as pd
-
     rows = []
     for run in runs:
         places = np.array([turn_depth(turn) or 0 for turn in run.matrix.turns])
@@ -241,8 +232,6 @@ def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
 
 def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
     """Turns with fewer than ``depth`` passages, those without any included: run, turn, retrieved."""
-    import pandas as pd
-
     rows = [
         (run.name, turn, int(retrieved))
         for run in runs
@@ -259,8 +248,6 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
     (counted as often as they are found), unjudged (each once), unique, share; per run of a group — group, run, unjudged,
     unique, share.
     """
-    import pandas as pd
-
     holes = {run.name: set(run.holes) for run in runs}
     totals, singles = [], []
     for group, names in groups.items():
@@ -282,8 +269,6 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
 
 def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:
     """The grades that the unjudged passages got later: run, grade, count, share of those that got one."""
-    import pandas as pd
-
     rows = []
     later = later or {}
     scale = sorted({*range(max(later.values(), default=-1) + 1), *later.values()})
@@ -295,8 +280,6 @@ def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFram
 
 def grades_of(qrels: Qrels) -> pd.DataFrame:
     """Judged pairs by grade (Table 12): grade, count, share."""
-    import pandas as pd
-
     grades, counts = np.unique(qrels.grades, return_counts=True)
     return pd.DataFrame({"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()})
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from robustcs.evaluation.ranking import Ranking, notes_on_repeated, rank_run
 from robustcs.inputs.ids import Ids, pair_keys
 from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
+from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 #: Nothing was retrieved at this rank, or the turn has no more judged passages.
 ABSENT = -32768

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,8 @@ from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
 from robustcs.evaluation.trec_eval import evaluate_with_trec_eval, is_averaged, trec_eval_knows
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -167,8 +164,6 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
 def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
     """:func:`score_columns` as a frame indexed by turn, one column per measure."""
     # importing pandas takes longer than evaluating 500 turns
-    import pandas as pd
-
     return pd.DataFrame(score_columns(matrix, measures, policy), index=pd.Index(matrix.turns, name="turn"))
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from robustcs.inputs.ids import Ids, first_of_pairs
 from robustcs.inputs.runs import Run
+from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
 #: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.records import decimal_number
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, score, share, table, text
 from robustcs.statistics.agreement import (
@@ -25,9 +25,6 @@ from robustcs.statistics.agreement import (
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of_items
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Share of an item's pairs of ratings that must agree for the item to be kept by the agreement filter.
 MIN_AGREEMENT = 0.4

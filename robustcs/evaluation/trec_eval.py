@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 
 #: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
 #: itself breaks an assertion and ends the whole process.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.inputs.ids import MARGIN, Ids, eight_bytes
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from robustcs.lazy import npt
 
 #: No cell of a regular number has more bytes.
 _LONGEST = 16

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, si
 from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import LONGEST_ID, Ids
 from robustcs.inputs.unpacking import too_large
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from robustcs.lazy import npt
 
 Kind = Literal["label", "text", "real", "single", "integer"]
 #: A column: int32 codes of labels, ids, float64, float32 or int64.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robustcs.lazy import npt
+
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
 #: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.

@@ -22,10 +22,10 @@ from robustcs.inputs.pooled import PooledFile, conflict
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.inputs.urls import is_irds
+from robustcs.lazy import npt
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
 #: Grades are kept as int16; real ones are -2 to 4.

@@ -20,9 +20,9 @@ from robustcs.inputs.plain import kind_unless_plain
 from robustcs.inputs.pooled import CLASH, PooledFile
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.inputs.urls import shown
+from robustcs.lazy import npt
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.files import text_lines
@@ -18,9 +17,7 @@ from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
 from robustcs.inputs.three_columns import measure_columns
 from robustcs.inputs.trec_lines import MS_MARCO
 from robustcs.inputs.turns import turn_sort_key
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 #: The row that averages over turns; it is not a turn.
 ALL = "all"
@@ -35,8 +32,6 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Raises :class:`InputError` for malformed lines, a turn scored twice by one measure, and a file with averages only.
     """
-    import pandas as pd
-
     kind = refuse_other_kinds(path, "scores")
     table = kind is not None and "scores" in kind.kinds and kind.shape == "table"
     if kind is not None and kind.family in MS_MARCO and _turns_come_first(path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, RobustcsError, UsageError
 from robustcs.inputs.pooled import CLASH, PooledFile, pooled
 from robustcs.inputs.urls import shown
+from robustcs.lazy import pd
 
 if TYPE_CHECKING:
     from robustcs.project.model import Formulation, Project
@@ -166,8 +167,6 @@ def _without(project: Project, strange: set[str]) -> Project:
 
 def _stacked(parts: dict[str, R]) -> dict[str, Any]:
     """The tables of all parts, those of single turns left out: ``measures_by_collection`` and so on."""
-    import pandas as pd
-
     found = {}
     for spec in next(iter(parts.values())).declared:
         frames = [(name, part.tables[spec.name]) for name, part in parts.items() if len(part.tables[spec.name])]

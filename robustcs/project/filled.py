@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +12,12 @@ from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fi
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
+from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.rewritten import comparable_groups
 from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Runs up to which drops are read together with all pairs, as the command that shows the pairs does.
 _MOST_PAIRED = 50

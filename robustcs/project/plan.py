@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.tables import Shown, result_table
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, share, table, text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.documents.document import Table
 
 PLAN = table(
@@ -41,8 +40,6 @@ def plan(
     runs: Mapping[str, str],
 ) -> Plan:
     """``texts``: system → turns with a text; ``missing``: system → a key per question to retrieve, equal for equal ones."""
-    import pandas as pd
-
     rows = [_row(name, turns, missing[name], runs[name]) for name, turns in texts.items()]
     rows.append(_row("all", sum(texts.values()), [key for some in missing.values() for key in some], ""))
     columns = ["system", "turns", "answered", "to_retrieve", "share", "texts", "run"]

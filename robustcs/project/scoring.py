@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
@@ -28,13 +28,11 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: What scores can be made of.
 Kind = Literal["runs", "scores", "answers"]

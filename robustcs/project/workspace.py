@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
@@ -14,14 +13,12 @@ from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.lazy import pd
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, require_gold, score
 from robustcs.result import Evaluated
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Workspace(Inputs):

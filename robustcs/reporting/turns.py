@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut, headline_measure, shown_cuts
@@ -41,15 +41,13 @@ from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.parts import measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 from robustcs.studies.breakdown.binned import binned_turns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), turns, and
 #: scores of systems.

@@ -9,15 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation
+from robustcs.lazy import pd
 from robustcs.result import count, table, text
 from robustcs.similarity.near_duplicates import text_key
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KINDS = ("manual", "raw")
 SETS = table(

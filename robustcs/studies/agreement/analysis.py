@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
 from robustcs.statistics.agreement import (
@@ -38,9 +38,6 @@ from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of_items
 from robustcs.studies.agreement.cut import ALIGNMENT, cut_references
 from robustcs.studies.agreement.effort import CONFIDENCE, WORK, annotation_units, confidence_table, work_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Texts = Mapping[TextKey, AnnotatedText]
 

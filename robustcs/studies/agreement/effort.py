@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.inputs.annotations import AnnotatedText, TextKey
+from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, p_value, share, table, text
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.median import median_estimate
 from robustcs.statistics.unit_correlation import unit_correlation
 from robustcs.statistics.units import Units, units_of_items
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Texts = Mapping[TextKey, AnnotatedText]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from robustcs.evaluation.rating_scales import (
     scales_of,
 )
 from robustcs.inputs.ratings import Rating
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, score, share, table, text
 from robustcs.statistics.agreement import (
     Counts,
@@ -36,9 +37,6 @@ from robustcs.statistics.agreement import (
     pair_agreement,
 )
 from robustcs.studies.agreement.sources import GROUPED, MEANS, NO_MAJORITY, SOURCE_KAPPA, label_places, source_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Group → its ratings; the paper's, for a scale of 1 to 5.
 Groups = Mapping[str, Sequence[str]]

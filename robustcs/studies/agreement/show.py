@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.rating_figure import distribution_figure
 from robustcs.documents.tables import Shown, notes_of, ready, result_table
 from robustcs.documents.words import interval, number, number_interval, percent, score
+from robustcs.lazy import Drawing, pd
 from robustcs.result import Result, count
 from robustcs.result import number as field
 from robustcs.studies.agreement.analysis import SnippetAgreement
@@ -15,10 +14,6 @@ from robustcs.studies.agreement.ratings import RatingAgreement
 from robustcs.studies.agreement.show_snippets import show_snippets
 from robustcs.studies.agreement.sources import ALL, NO_MAJORITY
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 
 def show(result: Result) -> tuple[Block, ...]:
@@ -152,7 +147,7 @@ def _grouped_figure(result: RatingAgreement) -> Figure:
     )
 
 
-def draw_sources(result: RatingAgreement) -> matplotlib.figure.Figure:
+def draw_sources(result: RatingAgreement) -> Drawing:
     """Figure 7B: stacked bars of the groups by criterion and source."""
     from robustcs.documents.rating_figure import RatingRow, rating_figure
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from robustcs.documents.document import MAX_LAYERS, Block, Figure, LayeredText, Layers, Table
 from robustcs.documents.tables import Shown, notes_of, result_table
 from robustcs.documents.words import interval, number, number_interval, percent, score
 from robustcs.inputs.annotations import TextKey
+from robustcs.lazy import Drawing, pd
 from robustcs.result import Result, text
 from robustcs.result import number as field
 from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement, Texts
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Texts and workers of the tables for people; JSON and CSV have all.
 SHOWN = 10
@@ -240,7 +236,7 @@ def _figure(result: SnippetAgreement) -> Figure:
     )
 
 
-def draw_overlap(result: SnippetAgreement) -> matplotlib.figure.Figure:
+def draw_overlap(result: SnippetAgreement) -> Drawing:
     """One row per J_k."""
     from robustcs.studies.agreement.figure import OverlapRow, overlap_figure
 

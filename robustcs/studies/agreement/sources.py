@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.evaluation.rating_scales import Scale, scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, score, share, table, text
 from robustcs.statistics.agreement import Counts, fleiss_of, fleiss_sums, majority_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The source of everything together.
 ALL = "all"

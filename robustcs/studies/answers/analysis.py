@@ -12,19 +12,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.similarity.coverage import Words, held, precision, reader
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Gold = Literal["snippets", "nuggets"]
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]

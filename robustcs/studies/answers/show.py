@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import interval, number, percent, signed_interval, tested_p
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, text
 from robustcs.result import number as field
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Coverage, Gold
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Missed items and pairs of the tables for people; JSON and CSV have all.
 SHOWN = 10
@@ -175,7 +171,7 @@ def _figure(result: Coverage) -> Figure:
     )
 
 
-def draw_causes(result: Coverage) -> matplotlib.figure.Figure:
+def draw_causes(result: Coverage) -> Drawing:
     """One stacked bar for each system."""
     from robustcs.studies.answers.figure import CauseRow, causes_figure
 

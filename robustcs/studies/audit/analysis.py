@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.turns import turn_depth
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.labels import (
@@ -45,9 +46,6 @@ from robustcs.studies.audit.systems import (
     reversal_rows,
     system_rows,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: A run has found what stands in its top.
 FOUND = 10

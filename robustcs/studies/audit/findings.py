@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed
+from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import Audit
 from robustcs.studies.audit.labels import ALL
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def verdicts(result: Audit) -> tuple[Verdict, ...]:

@@ -11,6 +11,7 @@ from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import measure_label, number, number_interval, percent, signed
+from robustcs.lazy import Drawing, pd
 from robustcs.result import Field, count, share, text
 from robustcs.result import number as number_field
 from robustcs.studies.audit.analysis import FOUND, Audit
@@ -20,9 +21,6 @@ from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
-
     from robustcs.studies.audit.figure import JudgePanel
 
 
@@ -231,7 +229,7 @@ def _figure(result: Audit, judges: list[str]) -> Figure:
     return Figure("audit", caption + left_out, "Judges beside people. " + "; ".join(words) + ".", lambda: draw(result, judges))
 
 
-def draw(result: Audit, judges: list[str] | None = None) -> matplotlib.figure.Figure:
+def draw(result: Audit, judges: list[str] | None = None) -> Drawing:
     """The figure of some judges, the first three by default."""
     from robustcs.studies.audit.figure import audit_figure
 
@@ -290,7 +288,7 @@ def overview(result: Audit) -> tuple[Table | Figure, ...]:
     return table, Figure("closest", caption, f"Cohen's κ: {words}.", lambda: _draw(best))
 
 
-def _draw(rows: pd.DataFrame) -> matplotlib.figure.Figure:
+def _draw(rows: pd.DataFrame) -> Drawing:
     from robustcs.documents.forest import MeanPanel, forest
 
     low, value, high = (rows[name].to_numpy() for name in ("ci_low", "kappa", "ci_high"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from robustcs.evaluation.measures import parse_measure
 from robustcs.evaluation.provenance import SOURCES, sources_of_pool
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR
@@ -31,9 +31,6 @@ from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.leave_one_out import GROUPS_OUT, LEFT_OUT
 from robustcs.studies.augment.power import POWER, discriminative_power
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Measures of Table 14.
 DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, p_equals, plain, signed, signed_interval
+from robustcs.lazy import pd
 from robustcs.studies.augment.analysis import Augmentation
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def verdicts(result: Augmentation) -> tuple[Verdict, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import highest_score
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import TableSpec, count, difference, number, p_value, score, table, text
 from robustcs.statistics.correction import holm
@@ -24,9 +25,6 @@ from robustcs.statistics.prediction_powered import LEAST_PILOT, corrected, judge
 from robustcs.statistics.units import Units, units_of
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 

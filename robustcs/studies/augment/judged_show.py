@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from robustcs.documents.document import Block, Heading, Paragraph, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, p_value, signed, signed_interval
+from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.studies.augment.judged import Estimated
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.studies.augment.analysis import Augmentation
 
 #: Pairs of systems that are shown; JSON and CSV have all.

@@ -7,7 +7,7 @@ so what a new team would meet is seen by leaving out whole groups (Voorhees 2000
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,10 @@ import numpy.typing as npt
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, flag, score, table, text
 from robustcs.statistics.ranks import ranks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 

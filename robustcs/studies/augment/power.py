@@ -7,20 +7,17 @@ the bootstrap over turns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.measure import Measure
+from robustcs.lazy import pd
 from robustcs.result import count, number, share, table, text
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Pairs whose p is at most this differ significantly.
 ALPHA = 0.05

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
 from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number_interval, percent, score, signed_interval
 from robustcs.documents.words import number as decimal
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, number, share, text
 from robustcs.studies.augment.analysis import Augmentation, Change
 from robustcs.studies.augment.judged_show import judged_blocks
 from robustcs.studies.augment.power import ALPHA
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Rows shown of tables that grow with the number of turns or pairs; JSON and CSV have all of them.
 _SHOWN = 10
@@ -163,7 +160,7 @@ def _alt(measures: pd.DataFrame) -> str:
     return "Mean scores before and after the new judgments. " + "; ".join(parts) + "."
 
 
-def draw_change(change: Change) -> matplotlib.figure.Figure:
+def draw_change(change: Change) -> Drawing:
     """The figure of before and after, one panel per measure."""
     from robustcs.studies.augment.figure import ChangePanel, augment_figure
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +25,11 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, score, share, table, text
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Last ranks of the bands within which predictions are shown together.
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -15,6 +15,7 @@ import numpy as np
 
 from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.estimate import Estimate, joined
@@ -28,7 +29,6 @@ from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, error
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pandas.arrays import BooleanArray
 
 #: Role of a formulation → turn → text. A rewriter's role is its name.
@@ -150,8 +150,6 @@ def breakdown(
     in which a rewriter loses more than elsewhere, which raises :class:`UsageError` where there are too few units.
     ``pairs``: every two rewriters are compared.
     """
-    import pandas as pd
-
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
@@ -195,8 +193,6 @@ def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
 
     None where either formulation has no texts.
     """
-    import pandas as pd
-
     original, human = texts.get("original"), texts.get("human")
     if not original or not human:
         return None
@@ -213,8 +209,6 @@ def count_bins(bins: np.ndarray, unchanged: BooleanArray | None, names: Sequence
     names
         The rows: all bins, in the paper's order.
     """
-    import pandas as pd
-
     places = {name: place for place, name in enumerate(names)}
     index = np.array([places[bin_] for bin_ in bins], dtype=np.int64)
     rows = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in names]
@@ -237,8 +231,6 @@ def attribution(bins: np.ndarray, units: Units) -> pd.DataFrame:
 
     ``bins``: the bin of every turn.
     """
-    import pandas as pd
-
     causes = _causes(bins)
     swapped = _causes(np.array([f"{bin_[0]}{bin_[2]}{bin_[1]}" for bin_ in bins]))
     by_chance = (causes.sum(axis=1) + swapped.sum(axis=1)) / 2
@@ -254,16 +246,12 @@ def _causes(bins: np.ndarray) -> np.ndarray:
 
 
 def _shares(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    import pandas as pd
-
     rows = [(one.value, one.low, one.high, one.units, one.note) for one in estimates]
     return pd.DataFrame(rows, columns=["share", "ci_low", "ci_high", "units", "note"])
 
 
 def _blame(bins: np.ndarray, units: Units) -> pd.DataFrame:
     """The counts of both causes; ``moved``: their difference in every unit."""
-    import pandas as pd
-
     qa, qr, _ = _causes(bins).astype(np.int64)
     return pd.DataFrame([{"qa": qa.sum(), "qr": qr.sum(), "moved": units.sums(qa - qr)}])
 
@@ -275,8 +263,6 @@ def answerable(bins: np.ndarray, unchanged: BooleanArray | None, units: Units) -
     paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high, units, note. Units without such a turn
     take no part in an interval.
     """
-    import pandas as pd
-
     original, human = (np.array([bin_[place] == "1" for bin_ in bins]) for place in (0, 2))
     if any(bin_[0] == "-" for bin_ in bins):
         return pd.DataFrame(columns=["turns", "answered", "answerable", "share", "ci_low", "ci_high", "units", "note"])
@@ -291,8 +277,6 @@ def answerable(bins: np.ndarray, unchanged: BooleanArray | None, units: Units) -
 
 def _tests(correct: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
     """The discordant turns of every two formulations; ``moved``: their difference in every unit."""
-    import pandas as pd
-
     rows = []
     for first, second in combinations(correct, 2):
         one, two = correct[first] & ~correct[second], correct[second] & ~correct[first]
@@ -302,8 +286,6 @@ def _tests(correct: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
 
 def _headroom(values: Mapping[str, np.ndarray], bins: np.ndarray, units: Units) -> pd.DataFrame:
     """What Human's score in place of QR's gains wherever the rewriter is to blame."""
-    import pandas as pd
-
     difference = values["human"] - values["qr"]
     better = np.where([bin_[1:] == "01" for bin_ in bins], difference, 0.0)
     worse = np.where([bin_[1:] == "10" for bin_ in bins], difference, 0.0)
@@ -317,8 +299,6 @@ def _headroom(values: Mapping[str, np.ndarray], bins: np.ndarray, units: Units) 
 
 def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
     """What Human's score gains wherever it is higher, beside the difference of the means."""
-    import pandas as pd
-
     rows, differences = [], []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
@@ -353,8 +333,6 @@ def _gain(gain: np.ndarray, values: Mapping[str, np.ndarray], units: Units) -> E
 
 
 def _turns(turns: pd.Index, cut: Cut, unchanged: BooleanArray | None, texts: Texts) -> pd.DataFrame:
-    import pandas as pd
-
     frame = turns_of(turns, cut)
     frame["unchanged"] = pd.array([pd.NA] * len(turns) if unchanged is None else unchanged, dtype="boolean")
     for role, column in (("original", "original_text"), (cut.rewriter, "qr_text"), ("human", "human_text")):

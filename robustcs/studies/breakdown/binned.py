@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robustcs.evaluation.bins import CAUSE_OF_BIN, Formulations, bin_index
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
-
-if TYPE_CHECKING:
-    import pandas as pd
+from robustcs.lazy import pd
 
 
 class Cut(NamedTuple):
@@ -46,8 +44,6 @@ def cuts(scores: Formulations, thresholds: Sequence[Threshold]) -> Iterator[Cut]
 
 def binned_turns(scores: Formulations, thresholds: Sequence[Threshold]) -> pd.DataFrame:
     """:func:`turns_of` of every cut."""
-    import pandas as pd
-
     return pd.concat([turns_of(scores.turns, cut) for cut in cuts(scores, thresholds)], ignore_index=True)
 
 
@@ -55,8 +51,6 @@ def turns_of(turns: pd.Index, cut: Cut) -> pd.DataFrame:
     """The scores and the bin of every turn: rewriter, turn, metric, threshold, original (nan where unknown), qr, human, bin,
     cause.
     """
-    import pandas as pd
-
     frame = pd.DataFrame({"turn": turns, "original": math.nan} | dict(cut.values))
     for place, (name, value) in enumerate({"metric": cut.metric, "threshold": cut.threshold}.items(), start=1):
         frame.insert(place, name, value)

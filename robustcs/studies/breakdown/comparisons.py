@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from robustcs.lazy import pd
 from robustcs.result import count, number, p_value, text
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The columns of a comparison.
 COMPARED = (

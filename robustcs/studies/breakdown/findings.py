@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
@@ -19,13 +19,11 @@ from robustcs.documents.words import (
     points_interval,
     whole_percent,
 )
+from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.wording import and_more, counted, some_of, verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def verdicts(result: Breakdown) -> tuple[Verdict, ...]:

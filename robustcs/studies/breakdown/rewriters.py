@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.lazy import pd
 from robustcs.result import count, difference, number, p_value, score, share, table, text
 from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
@@ -22,9 +23,6 @@ from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.breakdown.comparisons import COMPARED, compared
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The level at which two rewriters are told apart.
 ALPHA = 0.05
@@ -212,8 +210,6 @@ def _discordant(metric: str, threshold: str, names: Sequence[str], right: np.nda
 
 
 def _tested(rows: list[dict[str, Any]], units: Units, seed: int) -> pd.DataFrame:
-    import pandas as pd
-
     return compared(pd.DataFrame(rows), units, seed) if rows else REWRITER_TESTS.frame([])
 
 

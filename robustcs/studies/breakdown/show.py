@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
@@ -32,6 +30,7 @@ from robustcs.documents.words import (
 from robustcs.documents.words import number as number_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, bins_of
+from robustcs.lazy import pd
 from robustcs.result import count, number, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
@@ -22,14 +22,11 @@ from robustcs.documents.words import (
     tested_p,
 )
 from robustcs.documents.words import number as number_of
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, number, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 
 def rewriter_names(result: Breakdown) -> list[str]:
@@ -199,7 +196,7 @@ def rewriters_figure(result: Breakdown, cut: Cut) -> Figure:
     )
 
 
-def draw_rewriters(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
+def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
     """One stacked bar per rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.bars import bars_figure
 

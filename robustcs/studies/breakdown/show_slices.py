@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
@@ -22,6 +22,7 @@ from robustcs.documents.words import (
     signed,
     signed_interval,
 )
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, text
 from robustcs.result import number as number_field
 from robustcs.similarity.error_types import ERROR_TYPES
@@ -30,10 +31,6 @@ from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import best_rewriter
 from robustcs.studies.breakdown.slices import UNKNOWN
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Rewriters up to which the slices of all are shown.
 SLICED = 2
@@ -122,7 +119,7 @@ def _figure(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Figure:
     )
 
 
-def draw_costs(result: Breakdown, cut: Cut) -> matplotlib.figure.Figure:
+def draw_costs(result: Breakdown, cut: Cut) -> Drawing:
     """One panel per rewriter: the points that every type takes off the mean."""
     from robustcs.documents.forest import MeanPanel, forest
 

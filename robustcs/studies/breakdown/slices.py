@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.evaluation.bins import CAUSES, Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.lazy import pd
 from robustcs.result import count, difference, number, share, table, text
 from robustcs.similarity.error_types import ERROR_TYPES, type_finder
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
@@ -18,9 +19,6 @@ from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Texts = Mapping[str, Mapping[str, str]]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from robustcs.documents.document import Figure
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import CAUSE_TITLES, cut_label, formulations, marks
 from robustcs.evaluation.bins import bins_of
+from robustcs.lazy import Drawing
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 #: More squares are too small to be told apart.
 _MOST_TURNS = 800
@@ -39,7 +35,7 @@ def show_squares(result: Breakdown) -> list[Figure]:
     ]
 
 
-def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> matplotlib.figure.Figure:
+def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> Drawing:
     """The figure of one rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.figure import squares_figure
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, flag, number, share, table, text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Cut-offs of the judged shares.
 JUDGED_AT = (3, 10)
@@ -91,8 +89,6 @@ def check(
     ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known;
     ``skipped``, ``commands``: rows of the tables of these names.
     """
-    import pandas as pd
-
     runs = [_run(matrix) for matrix in matrices]
     judged = set(turns)
     original = texts.get("original", {})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
 from robustcs.inputs.preferences import Preference
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result
 from robustcs.studies.clariq.need import CLARIFICATION_NEED, CONFUSION, LABELS, PREDICTIONS, clarification_need
@@ -27,9 +27,6 @@ from robustcs.studies.clariq.tasks import (
 )
 from robustcs.studies.clariq.topic_means import COMPARISONS
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import p_equals, percent, percent_interval, plain, signed, signed_interval, with_interval
+from robustcs.lazy import pd
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted, first_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Systems that are named; the tables have all.
 _NAMED = 4

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.inputs.preferences import TIE, Preference
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.result import count, number, p_value, share, table, text
 from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.preference import preferred_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PREFERENCE = table(
     "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",

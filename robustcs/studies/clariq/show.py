@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.tables import Shown, notes_of, ready, result_table
@@ -12,14 +11,11 @@ from robustcs.documents.words import interval, percent_interval, score, signed_i
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
 from robustcs.evaluation.measure import Measure
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, difference, share, text
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
 _TASKS = {"question_relevance": "questions", "document_relevance": "documents", "clarification_need": "need"}
@@ -121,7 +117,7 @@ def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
     )  # fmt: skip
 
 
-def draw_relevance(result: Clariq, metrics: Sequence[str]) -> matplotlib.figure.Figure:
+def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
     """The figure of document relevance: baselines between which systems lie, and the systems."""
     from robustcs.studies.clariq.figure import MeasurePanel, RunMean, relevance_figure
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.inputs.clariq import Topics
+from robustcs.lazy import pd
 from robustcs.result import count, number, table, text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STATISTICS = table(
     "statistics", "What the data have.",

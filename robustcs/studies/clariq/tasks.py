@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import CUTOFFS, Asked, recalls
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
+from robustcs.lazy import pd
 from robustcs.result import count, flag, score, table, text
 from robustcs.studies.clariq.topic_means import INTERVAL, NOTE, TopicMeans, common_units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Names of the baselines of document relevance, as its tables show them.
 BASELINES = ("worst", "no", "best")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds, parse_threshold
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.statistics.families import max_t_family
@@ -24,9 +25,6 @@ from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored
 from robustcs.studies.compare.conditions import ALPHA
 from robustcs.studies.compare.gate import OUTCOMES, Outcome
 from robustcs.wording import some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INPUTS = table(
     "inputs",

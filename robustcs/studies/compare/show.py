@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
 from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import number, signed, signed_interval, threshold_label
+from robustcs.lazy import pd
 from robustcs.result import count, difference, text
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
@@ -14,9 +13,6 @@ from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.conditions import ALPHA
 from robustcs.studies.compare.gate import OUTCOMES, measure_label, subject
 from robustcs.wording import counted, first_of, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Turns that are shown with their texts.
 SHOWN = 5

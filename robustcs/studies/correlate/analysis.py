@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.similarity.differences import KINDS, difference_finder
 from robustcs.similarity.encoders import Encoder
@@ -20,9 +20,6 @@ from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Similar questions with different answers (a sensitive ranker), and different questions with the same answers.
 CORNERS = ("different answers", "same answers")
@@ -175,8 +172,6 @@ def correlate_similarity(
 
     The outliers are those of the first x and y. Intervals and tests take the units of ``evaluated.policy`` as independent.
     """
-    import pandas as pd
-
     corners = corners or Corners()
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
     find = difference_finder()
@@ -229,8 +224,6 @@ def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:
 
 
 def _correlations(pair: QuestionPairs, units: Units) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for y in pair.answers:
         for x in pair.similarity:
@@ -244,8 +237,6 @@ def _correlations(pair: QuestionPairs, units: Units) -> pd.DataFrame:
 
 
 def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for y in pair.answers:
         for x in pair.similarity:
@@ -276,8 +267,6 @@ def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
     unknown = pd.array([pd.NA] * len(pair.similarity), dtype="boolean")
     frame = pair.similarity.join(pair.answers)
     frame["judged"] = unknown if pair.judged is None else pd.array(pair.judged, dtype="boolean")
@@ -290,8 +279,6 @@ def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.
 
 
 def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd.DataFrame:
-    import pandas as pd
-
     x, y = pair.similarity.columns[0], pair.answers.columns[0]
     similarity, answers = pair.similarity[x], pair.answers[y]
     inside = (
@@ -310,8 +297,6 @@ def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd
 
 
 def _differences(pair: QuestionPairs, kinds: Sequence[tuple[str, ...]]) -> pd.DataFrame:
-    import pandas as pd
-
     y = pair.answers.columns[0]
     metrics = list(pair.cost.columns)
     rows = []

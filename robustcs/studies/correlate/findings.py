@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
+from robustcs.lazy import pd
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, similarity_label
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:

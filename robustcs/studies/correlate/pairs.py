@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.lazy import pd
 from robustcs.project.fit import fit
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
@@ -49,9 +49,6 @@ from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, o
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
 from robustcs.wording import counted, some_of, told_once
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Passages whose overlap Figure 2 of the error-analysis paper shows.
 DEFAULT_DEPTH = 1000
@@ -230,8 +227,6 @@ class _Reader:
     def _pair(
         self, part: Formulation, wanted: Sequence[AnswerMeasure], scores: dict[str, pd.DataFrame] | None
     ) -> QuestionPairs:
-        import pandas as pd
-
         values = dict(self._values(one, part, scores) for one in wanted)
         if scores is not None:
             texts = self.workspace.texts_of(scores[self.human.name].index, self.basis)
@@ -322,8 +317,6 @@ class _Reader:
 
     def _values(self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None) -> tuple[str, pd.Series]:
         """The name and, by turn, the values of one y."""
-        import pandas as pd
-
         if one.kind == "given":
             assert self.given is not None
             return one.name, self.given[one.name]

@@ -6,21 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import measure_label, noted, number_interval, score, threshold_label
 from robustcs.documents.words import number as written
 from robustcs.errors import UsageError
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, number, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
-    import matplotlib.figure
-
     from robustcs.studies.correlate.figure import Scatter
 
 #: Outliers of a corner that are shown; JSON and CSV have all.
@@ -319,7 +316,7 @@ def _first(result: Correlate, rewriter: str) -> pd.Series:
     return rows[chosen].iloc[0]
 
 
-def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
+def draw_scatter(result: Correlate, rewriter: str) -> Drawing:
     """The scatter plot of the first x and y of one rewriter."""
     from robustcs.studies.correlate.figure import scatter_figure
 
@@ -329,7 +326,7 @@ def draw_scatter(result: Correlate, rewriter: str) -> matplotlib.figure.Figure:
     )
 
 
-def draw_rewriters(result: Correlate) -> matplotlib.figure.Figure:
+def draw_rewriters(result: Correlate) -> Drawing:
     """The scatter plots of all rewriters as small multiples."""
     from robustcs.studies.correlate.figure import scatter_panels
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from robustcs.documents.order import figures_first
+from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -70,8 +71,6 @@ def ask(
       robustcs correlate --use models/use-4 --output correlate.json
       robustcs correlate --details T5
     """
-    import pandas as pd
-
     models = {"use": use, "sentence_transformer": sentence_transformer}
     given = [name for name, model in models.items() if model]
     similarities = tuple(dict.fromkeys(similarities)) or (*DEFAULT_SIMILARITIES, *given)

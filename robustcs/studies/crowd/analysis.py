@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,12 @@ from robustcs.inputs.crowd import Grade, as_ratings
 from robustcs.inputs.mixed_initiative import Mapped
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit
 from robustcs.result import Evaluated, Result, count, number, score, share, table, text
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.crowd.grades import EXCLUSIONS, GRADES, Exclusion, FinalGrade, turn_sets
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Criterion → turn set [all, filtered, subset] → judgments.
 Judgments = Mapping[str, Mapping[str, Qrels]]

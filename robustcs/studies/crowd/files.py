@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from robustcs.documents.text import anchor
 from robustcs.evaluation.augmentation import qrels_text
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.runs import Run
+from robustcs.lazy import pd
 from robustcs.studies.crowd.analysis import Judgments
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]) -> dict[str, str]:

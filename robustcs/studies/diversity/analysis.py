@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.inputs.turns import conversation
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, flag, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, cosine
@@ -23,8 +24,6 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.diversity.similarity import PAIRS, SIMILARITY, Similarities, compare_similarities, rouge_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from robustcs.similarity.store import Vectors
 
 #: Turn → its wordings, one or more.
@@ -100,8 +99,6 @@ def diversity(
     ``encoders`` are given with a function from texts to their vectors. ``every_pair``: are the targets of a source compared
     with each other? Intervals and tests take the units of ``evaluated.policy`` as independent.
     """
-    import pandas as pd
-
     tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics", "alike")}
     similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
     for source, target in pairs:
@@ -129,8 +126,6 @@ def _compare(
     encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
 ) -> tuple[dict[str, pd.DataFrame], Similarities]:
     """The parts of the tables for one source and target, and the similarity of every text of the target."""
-    import pandas as pd
-
     turns = [turn for turn in target if turn in source]
     texts = [text for turn in turns for text in target[turn]]
     references = [source[turn] for turn in turns for _ in target[turn]]
@@ -178,8 +173,6 @@ def _compare(
 
 def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     """The pairs of texts that are the same or nearly; and, per turn, how many texts are copies, duplicates, near-duplicates."""
-    import pandas as pd
-
     rows = []
     counts = np.zeros((3, len(turns)), dtype=np.int64)
     for place, turn in enumerate(turns):

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.trec_eval import TOTAL, is_averaged, score_of_run
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR
@@ -28,9 +29,6 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.slices import FOUND_SLICES, SLICES, found_slices, slice_means
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Pair = tuple[str, str]
 #: Pairs whose adjusted p is at most this differ significantly.

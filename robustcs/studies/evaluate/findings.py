@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval
+from robustcs.lazy import pd
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.studies.evaluate.show import means_of
 from robustcs.wording import counted, some_of, verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Systems that are named; the table has all.
 _NAMED = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
@@ -12,14 +12,11 @@ from robustcs.documents.slices import SCORES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, score, signed, signed_interval, tested_p
 from robustcs.evaluation.trec_eval import TOTAL, is_averaged
+from robustcs.lazy import Drawing, pd
 from robustcs.result import text
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Pairs of a measure up to which all are shown; the letters tell the same of more.
 SHOWN = 15
@@ -170,8 +167,6 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
 
 def _needed(row: Any) -> str:
     """``16 (8–90)``; ``16 (≥ 8)`` without an upper limit; – where nothing is needed or known."""
-    import pandas as pd
-
     if pd.isna(row.units_needed):
         return "–"
     if pd.isna(row.units_needed_low):
@@ -204,7 +199,7 @@ def _over(result: Evaluation) -> str:
     return "the turns that each answers" if result.evaluated.own_turns else counted(result.evaluated.turns, "turn")
 
 
-def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> matplotlib.figure.Figure:
+def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> Drawing:
     """The forest plot: one panel per measure, one line per system in the order of the first measure; by default all."""
     from robustcs.documents.forest import MeanPanel, forest
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from robustcs.lazy import pd
 from robustcs.result import number, score, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SLICES = table(
     "slices", "The mean of every system within slices of the turns; no rows without --slices.",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
 from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.lazy import pd
 from robustcs.project import readers
 from robustcs.project.given import named_files
 from robustcs.project.model import Project
@@ -24,9 +25,6 @@ from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
 from robustcs.wording import verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def ask(

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +35,10 @@ from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, score, table, text
 from robustcs.studies.judge.orders import ORDERS, OUTLOOK, State
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: (turn, document).
 Pair = tuple[str, str]
@@ -228,8 +225,6 @@ def _tables(
     influence: npt.NDArray[np.float64],
     expected: Mapping[Pair, float] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    import pandas as pd
-
     found = (ranks >= 0) & (ranks < top)
     frame = pd.DataFrame(
         {
@@ -262,16 +257,12 @@ def _tables(
 
 
 def _compared(comparisons: Sequence[tuple[str, str]], measures: Sequence[Measure]) -> pd.DataFrame:
-    import pandas as pd
-
     rows = [(baseline, system, measure.name) for baseline, system in comparisons for measure in measures]
     return pd.DataFrame(rows, columns=["baseline", "system", "metric"])
 
 
 def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
     """The worklist with the grades given so far."""
-    import pandas as pd
-
     frame = worklist.worklist.assign(grade=pd.array([grades.get(pair) for pair in worklist.pairs], dtype="Int64"))
     judged = frame.groupby("topic")["grade"].count()
     return replace(worklist, worklist=frame, topics=worklist.topics.assign(judged=worklist.topics["topic"].map(judged)))

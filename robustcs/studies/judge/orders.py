@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robustcs.evaluation.hole_order import Needed, Order
+from robustcs.lazy import pd
 from robustcs.result import count, difference, share, table, text
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ORDERS = table(
     "orders", "Which of two compared systems is better: is that settled? No rows where a single system is scored.",

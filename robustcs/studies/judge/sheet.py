@@ -13,17 +13,14 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from robustcs.documents.files import write_text
 from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.files import read_text
+from robustcs.lazy import pd
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "expected_influence", "grade")
 #: A spreadsheet cell holds 32,767 characters; the rest would spill into further rows.

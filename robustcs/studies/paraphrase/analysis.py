@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.similarity.near_duplicates import text_key
 from robustcs.studies.paraphrase.vary import RULES, Rule
 from robustcs.wording import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Texts = Mapping[str, str]
 

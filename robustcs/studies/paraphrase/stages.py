@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_depth, turn_sort_key
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.context_removal import without_nouns
@@ -18,9 +19,6 @@ from robustcs.similarity.feedback import Stripped, as_it_is, strip_feedback
 from robustcs.similarity.near_duplicates import TooSimilar, clean, text_key
 from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
 from robustcs.wording import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Stage = Literal["reformulate", "paraphrase", "remove_context"]
 Source = Literal["raw", "manual"]

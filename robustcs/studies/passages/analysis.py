@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,8 @@ import numpy.typing as npt
 from robustcs.errors import NotInstalledError
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, table, text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Passages per turn in the paper.
 PER_TURN = 5

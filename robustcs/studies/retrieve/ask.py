@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from robustcs.lazy import pd
 from robustcs.project.open_questions import Maker
 from robustcs.project.plan import Plan
 from robustcs.project.requirements import systems_with_texts
@@ -34,8 +35,6 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
 
 def explain(retrieval: Retrieval, turn: str) -> Explanation:
     """Why the questions of one turn are known or not."""
-    import pandas as pd
-
     rows = pd.DataFrame(retrieval.explain(turn), columns=["system", "question", "found", "why"])
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, (retrieval.settings.describe(),))
     return Explanation(evaluated, rows, turn)
@@ -61,8 +60,6 @@ def _states(workspace: Workspace, found: Sequence[tuple[Any, ...]]) -> list[str]
 
 def size(workspace: Workspace, store: RankingStore) -> StoreSize:
     """What the store holds."""
-    import pandas as pd
-
     found = store.rankers()
     states = _states(workspace, found)
     rows = [

@@ -16,6 +16,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.evaluation.measures import parse_measure
+from robustcs.lazy import npt, pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.effect import check_margin
@@ -29,9 +30,6 @@ from robustcs.studies.robustness.variability import TURNS, spread, turn_variabil
 from robustcs.studies.robustness.variations import VARIATIONS, Categories, variation_drops
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
-
     Floats = npt.NDArray[np.float64]
 
 #: Measures of Table 11 of the ECAsT paper.
@@ -131,8 +129,6 @@ def robustness(
 
     Raises :class:`UsageError` for a group that has a system twice, and for a margin that is not above 0.
     """
-    import pandas as pd
-
     check_margin(margin)
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):

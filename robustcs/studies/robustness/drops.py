@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.lazy import npt
 from robustcs.result import Field, difference, number, p_value, text
 from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR
 from robustcs.statistics.effect import detectable_differences, effect_sizes, within_margin
@@ -16,8 +17,6 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     Floats = npt.NDArray[np.float64]
 
 

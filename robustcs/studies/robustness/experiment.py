@@ -10,12 +10,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from robustcs.documents.testset_files import write_testsets
 from robustcs.errors import UsageError
 from robustcs.evaluation import holes
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
+from robustcs.lazy import pd
 from robustcs.project.filled import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.plan import PLAN, Plan
@@ -25,10 +25,6 @@ from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
 from robustcs.similarity.testsets import draw, sets_table
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Test sets of each kind, and k of the judged shares, as in the paper.
 SETS, DEPTH = 3, 3

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop
 from robustcs.documents.words import measure_label, number_interval, p_equals, plain
+from robustcs.lazy import pd
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Adjusted p up to which a drop is significant.
 _LEVEL = 0.05

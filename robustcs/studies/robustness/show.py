@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
@@ -13,6 +11,7 @@ from robustcs.documents.holes import drops_table, later_grades_table, rates_tabl
 from robustcs.documents.slices import shown_slices
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, p_value, percent, percent_interval, score, signed
+from robustcs.lazy import Drawing, pd
 from robustcs.project.plan import plan_table
 from robustcs.result import Field, count, difference, share, text
 from robustcs.statistics.effect import EVEN
@@ -20,9 +19,6 @@ from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 #: Turns shown per group.
 _SHOWN = 5
@@ -232,7 +228,7 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
 # ---------------------------------------------------------------- figures
 
 
-def draw_drops(result: Robustness) -> matplotlib.figure.Figure:
+def draw_drops(result: Robustness) -> Drawing:
     """The drops with their intervals, one panel per measure."""
     from robustcs.studies.robustness.figure import Drop, drops_figure
 
@@ -246,7 +242,7 @@ def draw_drops(result: Robustness) -> matplotlib.figure.Figure:
     return drops_figure(panels)
 
 
-def draw_variations(result: Robustness) -> matplotlib.figure.Figure:
+def draw_variations(result: Robustness) -> Drawing:
     """The drops by category with their intervals, one panel per group, in the headline measure."""
     from robustcs.studies.robustness.figure import Drop, drops_figure
 
@@ -259,7 +255,7 @@ def draw_variations(result: Robustness) -> matplotlib.figure.Figure:
     return drops_figure(panels)
 
 
-def draw_spread(result: Robustness) -> matplotlib.figure.Figure:
+def draw_spread(result: Robustness) -> Drawing:
     """Per-turn spread of the headline measure, one panel per group."""
     from robustcs.studies.robustness.figure import SpreadPanel, spread_figure
 

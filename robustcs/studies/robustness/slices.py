@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.lazy import npt, pd
 from robustcs.result import difference, number, score
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
-
     Floats = npt.NDArray[np.float64]
 
 #: Columns of the drops within slices.
@@ -29,8 +27,6 @@ SLICES = (
 
 def slice_drops(baseline: Floats, scores: Floats, slicings: Sequence[Slicing], units: Units, seed: int) -> pd.DataFrame:
     """Drops of the mean over the sets (``scores``: turns × sets) within slices of the turns; the columns are :data:`SLICES`."""
-    import pandas as pd
-
     rows = []
     places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
     for found in slices_of(baseline - scores.mean(axis=1), slicings, units, seed):

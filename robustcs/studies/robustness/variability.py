@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustcs.lazy import npt, pd
 from robustcs.result import difference, score, text
 from robustcs.statistics.risk import TIE
 from robustcs.statistics.units import Units
 from robustcs.statistics.variance import variance_components
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
-
     Floats = npt.NDArray[np.float64]
 
 #: Columns of the turns over the sets.
@@ -29,8 +27,6 @@ TURNS = (
 
 def turn_variability(turns: pd.Index, baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
     """Every turn over the sets (``scores``: turns × sets), in the columns of :data:`TURNS`."""
-    import pandas as pd
-
     low, high, mean = scores.min(axis=1), scores.max(axis=1), scores.mean(axis=1)
     sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.full(len(turns), np.nan)
     names = np.array(sets, dtype=object)

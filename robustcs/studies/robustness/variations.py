@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.inputs.paraphrases import Paraphrase
+from robustcs.lazy import npt, pd
 from robustcs.result import count, difference, number, score
 from robustcs.similarity.near_duplicates import text_key
 from robustcs.statistics.estimate import Tested
@@ -16,9 +17,6 @@ from robustcs.statistics.units import Units
 from robustcs.studies.robustness.drops import drops_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
-
     Floats = npt.NDArray[np.float64]
 
 #: Set → turn → category.

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
 from robustcs.similarity.rouge import rouge
 from robustcs.statistics.choice import best_choice, expected_best
@@ -19,9 +20,6 @@ from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
 from robustcs.documents.headline import headline_measure
@@ -17,13 +17,10 @@ from robustcs.documents.words import (
     signed,
 )
 from robustcs.documents.words import number as written
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, number, text
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 #: Turns that are shown of a rewriter; JSON and CSV have all.
 SHOWN = 5
@@ -113,8 +110,6 @@ def _scores(result: Samples) -> Table:
 
 
 def _needed(row: Any) -> str:
-    import pandas as pd
-
     if pd.isna(row.needed):
         return "–"
     return (
@@ -174,8 +169,6 @@ def _variance(result: Samples) -> Table:
 
 def _moving(result: Samples, rewriter: str) -> Cards:
     """The turns whose samples differ most: in score, else in ranking, else in their texts."""
-    import pandas as pd
-
     part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
     scored = part["metric"].notna().any()
     if scored:
@@ -221,7 +214,7 @@ def _figure(result: Samples) -> Figure:
     )
 
 
-def draw(result: Samples) -> matplotlib.figure.Figure:
+def draw(result: Samples) -> Drawing:
     """The best and the worst of n samples, one panel per measure and rewriter."""
     from robustcs.studies.samples.figure import BestPanel, best_of_n_figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from robustcs.documents.order import figures_first
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.project.model import Formulation, Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.requirements import sampled
@@ -25,9 +26,6 @@ from robustcs.studies.samples.show import show
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> Samples:

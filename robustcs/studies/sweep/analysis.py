@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,16 +13,13 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
 from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _BINS = table(
     "bins", "Turns in one of the eight bins at one threshold.",

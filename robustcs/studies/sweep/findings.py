@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from robustcs.documents.words import component, measure_label, whole_percent
+from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The level at which two errors differ in number.
 ALPHA = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,12 @@ from robustcs.documents.words import (
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.lazy import Drawing, pd
 from robustcs.result import count, share, text
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead, finding
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    import pandas as pd
 
 
 def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) -> tuple[Block, ...]:
@@ -181,7 +178,7 @@ def _line(result: Sweep, marked: Cut) -> float | None:
     return value if points.min() < value < points.max() else None
 
 
-def draw_sweep(result: Sweep, marked: Cut | None = None) -> matplotlib.figure.Figure:
+def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
     """The stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 

@@ -10,18 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation, turn_depth
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
 from robustcs.similarity.near_duplicates import TooSimilar, relation, text_key
 from robustcs.similarity.testsets import KINDS, SETS, draw, sets_table
 from robustcs.wording import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with such a twin"
 _STATISTICS = table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +23,12 @@ from robustcs.evaluation.pair_bounds import LARGEST, MeanDifferences, PairMeasur
 from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
 from robustcs.inputs.qrels import Qrels
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, difference, flag, score, share, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
 from robustcs.studies.unjudged.slices import SLICES, unjudged_slices
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Numbers = npt.NDArray[np.int64]
 
@@ -190,8 +188,6 @@ def unjudged(
     measures with grades drawn for what is unjudged. ``slicings`` split the turns, whose ``units`` they take as independent.
     ``new`` and ``judges``: the grades of every file of new judgments, and of every judge, by name.
     """
-    import pandas as pd
-
     natives = [measure for measure in measures if measure.family in NATIVE]
     pairs, pool = _side_by_side(runs, natives, evaluated, settings)
     bounds, turns = [], []
@@ -241,8 +237,6 @@ def _bounds(
     run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings, pool: Numbers | None
 ) -> tuple[dict[str, object], pd.DataFrame]:
     """The row of a run and a measure, and its bounds turn by turn; ``pool``: unjudged passages of all runs, by turn."""
-    import pandas as pd
-
     matrix, policy = run.matrix, evaluated.policy
     row: dict[str, object] = {
         "run": run.name, "metric": measure.name, "scope": settings.scope, "max_grade": settings.max_grade,
@@ -343,8 +337,6 @@ def _differences(
 
 def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], means: Scores | None, settings: Settings) -> pd.DataFrame:
     """The pairs with their :func:`_differences`; no row without them."""
-    import pandas as pd
-
     columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
     if means is None:
         return pd.DataFrame(columns=columns)
@@ -369,8 +361,6 @@ def _expected(pairs: pd.DataFrame, expected: Mapping[str, Floats]) -> pd.DataFra
 
 
 def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for run in runs:
         scores = score_columns(run.matrix, INCOMPLETE, evaluated.policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
@@ -12,11 +12,9 @@ from robustcs.documents.holes import expected_drop, is_significant, tipping_sent
 from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain, whole_percent
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.groups import Group
+from robustcs.lazy import pd
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
 from robustcs.wording import and_more, counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Pairs of runs that are named; the table has all.
 _NAMED = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +21,10 @@ from robustcs.documents.slices import SHARES, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING, Scope
+from robustcs.lazy import Drawing
 from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import and_more, counted
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 #: Ranks of the table for people; CSV and JSON have all.
 _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -282,7 +279,7 @@ def _figure(result: Unjudged) -> Figure:
     )
 
 
-def draw_unjudged(result: Unjudged) -> matplotlib.figure.Figure:
+def draw_unjudged(result: Unjudged) -> Drawing:
     """The figure: one line per run, one panel per measure that has bounds."""
     from robustcs.studies.unjudged.figure import IntervalPanel, RankLine, unjudged_figure
 

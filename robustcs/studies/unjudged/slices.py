@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustcs.evaluation.holes import JudgedRun, counts_of
+from robustcs.lazy import pd
 from robustcs.result import count, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SLICES = table(
     "slices", "The unjudged share of the top k of every run within slices of the turns; no rows without --slices.",

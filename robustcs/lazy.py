@@ -1,0 +1,26 @@
+"""Libraries that take long to import, loaded when something of them is used for the first time."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["Drawing", "npt", "pd"]
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
+else:
+
+    class _Module:
+        """Stands for a module until it is needed."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module(self._name), name)
+
+    npt, pd = _Module("numpy.typing"), _Module("pandas")
+    Drawing = Any
