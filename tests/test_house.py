@@ -14,9 +14,9 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "robustcs"
 #: The floors, from the ground up: a room imports only from those before it, and from itself.
 FLOORS = (
-    "errors", "lazy", "version", "policy", "wording", "result", "protected", "leftovers", "database", "kept", "inputs",
-    "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project", "studies", "reporting", "cli",
-    "presentation", "api",
+    "errors", "lazy", "version", "policy", "wording", "result", "protected", "leftovers", "database", "kept",
+    "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
+    "studies", "reporting", "cli", "presentation", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
 SHARED_BY_STUDIES = ("study", "signature", "registry", "encoders", "devices", "slicing")
