@@ -155,7 +155,10 @@ class Field:
         return replace(self, digits=digits)
 
     def between(self, low: str = "ci_low", high: str = "ci_high", says: str = "") -> tuple[Field, Field, Field]:
-        """The column and those of the limits of its 95% interval: one cell for people, three columns in CSV and JSON."""
+        """The column and those of the limits of its 95% interval: one cell for people, three columns in CSV and JSON.
+
+        A row may have an estimate (with ``value``, ``low`` and ``high``) in place of the three: see :meth:`TableSpec.frame`.
+        """
         header = f"{self.header or self.name} (95% CI)"
         return replace(self, header=header, limits=(low, high)), number(low, says or f"95% CI of {self.name}"), number(high)
 
@@ -223,7 +226,12 @@ class TableSpec:
         return {field.name: field for field in self.fields}[name]
 
     def frame(self, rows: Sequence[Any]) -> pd.DataFrame:
-        """Rows (tuples, or dictionaries by column) as a frame with its columns."""
+        """Rows (tuples, or dictionaries by column) as a frame with its columns.
+
+        An estimate (anything with ``value``, ``low`` and ``high``) stands for its column and those of its limits.
+        """
+        limits = {field.name: field.limits for field in self.fields if field.limits}
+        rows = [_spread(row, limits) for row in rows] if limits else rows
         return pd.DataFrame(rows, columns=[field.name for field in self.fields])
 
     def check(self, frame: pd.DataFrame) -> None:
@@ -237,6 +245,17 @@ class TableSpec:
             empty = not len(values) or values.isna().all()
             if not empty and values.dtype.kind not in _DTYPES[field.kind] + "O" * (field.kind != "text"):
                 raise TypeError(f"table {self.name}: column {field.name} is {values.dtype}, declared is {field.kind}")
+
+
+def _spread(row: Any, limits: Mapping[str, tuple[str, ...]]) -> Any:
+    """A row with three values in place of every estimate."""
+    if not isinstance(row, Mapping):
+        return [part for cell in row for part in ((cell.value, cell.low, cell.high) if hasattr(cell, "high") else (cell,))]
+    spread = dict(row)
+    for name, ends in limits.items():
+        if hasattr(cell := row[name], "high"):
+            spread |= zip((name, *ends), (cell.value, cell.low, cell.high), strict=True)
+    return spread
 
 
 def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> TableSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -14,10 +15,11 @@ from robustcs.documents.words import (
     number_interval,
     p_value,
     percent,
-    percent_interval,
+    percent_range,
     score,
     signed,
     signed_interval,
+    whole_percent,
 )
 from robustcs.evaluation.trec_eval import is_averaged
 from robustcs.lazy import pd
@@ -36,11 +38,14 @@ def cell(field: Field, line: Any) -> str:
     value = getattr(line, field.name)
     if _missing(value):
         return "–"
-    shown = _FORMS.get(field.unit, _plain)(field, value)
-    if not field.limits:
+    low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
+    shown = whole_percent(value) if field.limits and field.unit == "share" else _FORMS.get(field.unit, _plain)(field, value)
+    if _missing(low):
         return shown
-    low, high = (getattr(line, name) for name in field.limits)
-    return f"{shown} ({_limits(field, low, high)})"
+    if field.unit == "share":
+        return f"{shown} ({percent_range(low, high)})"
+    between = signed_interval if field.unit == "difference" else number_interval
+    return f"{shown} ({between(low, high, 3 if field.digits is None else field.digits)})"
 
 
 def _plain(field: Field, value: Any) -> str:
@@ -49,14 +54,6 @@ def _plain(field: Field, value: Any) -> str:
     if field.kind == "boolean":
         return "yes" if value else "no"
     return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3 if field.digits is None else field.digits)
-
-
-def _limits(field: Field, low: float, high: float) -> str:
-    """The limits of an interval: shares in whole per cent, differences with their signs."""
-    if field.unit == "share":
-        return percent_interval(low, high)
-    digits = 3 if field.digits is None else field.digits
-    return (signed_interval if field.unit == "difference" else number_interval)(low, high, digits)
 
 
 #: Unit → how one of its values is written.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len
@@ -91,10 +92,10 @@ def _batches(table: Table, least: list[int], gutter: int, available: int) -> lis
 
 
 def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> int:
-    """The width below which a column must not go: titles fold between words, numbers do not fold."""
+    """The width below which a column must not go: titles fold between words, numbers only before their interval."""
     if table.columns[index].align == "left":
         return min(natural, max(narrowest, _longest_word(title)))
-    return max([_longest_word(title), *(cell_len(row[index]) for row in cells)])
+    return max([_longest_word(title), *(cell_len(part) for row in cells for part in _interval_below(row[index]).split("\n"))])
 
 
 def _fit(natural: list[int], least: list[int], gutter: int, available: int) -> list[int]:
@@ -196,7 +197,13 @@ def _row_lines(
         yield line
 
 
+def _interval_below(cell: str) -> str:
+    """A number with its interval, ``0.512 (0.430 to 0.600)``, in two lines."""
+    return re.sub(r"(?<=[\d%]) (?=\([^()]* to [^()]*\)$)", "\n", cell)
+
+
 def _folded(cell: str, width: int, console: Console) -> list[str]:
     if cell_len(cell) <= width:
         return [cell]
+    cell = _interval_below(cell)
     return [line.plain.rstrip() for line in Text(cell).wrap(console, width, overflow="fold")]
