@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -166,7 +165,7 @@ def _function(one: Study) -> Callable[..., Any]:
         by = keywords.pop("by", None) if "by" in uses else None
         workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
         result = stated(workspace, asked(ask, workspace, by, **mine))
-        return replace(result, inputs=tuple(workspace.inputs))
+        return result.changed(inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"

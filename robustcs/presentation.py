@@ -25,8 +25,8 @@ StrPath = str | os.PathLike[str]
 Tables = str | Sequence[str] | None
 
 
-def _blocks(result: Result) -> list[Block]:
-    return list(study(result.study).part("show").show(result))
+def _blocks(result: Result, names: Sequence[str] = ()) -> Sequence[Block]:
+    return study(result.study).blocks(result, names)
 
 
 def figures(result: Result) -> dict[str, str]:
@@ -89,7 +89,7 @@ def _data(result: Result, form: str, path: StrPath | None, table: Tables) -> str
 def _text(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
     from robustcs.documents.forms import text_of
 
-    return _given(text_of(form, result, _blocks(result), _names(table)), path)
+    return _given(text_of(form, result, _blocks(result, _names(table)), _names(table)), path)
 
 
 def _names(table: Tables) -> Sequence[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -263,9 +264,53 @@ def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> Tab
     return TableSpec(name, says, fields, more)
 
 
+class Later:
+    """A table of a result that is made when it is looked at: a field that is filled with a frame, or with what makes it.
+
+    ``bounds: Later = Later()`` in a result is a frame for whoever reads it.
+    """
+
+    def __set_name__(self, owner: type[Result], name: str) -> None:
+        self._name = name
+
+    def __get__(self, result: Result | None, owner: type[Result]) -> pd.DataFrame:
+        if result is None:
+            raise AttributeError(self._name)  # it has no default
+        made: pd.DataFrame = result.__dict__[self._name]
+        if callable(made):
+            made = result.__dict__[self._name] = made()
+            result.spec(self._name).check(made)
+        return made
+
+    def __set__(self, result: Result, made: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+        result.__dict__[self._name] = made
+
+
+class Tables(Mapping[str, "pd.DataFrame"]):
+    """Table name → frame of a result, the main table first; each is made when it is looked up."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = (*(spec.name for spec in result.declared), *result.by_collection)
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._names:
+            raise KeyError(name)
+        found = self._result.by_collection.get(name)
+        return getattr(self._result, name) if found is None else found  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @dataclass(frozen=True)
 class Result:
     """Base of all results: a dataclass with a frame under the name of every table that it declares.
+
+    A table that takes long is a :class:`Later`: it is computed for those who look at it.
 
     study
         The folder of :mod:`robustcs.studies` that made it and shows it.
@@ -312,24 +357,33 @@ class Result:
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """What it is about, and its tables with their numbers of rows."""
-        tables = ", ".join(f"{name} ({counted(len(frame), 'row')})" for name, frame in self.tables.items())
+        """What it is about, and its tables with their numbers of rows, as far as they are computed."""
+        made = self.tables
+        rows = {name: "" if callable(self.__dict__.get(name)) else f" ({counted(len(made[name]), 'row')})" for name in made}
+        tables = ", ".join(f"{name}{number}" for name, number in rows.items())
         return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
         for spec in self.declared:
-            spec.check(self.tables[spec.name])
+            if not callable(self.__dict__.get(spec.name)):
+                spec.check(self.tables[spec.name])
+
+    def changed(self, **parts: Any) -> Self:
+        """The same with other ``parts``; unlike :func:`dataclasses.replace` it computes no table."""
+        made = copy(self)
+        made.__dict__.update(parts)
+        return made
 
     def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
         """The same with further notes after its own, and with what was skipped of its inputs."""
         more = tuple(note for note in notes if note not in self.evaluated.notes)
         evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped))
-        return replace(self, evaluated=evaluated) if more or skipped else self
+        return self.changed(evaluated=evaluated) if more or skipped else self
 
     @property
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def tables(self) -> Mapping[str, pd.DataFrame]:
         """Table name → frame, the main table first."""
-        return {**{spec.name: getattr(self, spec.name) for spec in self.declared}, **self.by_collection}
+        return Tables(self)
 
     def spec(self, name: str) -> TableSpec:
         """The declaration of one of its tables."""

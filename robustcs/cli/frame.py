@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs.cli.options import ALWAYS, RESULT, load_project, shared_options
+from robustcs.cli.output import FIGURE_SUFFIXES
 from robustcs.cli.pages import PagedCommand
 from robustcs.cli.terminal import tell
 from robustcs.studies.study import Study
@@ -34,7 +35,8 @@ def study_command(study: Study) -> click.Command:
         workspace = call.answered() if command.retrieves else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}
         result = call.ask(workspace, **own)
-        call.emit(workspace, result, study.part("show").show(result))
+        figure = any(name.endswith(FIGURE_SUFFIXES) for name in values["output"])
+        call.emit(workspace, result, study.blocks(result, () if figure else values["table"]))
 
     parameters = [*command.parameters, *shared_options(uses)]
     return PagedCommand(study.name, params=parameters, callback=callback, help=command.help, short_help=study.short)

@@ -23,7 +23,7 @@ def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFram
     for name in names:
         if name not in tables:
             raise UsageError("no-such-table", f"no table is named {name!r}", f"there are {', '.join(tables)}")
-    return {name: frame for name, frame in tables.items() if not names or name in names}
+    return {name: tables[name] for name in tables if not names or name in names}
 
 
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:

@@ -25,7 +25,7 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import count, difference, p_value, share, table, text
+from robustcs.result import count, difference, measure, number, p_value, share, table, text
 from robustcs.statistics.completed import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
@@ -37,17 +37,15 @@ DRAWS = 200
 
 #: Columns that say what a difference probably is, in the order of :meth:`FilledHoles.differences`.
 EXPECTED = (
-    difference("expected", f"mean over grades that the hole model draws for the holes in the top {FILLED_DEPTH} of all runs;"
-               " null where none were drawn"),
-    difference("expected_low", "95 % for other conversations: sampling and holes together; null below six units, or where few"
-               " of them differ"),
-    difference("expected_high"),
+    *difference("expected", f"mean over grades that the hole model draws for the holes in the top {FILLED_DEPTH} of all runs;"
+                " null where none were drawn").between(
+        "expected_low", "expected_high",
+        "95 % for other conversations: sampling and holes together; null below six units, or where few of them differ",
+    ),
     difference("holes_low", "95 % of the draws: holes alone, on these turns"),
     difference("holes_high"),
-    share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null where"
-          " its 95 % interval leaves 0 to 1"),
-    share("hole_share_low", "95 % of the draws"),
-    share("hole_share_high"),
+    *share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null"
+           " where its 95 % interval leaves 0 to 1", "holes").between("hole_share_low", "hole_share_high", "95 % of the draws"),
     p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"
             " and all groups of the measure; null below five units"),
 )  # fmt: skip
@@ -55,9 +53,8 @@ EXPECTED = (
 
 DROPS = table(
     "drops", "What the mean drop from a baseline to the sets of a group probably is. No rows where no grades were drawn.",
-    text("group", "a group, or a formulation that is compared with Human", "Group"), text("metric", header="Measure"),
-    text("baseline"), count("sets", "their number"),
-    difference("drop", "baseline − mean of the sets"), *EXPECTED,
+    text("group", "a group, or a formulation that is compared with Human", "Group"), measure(),
+    text("baseline"), count("sets", "their number"), number("drop", "baseline − mean of the sets").rounded(4), *EXPECTED,
 )  # fmt: skip
 
 
@@ -83,7 +80,7 @@ def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) 
     Their p-values make one family for each measure.
     """
     every = [Contrast((names[a], names[b]), (a,), (b,)) for a, b in combinations(range(len(names)), 2)] if pairs else []
-    place = {name: number for number, name in enumerate(names)}
+    place = {name: at for at, name in enumerate(names)}
     drops = [
         Contrast((group.baseline, name), (place[group.baseline],), tuple(place[one] for one in group.sets))
         for name, group in compared.items()
@@ -200,10 +197,10 @@ def expected_drops(
     if filled is not None and asked:
         weights = np.array([one.weights(len(names)) for one in asked])
         drops = len(asked) - len(compared)
-        for number, measure in enumerate(measures):
-            measured = (weights @ filled.now[:, number]).sum(axis=-1) / filled.units.sizes.sum()
-            values = filled.differences(weights, number)
-            found[measure.name] = values[:drops]
+        for place, one in enumerate(measures):
+            measured = (weights @ filled.now[:, place]).sum(axis=-1) / filled.units.sizes.sum()
+            values = filled.differences(weights, place)
+            found[one.name] = values[:drops]
             for (name, group), drop, expected in zip(compared.items(), measured[drops:], values[drops:], strict=True):
-                rows.append((name, measure.name, group.baseline, len(group.sets), drop, *expected))
+                rows.append((name, one.name, group.baseline, len(group.sets), drop, *expected))
     return found, DROPS.frame(rows)

@@ -22,7 +22,7 @@ from robustcs.evaluation.hole_model import KeptDraws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
-from robustcs.result import number, table, text
+from robustcs.result import measure, number, table, text
 from robustcs.statistics.completed import completed_family
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.ranks import DECIMALS
@@ -42,7 +42,7 @@ _WORDS: dict[Kind, tuple[str, ...]] = {
 TIPPING = table(
     "tipping", "How far off the odds of relevance that the hole model predicts must be for a conclusion to change.",
     text("first", header="First"), text("second", "a system, or a group: the mean of its sets", "Second"),
-    text("metric", header="Measure"),
+    measure(),
     text("conclusion", "first > second expected (or the reverse); differ on other conversations (expected_p ≤ .05) or no"
          " difference shown; order certain (95 % of the draws agree on these turns) or open"),
     text("scope", "whose odds are multiplied: all unjudged passages, or unique: those that only one of the two found"),
@@ -79,15 +79,15 @@ def tipping(
     rows = []
     if filled is not None and filled.scoring is not None and any(asked.values()):
         kept = filled.scoring.model.kept(len(filled.sums))
-        for column, measure in enumerate(filled.scoring.measures):
+        for column, one in enumerate(filled.scoring.measures):
             factors = _Factors(filled, family, column, kept)
-            for contrast in asked.get(measure.name, ()):
+            for contrast in asked.get(one.name, ()):
                 place = family.index(contrast)
                 for kind in kinds:
                     stands = factors.everywhere(place, kind, 0)
                     if stands < 0:
                         continue
-                    said = (*contrast.names, measure.name, _WORDS[kind][stands])
+                    said = (*contrast.names, one.name, _WORDS[kind][stands])
                     for scope, look in (("all", factors.everywhere), ("unique", factors.alone)):
                         rows.append((*said, scope, *nearest(partial(look, place, kind), stands)))
                 factors.sums_unique.cache_clear()

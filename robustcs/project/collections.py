@@ -83,7 +83,7 @@ def stated(workspace: Workspace, result: R) -> R:
     """Return ``result`` with what was told while its files were read, and how many collections they are of."""
     result = result.with_notes(workspace.notes, workspace.skipped_in_words)
     number = collections_read(workspace)
-    return replace(result, evaluated=replace(result.evaluated, collections=number)) if number else result
+    return result.changed(evaluated=replace(result.evaluated, collections=number)) if number else result
 
 
 def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **settings: Any) -> R:
@@ -115,7 +115,7 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **
         notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
     if not parts and error is not None:
         raise error
-    return replace(whole, by_collection=_stacked(parts)).with_notes(notes)
+    return whole.changed(by_collection=_stacked(parts)).with_notes(notes)
 
 
 def _common(inputs: Inputs) -> str:

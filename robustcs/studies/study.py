@@ -96,6 +96,13 @@ class Study:
             return import_module(whole)
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
+    def blocks(self, result: Result, names: Sequence[str] = ()) -> tuple[Block, ...]:
+        """What people see of a result; of the tables ``names`` alone, where its ``show`` has ``VIEWS``: table → its blocks."""
+        show = self.part("show")
+        if not names or not hasattr(show, "VIEWS"):
+            return tuple(show.show(result))
+        return tuple(block for name, view in show.VIEWS if name in names for block in view(result))
+
 
 def _of_command(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):

@@ -63,7 +63,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         blocks += [_ranking(result), _power(result)]
     moved = dict(_metrics(change.turns))
     blocks += [_turns(result, metric, moved[metric]) for metric, _ in _metrics(change.measures) if metric in moved]
-    return [*blocks, sources_table(result, result.depth)]
+    return [*blocks, *sources_table(result, result.depth)]
 
 
 def _files(result: Augmentation) -> Table:
@@ -193,7 +193,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
         )
         if metric in pairs:
             blocks.append(_flips(result, metric, pairs[metric]))
-    return [*blocks, *([tipping_table(result, drawn.tipping)] if len(drawn.tipping) else [])]
+    return [*blocks, *tipping_table(result, drawn.tipping)]
 
 
 def _flips(result: Augmentation, metric: str, pairs: pd.DataFrame) -> Block:

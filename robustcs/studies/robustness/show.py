@@ -34,13 +34,8 @@ def show(result: Robustness | Experiment) -> tuple[Block, ...]:
     if isinstance(result, Robustness):
         return _result(result)
     blocks = [*_result(result.robustness)]
-    if len(result.robustness.drops):
-        blocks.append(drops_table(result, result.robustness.drops))
-    blocks.append(rates_table(result, result.rates, DEPTH))
-    blocks.append(unique_table(result, result.unique, result.unique_runs, DEPTH))
-    if len(result.grades):
-        blocks.append(later_grades_table(result, result.rates, result.grades, DEPTH))
-    return (*blocks, plan_table(result))
+    blocks += [*drops_table(result), *rates_table(result, DEPTH), *unique_table(result, DEPTH)]
+    return (*blocks, *later_grades_table(result, DEPTH), plan_table(result))
 
 
 def _result(result: Robustness) -> tuple[Block, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
@@ -23,14 +23,24 @@ from robustcs.evaluation.pair_bounds import LARGEST, MeanDifferences, PairMeasur
 from robustcs.evaluation.provenance import SOURCES, sources_of_runs
 from robustcs.evaluation.run_pair import run_pairs
 from robustcs.inputs.qrels import Qrels
-from robustcs.lazy import pd
+from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, difference, flag, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Later,
+    Result,
+    count,
+    difference,
+    flag,
+    measure,
+    score,
+    share,
+    table,
+    text,
+)
+from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.units import Units
-from robustcs.studies.unjudged.slices import SLICES, unjudged_slices
-
-Numbers = npt.NDArray[np.int64]
 
 #: Measures that are made for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
@@ -42,13 +52,59 @@ ONLY_RELEVANT = (
 )
 MEASURED = table(
     "measured", "The measured drop from a baseline to the sets of a group, with unjudged passages counted as not relevant.",
-    text("group", "a group, or a formulation that is compared with Human", "Group"), text("metric", header="Measure"),
+    text("group", "a group, or a formulation that is compared with Human", "Group"), measure(),
     text("baseline"), count("sets", "their number"), score("baseline_score"), score("score", "mean of the sets"),
     difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "of the top k passages of the baseline"),
     share("unjudged", "of those of the sets: mean"),
     difference("low", "of the drop by grades of the unjudged passages of the scope: mean over the sets, each with the baseline"
                " on its own; null where pairs were not compared"),
     difference("high"),
+)  # fmt: skip
+BOUNDS = table(
+    "bounds", "How far grades of unjudged passages could move a score.",
+    text("run", header="Run"), measure(),
+    score("low", "null for a measure of trec_eval that robustcs does not compute itself", "lowest"), score("score"),
+    score("high", header="highest"),
+    score("condensed", "the score with unjudged passages taken out of the ranking"),
+    count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
+    text("scope", "whose unjudged passages get grades: cutoff (those inside the measure's cut-off), run or pool"),
+    count("max_grade"),
+    flag("exact", "some grades reach low and high; bpref's ends in the scope pool are outer ones"),
+)  # fmt: skip
+PAIRS = table(
+    "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
+    " No rows for a measure that has no bounds, nor for more than 50 runs unless they are asked for.",
+    measure(), text("first", header="First"), text("second", header="Second"),
+    difference("difference", "first − second"),
+    difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
+    difference("high"),
+    flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
+    flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
+    *EXPECTED,
+)  # fmt: skip
+RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES)
+DEPTHS = table(
+    "turn_depths", "Unjudged passages of the top k by place of the turn in its conversation.",
+    text("run", header="Run"), count("turn_depth", "from 1"), count("turns"), *holes.SHARES,
+)  # fmt: skip
+SHORT = table("short", "Turns with fewer than k passages.", text("run", header="Run"), text("turn"), count("retrieved"))
+INCOMPLETES = table(
+    "incomplete", "Measures that are made for incomplete judgments.",
+    text("run", header="Run"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
+    score("rbp_residual", "weight of unjudged passages", "residual", "RBP (p = 0.8)"),
+    score("rbp_tail", "weight below the end of the lists", "below the list", "RBP (p = 0.8)"),
+)  # fmt: skip
+SLICES = table(
+    "slices", "The unjudged share of the top k of every run within slices of the turns; no rows without --slices.",
+    text("run"), *keys(), count("retrieved"), count("unjudged"), *share("share", "unjudged of retrieved", "unjudged").between(
+        says="95 %: Wilson's interval with whole units; null below five of them"
+    ),
+    *against_rest("share"),
+)  # fmt: skip
+TURNS = table(
+    "turns", "The bounds turn by turn.",
+    text("run"), text("turn"), measure(), count("unjudged", "in the scope"), score("low"), score("score"),
+    score("high"),
 )  # fmt: skip
 
 
@@ -96,171 +152,202 @@ class Unjudged(Result):
 
     study = "unjudged"
     declared = (
-        holes.RATES,
-        table(
-            "bounds", "How far grades of unjudged passages could move a score.",
-            text("run", header="Run"), text("metric", header="Measure"),
-            score("low", "null for a measure of trec_eval that robustcs does not compute itself", "lowest"), score("score"),
-            score("high", header="highest"),
-            score("condensed", "the score with unjudged passages taken out of the ranking"),
-            count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
-            text("scope", "whose unjudged passages get grades: cutoff (those inside the measure's cut-off), run or pool"),
-            count("max_grade"),
-            flag("exact", "some grades reach low and high; bpref's ends in the scope pool are outer ones"),
-        ),
-        table(
-            "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
-            " No rows for a measure that has no bounds, nor for more than 50 runs unless they are asked for.",
-            text("metric", header="Measure"), text("first", header="First"), text("second", header="Second"),
-            difference("difference", "first − second"),
-            difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
-            difference("high"),
-            flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
-            flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
-            *EXPECTED,
-        ),
-        MEASURED,
-        DROPS,
-        TIPPING,
-        holes.UNIQUE,
-        holes.UNIQUE_RUNS,
-        holes.LATER_GRADES,
-        holes.GRADES,
-        SOURCES,
-        table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES),
-        table(
-            "turn_depths", "Unjudged passages of the top k by place of the turn in its conversation.",
-            text("run", header="Run"), count("turn_depth", "from 1"), count("turns"), *holes.SHARES,
-        ),
-        table("short", "Turns with fewer than k passages.", text("run", header="Run"), text("turn"), count("retrieved")),
-        table(
-            "incomplete", "Measures that are made for incomplete judgments.",
-            text("run", header="Run"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
-            score("rbp_residual", "weight of unjudged passages", "residual", "RBP (p = 0.8)"),
-            score("rbp_tail", "weight below the end of the lists", "below the list", "RBP (p = 0.8)"),
-        ),
-        SLICES,
-        table(
-            "turns", "The bounds turn by turn.",
-            text("run"), text("turn"), text("metric"), count("unjudged", "in the scope"), score("low"), score("score"),
-            score("high"),
-        ),
+        holes.RATES, BOUNDS, PAIRS, MEASURED, DROPS, TIPPING, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES,
+        holes.GRADES, SOURCES, RANKS, DEPTHS, SHORT, INCOMPLETES, SLICES, TURNS,
     )  # fmt: skip
 
     settings: Settings
-    rates: pd.DataFrame
-    bounds: pd.DataFrame
-    pairs: pd.DataFrame
-    measured: pd.DataFrame
-    drops: pd.DataFrame
-    tipping: pd.DataFrame
-    unique: pd.DataFrame
-    unique_runs: pd.DataFrame
-    grades: pd.DataFrame
-    qrels: pd.DataFrame
-    ranks: pd.DataFrame
-    turn_depths: pd.DataFrame
-    short: pd.DataFrame
-    incomplete: pd.DataFrame
-    slices: pd.DataFrame
-    turns: pd.DataFrame
-    sources: pd.DataFrame
+    rates: Later = Later()
+    bounds: Later = Later()
+    pairs: Later = Later()
+    measured: Later = Later()
+    drops: Later = Later()
+    tipping: Later = Later()
+    unique: Later = Later()
+    unique_runs: Later = Later()
+    grades: Later = Later()
+    qrels: Later = Later()
+    ranks: Later = Later()
+    turn_depths: Later = Later()
+    short: Later = Later()
+    incomplete: Later = Later()
+    slices: Later = Later()
+    turns: Later = Later()
+    sources: Later = Later()
     warnings: tuple[str, ...] = ()
 
 
-def unjudged(
-    runs: Sequence[JudgedRun],
-    qrels: Qrels,
-    measures: Sequence[Measure],
-    evaluated: Evaluated,
-    settings: Settings,
-    later: Grades | None = None,
-    filled: FilledHoles | None = None,
-    slicings: Sequence[Slicing] = (),
-    units: Units | None = None,
-    seed: int = 0,
-    new: Mapping[str, Grades] | None = None,
-    judges: Mapping[str, Grades] | None = None,
-) -> Unjudged:
-    """Count what is unjudged in ``runs`` (all on the same turns, ids known to :func:`ranks_of_pairs`) and bound their scores.
+def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
+    """What is unjudged in the runs, how far that could move their scores, and what it probably does."""
+    warnings = gaps.filled.warnings if gaps.filled else ()
+    return Unjudged(evaluated, gaps.settings, warnings=warnings, **gaps.tables())
 
-    ``later`` are grades given since, of which only those of unjudged passages are looked at. ``filled``: the same runs and
-    measures with grades drawn for what is unjudged. ``slicings`` split the turns, whose ``units`` they take as independent.
-    ``new`` and ``judges``: the grades of every file of new judgments, and of every judge, by name.
+
+@dataclass
+class Gaps:
+    """What the tables are made of, each when it is looked at.
+
+    runs
+        All on the same turns, ids known to :func:`ranks_of_pairs`.
+    later
+        Grades given since, of which only those of unjudged passages are looked at.
+    filled
+        The same runs and measures with grades drawn for what is unjudged.
+    slicings
+        How the turns are split, whose ``units`` are independent.
+    new, judges
+        The grades of every file of new judgments, and of every judge, by name.
     """
-    natives = [measure for measure in measures if measure.family in NATIVE]
-    pairs, pool = _side_by_side(runs, natives, evaluated, settings)
-    bounds, turns = [], []
-    for run in runs:
-        dense = condensed(run.matrix)
-        for measure in measures:
-            row, per_turn = _bounds(run, measure, evaluated, settings, pool)
-            row["condensed"] = float(score_columns(dense, [measure], evaluated.policy)[measure.name].mean())
-            bounds.append(row)
-            turns.append(per_turn)
-    columns = ["run", "metric", "low", "score", "high", "condensed", "unjudged", "turns", "scope", "max_grade", "exact"]
-    frame = pd.DataFrame(bounds)[columns].astype({"unjudged": "Int64", "turns": "Int64"})
-    unique, unique_runs = holes.unique_holes(runs, settings.groups)
-    names = [run.name for run in runs]
-    expected, drops = expected_drops(names, measures, settings.compared, filled, settings.pairs)
-    family = contrasts(names, settings.compared, settings.pairs)
-    tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared) :]
-    if settings.selection != "pool" and not settings.tipped:
-        expected = {}
-    return Unjudged(
-        evaluated=evaluated,
-        settings=settings,
-        rates=(rates := holes.rates(runs, settings.depth, later)),
-        bounds=frame,
-        pairs=_expected(pairs, expected),
-        measured=measured_drops(frame, rates, pairs, settings.compared),
-        drops=drops,
-        tipping=tipping(filled, {measure.name: tipped for measure in measures}, family),
-        unique=unique,
-        unique_runs=unique_runs,
-        grades=holes.later_grades(runs, later),
-        qrels=holes.grades_of(qrels),
-        ranks=holes.rates_by_rank(runs),
-        turn_depths=holes.rates_by_turn_depth(runs, settings.depth),
-        short=holes.short_lists(runs, settings.depth),
-        incomplete=_incomplete(runs, evaluated),
-        slices=unjudged_slices(runs, settings.depth, slicings, units, seed),
-        turns=pd.concat(turns, ignore_index=True),
-        sources=SOURCES.frame(
-            sources_of_runs(runs, settings.depth, evaluated.policy.relevance_level, qrels.name, new or {}, judges or {})
-        ),
-        warnings=filled.warnings if filled else (),
-    )
 
+    runs: Sequence[JudgedRun]
+    qrels: Qrels
+    measures: Sequence[Measure]
+    policy: EvaluationPolicy
+    settings: Settings
+    later: Grades | None = None
+    filled: FilledHoles | None = None
+    slicings: Sequence[Slicing] = ()
+    units: Units | None = None
+    seed: int = 0
+    new: Mapping[str, Grades] = field(default_factory=dict)
+    judges: Mapping[str, Grades] = field(default_factory=dict)
 
-def _bounds(
-    run: JudgedRun, measure: Measure, evaluated: Evaluated, settings: Settings, pool: Numbers | None
-) -> tuple[dict[str, object], pd.DataFrame]:
-    """The row of a run and a measure, and its bounds turn by turn; ``pool``: unjudged passages of all runs, by turn."""
-    matrix, policy = run.matrix, evaluated.policy
-    row: dict[str, object] = {
-        "run": run.name, "metric": measure.name, "scope": settings.scope, "max_grade": settings.max_grade,
-        "exact": measure.family in NATIVE and not (measure.family == "bpref" and pool is not None),
-    }  # fmt: skip
-    if measure.family not in NATIVE:
-        score = score_columns(matrix, [measure], policy)[measure.name]
-        nothing = np.full(len(score), np.nan)
-        row |= {"low": np.nan, "score": float(score.mean()), "high": np.nan, "unjudged": None, "turns": None}
-        found = Bounds(nothing, score, nothing, np.zeros(len(score), dtype=np.int64))
-        counts = pd.array([pd.NA] * len(score), dtype="Int64")
-    else:
-        outside = None if pool is None else outside_of(matrix, measure, pool)
-        found = measure_bounds(matrix, measure, policy, settings.max_grade, settings.scope, outside)
-        row |= {"low": found.low.mean(), "score": found.score.mean(), "high": found.high.mean()}
-        row |= {"unjudged": int(found.unjudged.sum()), "turns": int((found.unjudged > 0).sum())}
-        counts = pd.array(found.unjudged, dtype="Int64")
-    per_turn = pd.DataFrame(
-        {
-            "run": run.name, "turn": matrix.turns, "metric": measure.name, "unjudged": counts,
-            "low": found.low, "score": found.score, "high": found.high,
+    def tables(self) -> dict[str, Any]:
+        """Table name → what makes it."""
+        settings, depth = self.settings, self.settings.depth
+        level = self.policy.relevance_level
+        return {
+            "rates": lambda: self._rates,
+            "bounds": lambda: self._bounded[0],
+            "pairs": lambda: self._pairs,
+            "measured": lambda: measured_drops(self._bounded[0], self._rates, self._pairs, settings.compared),
+            "drops": lambda: self._expected[1],
+            "tipping": self._tipping,
+            "unique": lambda: self._unique[0],
+            "unique_runs": lambda: self._unique[1],
+            "grades": lambda: holes.later_grades(self.runs, self.later),
+            "qrels": lambda: holes.grades_of(self.qrels),
+            "sources": lambda: SOURCES.frame(sources_of_runs(self.runs, depth, level, self.qrels.name, self.new, self.judges)),
+            "ranks": lambda: holes.rates_by_rank(self.runs),
+            "turn_depths": lambda: holes.rates_by_turn_depth(self.runs, depth),
+            "short": lambda: holes.short_lists(self.runs, depth),
+            "incomplete": self._incomplete,
+            "slices": self._slices,
+            "turns": lambda: self._bounded[1],
         }
-    )  # fmt: skip
-    return row, per_turn
+
+    @cached_property
+    def _rates(self) -> pd.DataFrame:
+        return holes.rates(self.runs, self.settings.depth, self.later)
+
+    @cached_property
+    def _native(self) -> list[Measure]:
+        return [measure for measure in self.measures if measure.family in NATIVE]
+
+    @cached_property
+    def _bounded(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The bounds of every run and measure, and those turn by turn."""
+        scope, pool = self.settings.scope, self._side_by_side[1] if self.settings.scope == "pool" else None
+        rows, turns = [], []
+        for run in self.runs:
+            dense = score_columns(condensed(run.matrix), self.measures, self.policy)
+            for metric in self.measures:
+                found, native = self._bounds(run.matrix, metric, pool), metric.family in NATIVE
+                counts = pd.array(found.unjudged if native else [pd.NA] * len(found.unjudged), dtype="Int64")
+                rows.append((
+                    run.name, metric.name, found.low.mean(), found.score.mean(), found.high.mean(),
+                    dense[metric.name].mean(), counts.sum(min_count=1), (counts > 0).sum(min_count=1), scope,
+                    self.settings.max_grade, native and not (metric.family == "bpref" and scope == "pool"),
+                ))  # fmt: skip
+                turns.append(pd.DataFrame({
+                    "run": run.name, "turn": run.matrix.turns, "metric": metric.name, "unjudged": counts, "low": found.low,
+                    "score": found.score, "high": found.high,
+                }))  # fmt: skip
+        frame = BOUNDS.frame(rows).astype({"unjudged": "Int64", "turns": "Int64"})
+        return frame, pd.concat(turns, ignore_index=True)
+
+    def _bounds(self, matrix: GradeMatrix, measure: Measure, pool: npt.NDArray[np.int64] | None) -> Bounds:
+        """The bounds turn by turn, NaN for a measure that trec_eval alone computes."""
+        if measure.family in NATIVE:
+            outside = None if pool is None else outside_of(matrix, measure, pool)
+            return measure_bounds(matrix, measure, self.policy, self.settings.max_grade, self.settings.scope, outside)
+        score = score_columns(matrix, [measure], self.policy)[measure.name]
+        return Bounds(np.full(len(score), np.nan), score, np.full(len(score), np.nan), np.zeros(len(score), dtype=np.int64))
+
+    @cached_property
+    def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:
+        """Mean low, difference and high of every pair by every native measure, float64[M, 3, P], None where pairs are not
+        compared; and, for bounds by the pool, its unjudged passages by turn."""
+        settings, measures = self.settings, self._native
+        needed = ranks_of_pairs(measures, settings.scope)
+        compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
+        widths = [run.matrix.grades.shape[1] for run in self.runs]
+        assert not compared or all(one.ranks >= min(wide, needed or wide) for one, wide in zip(self.runs, widths, strict=True))
+        pools, means, turns = [], [], len(self.runs[0].matrix.turns)
+        for some in holes.stretches(self.runs) if compared or pooled else ():
+            numbers, tops = holes.passage_numbers(some), [run.top for run in some]
+            pool = holes.pool_holes(some, numbers) if pooled else None
+            pools += [pool] if pool is not None else []
+            if compared:
+                asked = [
+                    MeanDifferences(PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope))
+                    for measure in measures
+                ]
+                for pairs in run_pairs(tops, numbers, pool):
+                    for one in asked:
+                        one.add(pairs)
+                means.append(np.stack([one.means() for one in asked]) * (len(tops[0].turns) / turns))
+        return np.sum(means, axis=0) if compared else None, np.concatenate(pools) if pooled else None
+
+    @cached_property
+    def _expected(self) -> tuple[dict[str, Floats], pd.DataFrame]:
+        names = [run.name for run in self.runs]
+        return expected_drops(names, self.measures, self.settings.compared, self.filled, self.settings.pairs)
+
+    @cached_property
+    def _unique(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        return holes.unique_holes(self.runs, self.settings.groups)
+
+    @cached_property
+    def _pairs(self) -> pd.DataFrame:
+        names, means = np.array([run.name for run in self.runs], dtype=object), self._side_by_side[0]
+        first, second = (names[places] for places in np.triu_indices(len(names), 1))
+        # of passages that were not selected by pooling the model says nothing about pairs, unless it is asked to
+        expected = self._expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
+        nothing = np.full((len(first), len(EXPECTED)), np.nan)
+        frames = [PAIRS.frame([])]
+        for metric, (low, middle, high) in zip(self._native, () if means is None else means, strict=means is not None):
+            parts = {"metric": metric.name, "first": first, "second": second, "difference": middle, "low": low, "high": high,
+                     "separable": (low > ROUNDING) | (high < -ROUNDING), "exact": metric.family in LARGEST}  # fmt: skip
+            probably = expected.get(metric.name, nothing).T
+            frames.append(pd.DataFrame(parts | dict(zip((one.name for one in EXPECTED), probably, strict=True))))
+        return pd.concat(frames[1:] or frames, ignore_index=True)
+
+    def _tipping(self) -> pd.DataFrame:
+        settings = self.settings
+        family = contrasts([run.name for run in self.runs], settings.compared, settings.pairs)
+        tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared) :]
+        return tipping(self.filled, {measure.name: tipped for measure in self.measures}, family)
+
+    def _incomplete(self) -> pd.DataFrame:
+        rows = []
+        for run in self.runs:
+            scores, weights = score_columns(run.matrix, INCOMPLETE, self.policy), rbp_residual(run.matrix)
+            rows.append((run.name, *(scores[one.name].mean() for one in INCOMPLETE), *(part.mean() for part in weights)))
+        return INCOMPLETES.frame(rows)
+
+    def _slices(self) -> pd.DataFrame:
+        """Turns without passages count for nothing."""
+        rows: list[tuple[Any, ...]] = []
+        for run in self.runs if self.units is not None else ():
+            assert self.units is not None
+            retrieved, unjudged = holes.counts_of(run.matrix.grades[:, : self.settings.depth])
+            own = [one for one in self.slicings if one.concerns(run.name)]
+            for one in slices_of(unjudged, own, self.units, self.seed, shares=True, weights=retrieved):
+                hits = round(one.own.value * one.weight) if one.weight else 0
+                found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
+                rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
+        return SLICES.frame(rows)
 
 
 def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
@@ -279,91 +366,16 @@ def measured_drops(
     rows: list[tuple[Any, ...]] = []
     for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
         scores = part.set_index("run")["score"]
-        own = pairs[pairs["metric"] == metric]
-        ends = {(row.first, row.second): (row.low, row.high) for row in own.itertuples()}
+        ends = {(row.first, row.second): (row.low, row.high) for row in pairs[pairs["metric"] == metric].itertuples()}
         ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
+        ends |= {(run, run): (0.0, 0.0) for run in scores.index}  # a baseline among its own sets does not differ from itself
         for name, group in compared.items():
-            runs = list(group.sets)
-            if not {group.baseline, *runs} <= set(scores.index):
-                continue
-            # a baseline among its own sets does not differ from itself
-            same, without = (0.0, 0.0), (np.nan, np.nan)
-            found = [same if run == group.baseline else ends.get((group.baseline, run), without) for run in runs]
-            low, high = np.mean(found, axis=0).tolist()
-            score_ = float(scores[runs].mean())
-            rows.append((
-                name, metric, group.baseline, len(runs), scores[group.baseline], score_, scores[group.baseline] - score_,
-                shares[group.baseline], float(shares[runs].mean()), low, high,
-            ))  # fmt: skip
+            runs, baseline = list(group.sets), group.baseline
+            if {baseline, *runs} <= set(scores.index):
+                low, high = np.mean([ends.get((baseline, run), (np.nan, np.nan)) for run in runs], axis=0).tolist()
+                mean = float(scores[runs].mean())
+                rows.append((
+                    name, metric, baseline, len(runs), scores[baseline], mean, scores[baseline] - mean, shares[baseline],
+                    float(shares[runs].mean()), low, high,
+                ))  # fmt: skip
     return MEASURED.frame(rows)
-
-
-def _side_by_side(
-    runs: Sequence[JudgedRun], measures: Sequence[Measure], evaluated: Evaluated, settings: Settings
-) -> tuple[pd.DataFrame, Numbers | None]:
-    """How far differences of runs could move, and, for bounds by the pool, its unjudged passages by turn."""
-    needed = ranks_of_pairs(measures, settings.scope)
-    widths = [run.matrix.grades.shape[1] for run in runs]
-    compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
-    assert not compared or all(run.ranks >= min(width, needed or width) for run, width in zip(runs, widths, strict=True))
-    pools, means, turns = [], [], len(runs[0].matrix.turns)
-    for some in holes.stretches(runs) if compared or pooled else ():
-        numbers = holes.passage_numbers(some)
-        pool = holes.pool_holes(some, numbers) if pooled else None
-        pools += [pool] if pool is not None else []
-        if compared:
-            tops = [run.top for run in some]
-            found = _differences(tops, numbers, pool, measures, evaluated.policy, settings)
-            means.append(found * (len(tops[0].turns) / turns))
-    frame = _pairs(runs, measures, np.sum(means, axis=0) if compared else None, settings)
-    return frame, np.concatenate(pools) if pooled else None
-
-
-def _differences(
-    runs: Sequence[GradeMatrix],
-    numbers: Sequence[Numbers],
-    pool: Numbers | None,
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-    settings: Settings,
-) -> Scores:
-    """float64[M, 3, P]: mean low, difference and high of every pair by every measure."""
-    asked = [MeanDifferences(PairMeasure(runs, measure, policy, settings.max_grade, settings.scope)) for measure in measures]
-    for pairs in run_pairs(runs, numbers, pool):
-        for one in asked:
-            one.add(pairs)
-    return np.stack([one.means() for one in asked])
-
-
-def _pairs(runs: Sequence[JudgedRun], measures: Sequence[Measure], means: Scores | None, settings: Settings) -> pd.DataFrame:
-    """The pairs with their :func:`_differences`; no row without them."""
-    columns = ["metric", "first", "second", "difference", "low", "high", "separable", "exact"]
-    if means is None:
-        return pd.DataFrame(columns=columns)
-    names = np.array([run.name for run in runs], dtype=object)
-    first, second = (names[places] for places in np.triu_indices(len(runs), 1))
-    frames = []
-    for measure, (low, middle, high) in zip(measures, means, strict=True):
-        parts = {"metric": measure.name, "first": first, "second": second, "difference": middle, "low": low, "high": high}
-        separable = (low > ROUNDING) | (high < -ROUNDING)
-        frames.append(pd.DataFrame({**parts, "separable": separable, "exact": measure.family in LARGEST}, columns=columns))
-    return pd.concat(frames, ignore_index=True)
-
-
-def _expected(pairs: pd.DataFrame, expected: Mapping[str, Floats]) -> pd.DataFrame:
-    """The pairs with what their differences probably are, by measure."""
-    columns = [field.name for field in EXPECTED]
-    values = np.full((len(pairs), len(columns)), np.nan)
-    for name, found in expected.items():
-        rows = np.flatnonzero(pairs["metric"] == name)
-        values[rows] = found[: len(rows)]
-    return pairs.assign(**dict(zip(columns, values.T, strict=True)))
-
-
-def _incomplete(runs: Sequence[JudgedRun], evaluated: Evaluated) -> pd.DataFrame:
-    rows = []
-    for run in runs:
-        scores = score_columns(run.matrix, INCOMPLETE, evaluated.policy)
-        residual, tail = rbp_residual(run.matrix)
-        rows.append((run.name, *(scores[m.name].mean() for m in INCOMPLETE), residual.mean(), tail.mean()))
-    return pd.DataFrame(rows, columns=["run", "bpref", "rbp", "rbp_residual", "rbp_tail"])

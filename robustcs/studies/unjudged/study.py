@@ -27,7 +27,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.signature import MOST, Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Question, command
-from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, ranks_of_pairs, unjudged
+from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Gaps, Settings, Unjudged, ranks_of_pairs, unjudged
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
 
@@ -86,61 +86,56 @@ def ask(
     """
     if scope not in get_args(Scope):
         raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
-    project, depth = workspace.project, top
-    expected = expected or bool(tipping)
-    limit = project.policy.depth
-    if depth and limit and depth > limit:
+    project, limit = workspace.project, workspace.project.policy.depth
+    if top and limit and top > limit:
         raise UsageError(
-            "deeper-than-policy", f"--depth {depth}, but the project evaluates only the top {limit}",
+            "deeper-than-policy", f"--depth {top}, but the project evaluates only the top {limit}",
             f"give at most --depth {limit}, or leave depth out of the project's policy",
         )  # fmt: skip
-    depth = depth or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
+    depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
+    expected = expected or bool(tipping)
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     workspace.require_runs()
-    groups, more = _groups(project)
-    notes += more
-    qrels = workspace.qrels
-    notes += sampling_notes(measures, qrels.grades)
-    ranks = ranks_of_pairs(measures, scope)
+    groups, left_out = _groups(project)
+    qrels, policy = workspace.qrels, project.policy
+    notes += [*left_out, *sampling_notes(measures, qrels.grades)]
 
-    builder = PoolBuilder(qrels.turns, qrels)
+    ranks = ranks_of_pairs(measures, scope)
+    builder = PoolBuilder(qrels.turns, qrels) if expected else None
+    files = workspace.system_files(list(project.systems))
 
     def keep(found: tuple[JudgedRun, CollectedRun | None]) -> JudgedRun:
-        if found[1] is not None:
+        if builder is not None and found[1] is not None:
             builder.add(found[1])
         return found[0]
 
-    files = workspace.system_files(list(project.systems))
-    read = _Read(qrels, depth, ranks, builder.turns if expected else None)
-    runs = workspace.per_run(files, read, keep=keep)
+    read = workspace.per_run(files, _Read(qrels, depth, ranks, builder.turns if builder else None), keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
-    counted, evaluated = _evaluated(workspace, files, runs, notes)
-    highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    filled, compared = None, _compared(project)
-    if expected:
-        filled = fill(workspace, builder, measures, counted[0].matrix.turns)
+    runs, evaluated = _evaluated(workspace, files, read, notes)
+    turns, more = runs[0].matrix.turns, list[str]()
+    filled = None
+    if builder is not None:
+        filled = fill(workspace, builder, measures, turns)
         filled = replace(filled, warnings=(*selection_warnings(project), *filled.warnings))
-        told = (*evaluated.notes, *filled.warnings)
-        evaluated = replace(evaluated, notes=told, unit=filled.units.kind, units=filled.units.count)
-    if pairs is None and not tipping and len(counted) > MOST_COMPARED:
-        left = f"pairs of {len(counted)} runs left out, since they are more than {MOST_COMPARED}: --table pairs has them"
-        evaluated = replace(evaluated, notes=(*evaluated.notes, left))
-    pairs = bool(tipping) or len(counted) <= MOST_COMPARED if pairs is None else pairs
-    tipped = pairs and expected and (len(counted) * (len(counted) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
-    positives = only_relevant(qrels, project.policy.relevance_level)
-    if positives:
-        evaluated = replace(evaluated, notes=(*evaluated.notes, ONLY_RELEVANT))
-    selection = project.qrels_selection
-    settings = Settings(depth, scope, highest, groups, compared, pairs, tipped, selection, positives)
-    turns = list(counted[0].matrix.turns)
-    cut, told = slicings(workspace, turns, slices)
-    evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    units = units_of(turns, project.policy.unit) if cut else None
+        evaluated = replace(evaluated, unit=filled.units.kind, units=filled.units.count)
+        more += filled.warnings
+    if pairs is None and not tipping and len(runs) > MOST_COMPARED:
+        more.append(f"pairs of {len(runs)} runs left out, since they are more than {MOST_COMPARED}: --table pairs has them")
+    pairs = bool(tipping) or len(runs) <= MOST_COMPARED if pairs is None else pairs
+    tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
+    positives = only_relevant(qrels, policy.relevance_level)
+    more += [ONLY_RELEVANT] if positives else []
+    cut, told = slicings(workspace, turns, slices) if slices else ((), ())
+    units = units_of(turns, policy.unit) if cut else None
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *more, *told))
     if units is not None:
         evaluated = units.stated(evaluated)
+    highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
+    settings = Settings(depth, scope, highest, groups, _compared(project), pairs, tipped, project.qrels_selection, positives)
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
     judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
-    return unjudged(counted, qrels, measures, evaluated, settings, later, filled, cut, units, project.seed, new, judges)
+    gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
+    return unjudged(gaps, evaluated)
 
 
 @dataclass(frozen=True)
@@ -216,7 +211,7 @@ def _answer(workspace: Workspace) -> Answer:
             raise
         result = ask(workspace, scope="pool")
         told = (*result.evaluated.notes, f"No expected values: {error.found}.")
-        result = replace(result, evaluated=replace(result.evaluated, notes=told))
+        result = result.changed(evaluated=replace(result.evaluated, notes=told))
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
     return Answer(

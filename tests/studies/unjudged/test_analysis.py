@@ -15,7 +15,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.unjudged.analysis import Settings, Unjudged, unjudged
+from robustcs.studies.unjudged.analysis import Gaps, Settings, Unjudged, unjudged
 
 EXPECTED = [
     "expected", "expected_low", "expected_high", "holes_low", "holes_high", "hole_share", "hole_share_low", "hole_share_high",
@@ -34,7 +34,7 @@ def make(folder: Path, names: tuple[str, ...] = ("P_1", "ndcg_cut_3"), depth: in
     new = grades_by_pair(read_qrels(folder / "new")) if later else None
     settings = Settings(depth, "cutoff", 2, {"both": ("first", "second")})
     measures = [parse_measure(name) for name in names]
-    return unjudged(runs, qrels, measures, Evaluated(policy, "runs", 3, 1), settings, new)
+    return unjudged(Gaps(runs, qrels, measures, policy, settings, new), Evaluated(policy, "runs", 3, 1))
 
 
 def judged(
@@ -131,7 +131,7 @@ def test_what_both_runs_have_at_the_same_rank_does_not_keep_them_together(tmp_pa
     runs, qrels = judged(tmp_path, 2, "1_1 Q0 a 1 9 t\n1_1 Q0 x 2 8 t\n", "1_1 Q0 b 1 9 t\n1_1 Q0 x 2 8 t\n")
     measures = [parse_measure(name) for name in ("P_2", "ndcg_cut_2")]
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 0)
-    found = unjudged(runs, qrels, measures, evaluated, Settings(2, "cutoff", 2, {}))
+    found = unjudged(Gaps(runs, qrels, measures, evaluated.policy, Settings(2, "cutoff", 2, {})), evaluated)
     low, high = (found.bounds.set_index(["metric", "run"])[end] for end in ("low", "high"))
     assert low["P_2", "first"] == high["P_2", "second"]
     assert rows(found.pairs, "metric", "separable") == [("P_2", True), ("ndcg_cut_2", True)]
@@ -182,7 +182,7 @@ def test_new_judgments_below_the_cut_off_are_counted(tmp_path: Path) -> None:
     settings = Settings(3, "cutoff", 2, {"both": ("first", "second")})
     later = grades_by_pair(read_qrels(tmp_path / "new"))
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
-    result = unjudged(runs, qrels, [parse_measure("P_1")], evaluated, settings, later)
+    result = unjudged(Gaps(runs, qrels, [parse_measure("P_1")], evaluated.policy, settings, later), evaluated)
     assert rows(result.rates, "run", "unjudged", "judged_later") == [("first", 3, 1), ("second", 2, 0)]
     assert rows(result.grades, "run", "grade", "count") == [
         ("first", 0, 0), ("first", 1, 0), ("first", 2, 1), ("second", 0, 0), ("second", 1, 0), ("second", 2, 0),
@@ -193,7 +193,8 @@ def test_measures_without_bounds_have_no_pairs(tmp_path: Path) -> None:
     runs, qrels = judged(tmp_path, 1, ranks=0)
     settings = Settings(1, "cutoff", 2, {"both": ("first", "second")})
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
-    result = unjudged(runs, qrels, [parse_measure("infAP"), parse_measure("Rprec")], evaluated, settings)
+    measures = [parse_measure("infAP"), parse_measure("Rprec")]
+    result = unjudged(Gaps(runs, qrels, measures, evaluated.policy, settings), evaluated)
     assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact", *EXPECTED]
     assert not len(result.pairs)
     assert rows(result.bounds, "metric", "run", "exact") == [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.walk import walked
 from robustcs.cli.main import run
 
 
@@ -17,6 +18,13 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, list[dict]]:
     return json.loads(call(capsys, *arguments, "--format", "json"))["tables"]
+
+
+def test_a_table_asked_for_alone_is_all_that_is_computed(demo: Path) -> None:
+    """Neither bounds nor pairs, nor what shows them; ``bench/walk.py`` prints the files."""
+    walk = walked(demo)
+    assert not {"evaluation/bounds.py", "evaluation/pair_bounds.py", "evaluation/run_pair.py"} & walk.keys()
+    assert len(walk) <= 61
 
 
 CAST2019 = {"raw": 132, "cv": 61, "oracle": 39}
