@@ -1,4 +1,8 @@
-"""What differs between a rewrite (QR) and the manual one (Human): words missing or added, their order or form, or only case."""
+"""What differs between a rewrite (QR) and the manual one (Human): words missing or added, their order or form, or only case.
+
+The types of error say the same with pronouns and names apart. They say what differs, not what the difference does: that is what
+scores are for.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
-from robustcs.similarity import porter
-from robustcs.similarity.rouge import tokenizer
+from robustcs.similarity.function_words import names, referring
+from robustcs.similarity.rouge import stem, tokens_of
 from robustcs.similarity.texts import words
 
 #: Kinds of difference, from none to heavy. A turn has one of the first two, or one or more of the others.
@@ -37,6 +41,12 @@ yourself youve
 #: English words that carry grammar rather than content, as :func:`~robustcs.similarity.texts.words` writes them.
 FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
+IDENTICAL, SPELLING = "identical", "case or punctuation"
+PRONOUN, NAME_LOST, DROPPED = "pronoun left", "name lost", "words dropped"
+NAME_ADDED, ADDED, WORDING = "name added", "words added", "wording only"
+#: The types, from none to what is lost, added and only put differently; the first two and the last stand alone.
+ERROR_TYPES = (IDENTICAL, SPELLING, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADDED, WORDING)
+
 
 class Difference(NamedTuple):
     """One turn's difference: its kinds, and the content words that QR lacks and has too many, in the order of the texts."""
@@ -46,57 +56,73 @@ class Difference(NamedTuple):
     added: tuple[str, ...]
 
 
-def difference_finder() -> Callable[[str, str], Difference]:
-    """A function of QR and Human text; it remembers stems between calls.
+@cache
+def _stem(word: str) -> str:
+    if word.isascii() and word.isalnum():  # one token
+        return stem(word) if len(word) > 3 else word
+    return " ".join(tokens_of(word)) or word
+
+
+def text_difference(qr: str, human: str) -> Difference:
+    """What differs between the texts of QR and Human.
 
     Words are compared as multisets without case, punctuation and apostrophes. Two of equal Porter stem are one word in two
     forms; words of :data:`FUNCTION_WORDS` count apart.
     """
-    stems = tokenizer(stem=True)
+    if qr.strip() == human.strip():
+        return Difference(KINDS[:1], (), ())
+    ours, theirs = words(qr), words(human)
+    if ours == theirs:
+        return Difference(KINDS[1:2], (), ())
+    missing, added = _surplus(theirs, ours), _surplus(ours, theirs)
+    if not missing and not added:
+        return Difference(KINDS[2:3], (), ())
+    grammar = any(word in FUNCTION_WORDS for word in (*missing, *added))
+    missing, added = ([word for word in some if word not in FUNCTION_WORDS] for some in (missing, added))
+    shared = Counter(map(_stem, missing)) & Counter(map(_stem, added))
+    missing, added = _without(missing, shared), _without(added, shared)
+    there = (bool(shared), grammar, bool(missing), bool(added))
+    return Difference(tuple(compress(KINDS[3:], there)), tuple(missing), tuple(added))
 
-    @cache
-    def stem(word: str) -> str:
-        if word.isascii() and word.isalnum():  # one token
-            return porter.stem(word) if len(word) > 3 else word
-        return " ".join(stems(word)) or word
 
-    def find(qr: str, human: str) -> Difference:
-        if qr.strip() == human.strip():
-            return Difference(KINDS[:1], (), ())
-        ours, theirs = words(qr), words(human)
-        if ours == theirs:
-            return Difference(KINDS[1:2], (), ())
-        missing, added = _surplus(theirs, ours), _surplus(ours, theirs)
-        if not missing and not added:
-            return Difference(KINDS[2:3], (), ())
-        grammar = any(word in FUNCTION_WORDS for word in (*missing, *added))
-        missing = [word for word in missing if word not in FUNCTION_WORDS]
-        added = [word for word in added if word not in FUNCTION_WORDS]
-        shared = Counter(map(stem, missing)) & Counter(map(stem, added))
-        missing, added = _without(missing, shared, stem), _without(added, shared, stem)
-        there = (bool(shared), grammar, bool(missing), bool(added))
-        return Difference(tuple(compress(KINDS[3:], there)), tuple(missing), tuple(added))
+def error_types(qr: str, human: str) -> tuple[str, ...]:
+    """The types of a rewrite, in the order of :data:`ERROR_TYPES`, one or several.
 
-    return find
+    ``pronoun left``: QR has a pronoun that stands for what was said before, and Human has fewer of it. ``name lost``: a
+    capitalised name of Human is not in QR, however written; ``name added`` the other way round. ``words dropped`` and ``words
+    added``: other content words; forms of one word are one. ``wording only``: order, forms and function words.
+    """
+    found = text_difference(qr, human)
+    if found.kinds[0] in KINDS[:2]:
+        return (IDENTICAL,) if found.kinds[0] == KINDS[0] else (SPELLING,)
+    theirs, ours = ({word for name in names(text) for word in words(name)} for text in (human, qr))
+    there = {
+        PRONOUN: bool(Counter(referring(qr)) - Counter(referring(human))),
+        NAME_LOST: any(word in theirs for word in found.missing),
+        DROPPED: any(word not in theirs for word in found.missing),
+        NAME_ADDED: any(word in ours for word in found.added),
+        ADDED: any(word not in ours for word in found.added),
+    }
+    return tuple(kind for kind, holds in there.items() if holds) or (WORDING,)
 
 
 def _surplus(first: list[str], second: list[str]) -> list[str]:
     """The words of ``first`` that ``second`` has fewer times, in order; of a repeated word the last ones."""
     left = Counter(first) - Counter(second)
-    kept = []
-    for word in reversed(first):
-        if left[word] > 0:
-            left[word] -= 1
-            kept.append(word)
-    return kept[::-1]
+    return _taken(first[::-1], left, str, there=True)[::-1]
 
 
-def _without(some: list[str], taken: Counter[str], stem: Callable[[str], str]) -> list[str]:
-    left = Counter(taken)
+def _without(some: list[str], stems: Counter[str]) -> list[str]:
+    """The words without those of the ``stems``, each as often as there."""
+    return _taken(some, Counter(stems), _stem, there=False)
+
+
+def _taken(some: list[str], left: Counter[str], key: Callable[[str], str], there: bool) -> list[str]:
+    """The words that are (``there``) or are not among those ``left`` by their key, each of which is taken once."""
     kept = []
     for word in some:
-        if left[stem(word)] > 0:
-            left[stem(word)] -= 1
-        else:
+        is_left = left[key(word)] > 0
+        left[key(word)] -= is_left
+        if is_left == there:
             kept.append(word)
     return kept

@@ -1,13 +1,15 @@
-"""Sentence encoders: the Universal Sentence Encoder through TensorFlow, or any sentence-transformers folder.
+"""The similarity of two questions by name: ROUGE, or the cosine of a sentence encoder.
 
-Both give one vector per text; the cosine of two vectors is the similarity of two questions. Cer et al. (2018) describe USE;
-Reimers & Gurevych (2019) sentence-transformers.
+Encoders are the Universal Sentence Encoder through TensorFlow (Cer et al., 2018), or any sentence-transformers folder
+(Reimers & Gurevych, 2019). Both give one vector per text; what was encoded once is kept.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,17 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import InputError, NotInstalledError, UsageError, input_error
 from robustcs.inputs.files import fingerprint
-from robustcs.similarity.store import EmbeddingStore, Vectors
+from robustcs.lazy import npt
+from robustcs.programs.outputs import OutputStore
+from robustcs.programs.runner import Track
+from robustcs.similarity.rouge import rouge, rouge_names
 
 #: Texts that are encoded at a time: bounds memory, and an interruption loses no more than these.
 BATCH = 256
+#: Names of the encoders, and the option that names the model.
+ENCODERS = {"use": "--use MODEL", "sentence_transformer": "--sentence-transformer FOLDER"}
 
-#: Shows progress over an iterable: (items, what is being done, total) → the same items.
-Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,12 @@ class Encoder:
         return vectors.astype(np.float32, copy=False)
 
 
+def load_encoders(use: str | None, sentence_transformer: str | None) -> list[Encoder]:
+    """The encoders asked for, loaded."""
+    asked = ((load_use, use), (load_sentence_transformer, sentence_transformer))
+    return [load(model) for load, model in asked if model]
+
+
 def load_use(model: str) -> Encoder:
     """USE, or any SavedModel of its signature (strings in, [n, d] floats out), from a folder or a TensorFlow Hub handle.
 
@@ -73,24 +84,18 @@ def load_use(model: str) -> Encoder:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # the same vectors on every processor
     folder = Path(model) if Path(model).exists() else _resolve(model)
     _must_hold(folder, "saved_model.pb", "a TensorFlow SavedModel")
-    tensorflow = _tensorflow("tensorflow")
-    try:
+    tensorflow = _package("tensorflow", "use")
+    with _told(lambda said: _not_an_encoder(model, f"TensorFlow cannot load it ({said})")):
         loaded = tensorflow.saved_model.load(os.fspath(folder))
-    except Exception as error:  # TensorFlow raises errors of many kinds for damaged models
-        raise _not_an_encoder(model, f"TensorFlow cannot load it ({_first_line(error)})") from error
     signature = loaded if callable(loaded) else dict(loaded.signatures).get("serving_default")
     if signature is None:
         raise _not_an_encoder(model, "the model can neither be called nor has it the signature serving_default")
 
     def run(texts: list[str]) -> Any:
         strings = tensorflow.constant(texts)
-        try:
-            if signature is loaded:
-                output = signature(strings)
-            else:
-                output = signature(**dict.fromkeys(signature.structured_input_signature[1], strings))
-        except Exception as error:
-            raise _not_an_encoder(model, f"the model does not take texts ({_first_line(error)})") from error
+        with _told(lambda said: _not_an_encoder(model, f"the model does not take texts ({said})")):
+            named = {} if signature is loaded else dict.fromkeys(signature.structured_input_signature[1], strings)
+            output = signature(**named) if named else signature(strings)
         if isinstance(output, dict):
             chosen = next((name for name in ("outputs", "default") if name in output), None)
             if chosen is None and len(output) != 1:
@@ -110,38 +115,28 @@ def load_sentence_transformer(model: str) -> Encoder:
     if not folder.exists():
         raise input_error(model, None, "no such folder", "name the folder of a sentence-transformers model", "no-such-file")
     _must_hold(folder, "modules.json", "a sentence-transformers model")
-    try:
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise NotInstalledError(
-            "no-sentence-transformers", f"sentence-transformers cannot be imported ({error})",
-            "install it with: pip install 'robustcs[sentence-transformers]'",
-        ) from error  # fmt: skip
-    logging.disable_progress_bar()
-    try:
-        loaded = SentenceTransformer(os.fspath(folder), device="cpu", local_files_only=True)
-    except Exception as error:  # transformers raises errors of many kinds for damaged models
-        raise _not_an_encoder(model, f"sentence-transformers cannot load it ({_first_line(error)})") from error
-
-    def run(texts: list[str]) -> Any:
-        return loaded.encode(texts, convert_to_numpy=True, show_progress_bar=False)
-
-    return Encoder("sentence_transformer", model, fingerprint(folder), run)
+    package = _package("sentence_transformers", "sentence-transformers")
+    _package("transformers.utils.logging", "sentence-transformers").disable_progress_bar()
+    with _told(lambda said: _not_an_encoder(model, f"sentence-transformers cannot load it ({said})")):
+        loaded = package.SentenceTransformer(os.fspath(folder), device="cpu", local_files_only=True)
+    encode = lambda texts: loaded.encode(texts, convert_to_numpy=True, show_progress_bar=False)  # noqa: E731
+    return Encoder("sentence_transformer", model, fingerprint(folder), encode)
 
 
 def embed(
-    encoder: Encoder, texts: Iterable[str], store: EmbeddingStore, track: Track = lambda items, what, total: items
+    encoder: Encoder, texts: Iterable[str], store: OutputStore | None = None, track: Track = lambda items, what, total: items
 ) -> dict[str, Vectors]:
     """Text → vector, for every different text; those that ``store`` knows are not encoded again, new ones are kept there."""
-    wanted = list(dict.fromkeys(texts))
-    known = store.get(encoder.fingerprint, wanted)
+    store, maker = store or OutputStore(), f"encoder {encoder.fingerprint}"
+    wanted = {text: text for text in texts}
+    kept = store.get(maker, wanted)
+    known = {text: np.frombuffer(b64decode(vector), "<f4").astype(np.float32) for text, vector in kept.items()}
     new = [text for text in wanted if text not in known]
     batches = [new[start : start + BATCH] for start in range(0, len(new), BATCH)]
     for batch in track(batches, f"encoding {len(new)} texts", len(batches)):
-        vectors = encoder.encode(batch)
-        store.put(encoder.fingerprint, batch, vectors)
-        known |= dict(zip(batch, vectors, strict=True))
+        made = dict(zip(batch, encoder.encode(batch), strict=True))
+        store.put(maker, {text: b64encode(vector.astype("<f4").tobytes()).decode() for text, vector in made.items()}, wanted)
+        known |= made
     return known
 
 
@@ -155,46 +150,65 @@ def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[n
     return np.asarray(np.clip(np.divide(products, lengths, out=np.zeros(len(products)), where=lengths > 0), -1.0, 1.0))
 
 
+def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for a name that is no similarity, or that of an encoder that is not among ``encoders``."""
+    for name in names:
+        if name in ENCODERS and name not in encoders:
+            raise UsageError("no-model", f"{name} needs a model", f"name it with {ENCODERS[name]}")
+        if name not in ENCODERS and name not in rouge_names():
+            known = ", ".join((*rouge_names(), *ENCODERS))
+            raise UsageError("unknown-similarity", f"no similarity of questions is named {name!r}", f"there are {known}")
+
+
+def question_similarities(
+    qr: Sequence[str], human: Sequence[str], names: Sequence[str], encoders: Sequence[Encoder], stem: bool, track: Track
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Name → similarity of each QR text to the Human text of the same place, float64[n], for every one of ``names``."""
+    known = rouge(qr, human, stem) if any(name in rouge_names() for name in names) else {}
+    for encoder in encoders:
+        vectors = embed(encoder, [*qr, *human], track=track)
+        known[encoder.name] = cosine([vectors[text] for text in qr], [vectors[text] for text in human])
+    return {name: known[name] for name in names}
+
+
 def _resolve(handle: str) -> Path:
     """The folder of a Hub handle, downloaded into Hub's cache where it is not there yet."""
     if "://" not in handle:
         found = f"{handle}: no such folder, and not a TensorFlow Hub handle"
         raise UsageError("no-such-model", found, "name a SavedModel folder, or a handle that starts with https://")
-    hub = _tensorflow("tensorflow_hub")
-    try:
+    hub = _package("tensorflow_hub", "use")
+    advice = "check the handle and the connection, or name the folder of a model that was downloaded elsewhere"
+    unreached = f"{handle}: the model cannot be downloaded"
+    with _told(lambda said: UsageError("model-not-reached", f"{unreached} ({said})", advice)):
         return Path(hub.resolve(handle))
-    except Exception as error:  # urllib, tarfile and TensorFlow errors
-        raise UsageError(
-            "model-not-reached", f"{handle}: the model cannot be downloaded ({_first_line(error)})",
-            "check the handle and the connection, or name the folder of a model that was downloaded elsewhere",
-        ) from error  # fmt: skip
 
 
-def _tensorflow(package: str) -> Any:
-    from importlib import import_module
-
-    try:
-        with warnings.catch_warnings(), _silent():
-            warnings.simplefilter("ignore")  # pkg_resources, which Hub imports, announces its own end
-            return import_module(package)
-    except ImportError as error:
-        raise NotInstalledError(
-            "no-tensorflow", f"{package.replace('_', '-')} cannot be imported ({error})",
-            "install it with: pip install 'robustcs[use]'",
-        ) from error  # fmt: skip
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Keep off the terminal what TensorFlow's libraries write to stderr while they start, before any setting reaches them."""
+def _package(name: str, extra: str) -> Any:
+    """A package that an extra installs; what its libraries write to stderr while they start is kept off the terminal."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pkg_resources, which Hub imports, announces its own end
+            return importlib.import_module(name)
+    except ImportError as error:
+        raise NotInstalledError(
+            f"no-{extra}", f"{name.replace('_', '-')} cannot be imported ({error})",
+            f"install it with: pip install 'robustcs[{extra}]'",
+        ) from error  # fmt: skip
     finally:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
+
+
+@contextmanager
+def _told(as_ours: Callable[[str], Exception]) -> Iterator[None]:
+    """Raise an error of ours with the first line of theirs: libraries raise errors of many kinds for damaged models."""
+    try:
+        yield
+    except Exception as error:
+        raise as_ours(str(error).strip().split("\n")[0][:200] or type(error).__name__) from error
 
 
 def _must_hold(folder: Path, name: str, what: str) -> None:
@@ -205,7 +219,3 @@ def _must_hold(folder: Path, name: str, what: str) -> None:
 
 def _not_an_encoder(model: str, found: str) -> InputError:
     return input_error(model, None, found, "name a sentence encoder, such as the Universal Sentence Encoder", "not-an-encoder")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:200] or type(error).__name__

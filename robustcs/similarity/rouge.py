@@ -1,57 +1,91 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L between two questions: the numbers of the rouge-score package, an order of magnitude faster.
 
-Tokens are rouge-score's own and stems equal to its; every word is stemmed once and every text tokenised once. Lin (2004).
+Tokens and stems are rouge-score's own; every word is stemmed once and every text read once. Lin (2004).
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from robustcs.similarity import porter
+from robustcs.lazy import npt
 
 KINDS = ("rouge1", "rouge2", "rougeL")
 PARTS = ("precision", "recall", "f")
-
 #: Tokens whose places share one number: a whole text in one would take memory by the square of its length.
 _BLOCK = 1 << 13
 
-Columns = dict[str, npt.NDArray[np.float64]]
-
 
 class _Question(NamedTuple):
-    """What the scores need of one text.
+    """What the scores need of one text; ``places``: for every block of tokens, token → a bit for each place in the block."""
 
-    places
-        For every block of tokens, token → a bit for each position of the block at which it stands.
-    """
-
-    length: int
+    tokens: list[str]
     unigrams: Counter[str]
     bigrams: Counter[tuple[str, str]]
     places: list[dict[str, int]]
-    tokens: list[str]
 
 
-def rouge(candidates: Sequence[str], references: Sequence[str], stem: bool = True) -> Columns:
+@cache
+def _porter() -> Any:
+    """NLTK's Porter stemmer, loaded without the packages around it: all of NLTK takes seconds to import."""
+    folder = find_spec("nltk").submodule_search_locations[0]  # type: ignore[union-attr,index]
+    alone = "nltk" not in sys.modules
+    for name, path in {"nltk": folder, "nltk.stem": f"{folder}/stem"}.items() if alone else ():
+        sys.modules[name] = ModuleType(name)
+        sys.modules[name].__path__ = [path]
+    try:
+        from nltk.stem.porter import PorterStemmer
+    finally:
+        for name in [name for name in sys.modules if alone and name.split(".")[0] == "nltk"]:
+            del sys.modules[name]
+    return PorterStemmer()
+
+
+@cache
+def stem(word: str) -> str:
+    """The Porter stem of a word, in lower case."""
+    return str(_porter().stem(word))
+
+
+def tokens_of(text: str, stemmed: bool = True) -> list[str]:
+    """rouge-score's tokens of a text: lower-case runs of ASCII letters and digits; of more than three letters the stems."""
+    from rouge_score.tokenize import tokenize
+
+    return list(tokenize(text, SimpleNamespace(stem=stem) if stemmed else None))
+
+
+def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = True) -> dict[str, npt.NDArray[np.float64]]:
     """Scores of every candidate (QR) against the reference (Human) of the same place, floats in [0, 1], shape [n].
 
     Columns ``rouge1_precision``, ``rouge1_recall``, ``rouge1_f`` and the same for ``rouge2`` and ``rougeL``; F has equal
-    weights. ``stem`` applies the Porter stemmer to words of more than three letters. A text without tokens scores 0.
+    weights. A text without tokens scores 0.
     """
-    question = cache(_reader(stem))
+
+    @cache
+    def read(text: str) -> _Question:
+        tokens = tokens_of(text, stemmed)
+        places: list[dict[str, int]] = []
+        for start in range(0, len(tokens), _BLOCK):
+            block: dict[str, int] = {}
+            for position, token in enumerate(tokens[start : start + _BLOCK]):
+                block[token] = block.get(token, 0) | 1 << position
+            places.append(block)
+        return _Question(tokens, Counter(tokens), Counter(zip(tokens, tokens[1:], strict=False)), places)
+
     hits = np.zeros((len(candidates), len(KINDS)), dtype=np.int64)
     lengths = np.zeros((len(candidates), 2), dtype=np.int64)
     for row, (candidate, reference) in enumerate(zip(candidates, references, strict=True)):
-        ours, theirs = question(candidate), question(reference)
-        hits[row] = _common(ours.unigrams, theirs.unigrams), _common(ours.bigrams, theirs.bigrams), _subsequence(ours, theirs)
-        lengths[row] = ours.length, theirs.length
-    columns: Columns = {}
+        ours, theirs = read(candidate), read(reference)
+        hits[row] = common(ours.unigrams, theirs.unigrams), common(ours.bigrams, theirs.bigrams), _subsequence(ours, theirs)
+        lengths[row] = len(ours.tokens), len(theirs.tokens)
+    columns: dict[str, npt.NDArray[np.float64]] = {}
     for kind, hit in zip(KINDS, hits.T, strict=True):
         units = np.maximum(lengths - 1 if kind == "rouge2" else lengths, 1)
         precision, recall = hit / units[:, 0], hit / units[:, 1]
@@ -61,39 +95,8 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stem: bool = Tru
     return columns
 
 
-def tokenizer(stem: bool = True) -> Callable[[str], list[str]]:
-    """rouge-score's tokens of a text: lower-case runs of ASCII letters and digits, stemmed; every word is stemmed once."""
-    from rouge_score.tokenize import tokenize
-
-    stemmer = _Stemmer() if stem else None
-    return lambda text: tokenize(text, stemmer)
-
-
-class _Stemmer:
-    def __init__(self) -> None:
-        self.stem = cache(porter.stem)
-
-
-def _reader(stem: bool) -> Callable[[str], _Question]:
-    tokens_of = tokenizer(stem)
-
-    def read(text: str) -> _Question:
-        tokens = tokens_of(text)
-        places: list[dict[str, int]] = []
-        for start in range(0, len(tokens), _BLOCK):
-            block: dict[str, int] = {}
-            for position, token in enumerate(tokens[start : start + _BLOCK]):
-                block[token] = block.get(token, 0) | 1 << position
-            places.append(block)
-        return _Question(len(tokens), Counter(tokens), Counter(zip(tokens, tokens[1:], strict=False)), places, tokens)
-
-    return read
-
-
-def _common(first: Counter, second: Counter) -> int:
+def common(first: Counter, second: Counter) -> int:
     """Size of the multiset intersection."""
-    if len(second) < len(first):
-        first, second = second, first
     return sum(min(count, second[gram]) for gram, count in first.items() if gram in second)
 
 
@@ -102,12 +105,11 @@ def _subsequence(first: _Question, second: _Question) -> int:
 
     What the sum of a block carries over goes into the next block at the same token of the second text.
     """
-    common = 0
+    length = 0
     carries = bytes(len(second.tokens))
     for number, places in enumerate(first.places):
-        size = min(first.length - number * _BLOCK, _BLOCK)
-        everything = (1 << size) - 1
-        open_places = everything
+        size = min(len(first.tokens) - number * _BLOCK, _BLOCK)
+        open_places = everything = (1 << size) - 1
         carried = bytearray(len(second.tokens))
         for place, token in enumerate(second.tokens):
             matches = open_places & places.get(token, 0)
@@ -116,8 +118,8 @@ def _subsequence(first: _Question, second: _Question) -> int:
                 carried[place] = total >> size
                 open_places = (total | (open_places - matches)) & everything
         carries = bytes(carried)
-        common += size - open_places.bit_count()
-    return common
+        length += size - open_places.bit_count()
+    return length
 
 
 def rouge_names() -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from robustcs.similarity.function_words import (
     QUESTION_WORDS,
     REQUESTS,
     Word,
+    names,
+    referring,
     words_of,
 )
-from robustcs.similarity.references import names, referring
 
 #: Lengths of a question, in words: the last number of all but the longest.
 LENGTHS = (5, 8)

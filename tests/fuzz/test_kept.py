@@ -30,7 +30,6 @@ from robustcs.reporting.answers import Kept, Turns
 from robustcs.reporting.folder import Made
 from robustcs.reporting.store import Store
 from robustcs.retrieval.store import Ranker, RankingStore
-from robustcs.similarity.store import EmbeddingStore
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.judge.judge_file import ProgramJudge, Said, read_judge, write_judge
 from robustcs.studies.judge.session import Scale
@@ -314,7 +313,6 @@ def known(folder: Path) -> list[dict[Any, Any]]:
         {key: (ids, scores.tolist()) for key, (ids, scores) in found.items()},
         rankings.scores("m", "q", QUESTIONS),
         rankings.rewrites("m", QUESTIONS),
-        {key: vector.tolist() for key, vector in EmbeddingStore(folder).get("m", QUESTIONS).items()},
         OutputStore(folder / "outputs.sqlite").get("m", {key: key for key in QUESTIONS}),
     ]
 
@@ -324,7 +322,6 @@ def fill(folder: Path) -> None:
     rankings.put(RANKER, {key: ([f"{key} {rank}" for rank in range(3)], np.array([3.0, 2.0, 1.5])) for key in QUESTIONS}, 3)
     rankings.put_scores("m", "q", {key: place / 7 for place, key in enumerate(QUESTIONS)})
     rankings.put_rewrites("m", {key: f"about {key}" for key in QUESTIONS})
-    EmbeddingStore(folder).put("m", QUESTIONS, np.arange(len(QUESTIONS) * 4, dtype=np.float32).reshape(-1, 4))
     OutputStore(folder / "outputs.sqlite").put("m", {key: [key, 0.25] for key in QUESTIONS}, {key: key for key in QUESTIONS})
 
 
@@ -367,7 +364,7 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
 EDITS = {
     "rankings": ["depth = 5", "ranking = x''", "ranking = zeroblob(40)", "question = 'q9' || question"],
     "scores": ["score = 0.9", "score = 'x'", "score = NULL"], "rewrites": ["output = 'another'", "output = x'00'"],
-    "embeddings": ["vector = zeroblob(16)", "vector = 1", "vector = x'00'"], "outputs": ["output = '[1]'", "output = '{'"],
+    "outputs": ["output = '[1]'", "output = '{'"],
 }  # fmt: skip
 
 
@@ -375,7 +372,7 @@ EDITS = {
 def test_an_edited_value_is_computed_again(table: str, edit: str, tmp_path: Path) -> None:
     fill(tmp_path)
     original = known(tmp_path)
-    path = tmp_path / f"{table if table in ('embeddings', 'outputs') else 'rankings'}.sqlite"
+    path = tmp_path / f"{table if table == 'outputs' else 'rankings'}.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"UPDATE {table} SET {edit}")
         database.commit()
@@ -392,7 +389,7 @@ def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) 
     unsealed = {
         "rankings": ["rankings SET ranking = substr(ranking, 18)", f"rewrites SET output = {text}",
                      "scores SET score = CAST(CAST(substr(score, 18) AS TEXT) AS REAL)"],
-        "embeddings": ["embeddings SET vector = substr(vector, 18)"], "outputs": [f"outputs SET output = {text}"],
+        "outputs": [f"outputs SET output = {text}"],
     }  # fmt: skip
     for name, updates in unsealed.items():
         with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as database:
@@ -403,16 +400,15 @@ def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) 
     before = [path.read_bytes() for path in sqlite_files(tmp_path)]
     assert known(tmp_path) == original and [path.read_bytes() for path in sqlite_files(tmp_path)] == before
     OutputStore(tmp_path / "outputs.sqlite").put("m", {"new": 1}, {"new": "new"})
-    EmbeddingStore(tmp_path).put("m", ["new"], np.zeros((1, 4), np.float32))
     RankingStore(tmp_path / "rankings.sqlite").put_rewrites("m", {"new": "new"})
     assert known(tmp_path) == original
-    columns = {"embeddings": "vector", "outputs": "output", "rankings": "ranking"}
+    columns = {"outputs": "output", "rankings": "ranking"}
     for path, (table, column) in zip(sqlite_files(tmp_path), columns.items(), strict=True):
         with closing(sqlite3.connect(path)) as database:
             assert database.execute("PRAGMA user_version").fetchone() == (1,)
             database.execute(f"UPDATE {table} SET {column} = x'00'")
             database.commit()
-    assert [len(one) for one in known(tmp_path)] == [0, 40, 40, 0, 0]
+    assert [len(one) for one in known(tmp_path)] == [0, 40, 40, 0]
 
 
 def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.similarity.differences import FUNCTION_WORDS, KINDS, difference_finder
+from robustcs.inputs.texts import read_texts
+from robustcs.similarity.differences import ERROR_TYPES, FUNCTION_WORDS, KINDS, error_types, text_difference
 from robustcs.similarity.texts import words
-
-FIND = difference_finder()
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ FIND = difference_finder()
     ],
 )  # fmt: skip
 def test_kinds(qr: str, human: str, kinds: tuple[str, ...], missing: tuple[str, ...], added: tuple[str, ...]) -> None:
-    assert FIND(qr, human) == (kinds, missing, added)
+    assert text_difference(qr, human) == (kinds, missing, added)
 
 
 QUESTION = st.lists(st.sampled_from(["What", "is", "the", "satellite", "satellites", "Crust", "crust's", "?"]), max_size=6)
@@ -40,7 +42,7 @@ QUESTION = st.lists(st.sampled_from(["What", "is", "the", "satellite", "satellit
 @settings(deadline=None)
 @given(QUESTION, QUESTION)
 def test_every_pair_has_a_kind_and_swapping_swaps(first: list[str], second: list[str]) -> None:
-    one, other = FIND(" ".join(first), " ".join(second)), FIND(" ".join(second), " ".join(first))
+    one, other = text_difference(" ".join(first), " ".join(second)), text_difference(" ".join(second), " ".join(first))
     assert one.kinds and set(one.kinds) <= set(KINDS)
     assert sorted(one.missing) == sorted(other.added) and sorted(one.added) == sorted(other.missing)
     assert len(one.kinds) == 1 or not set(one.kinds) & set(KINDS[:3])
@@ -48,3 +50,31 @@ def test_every_pair_has_a_kind_and_swapping_swaps(first: list[str], second: list
 
 def test_function_words_are_written_as_words_are() -> None:
     assert all(words(word) == [word] for word in FUNCTION_WORDS)
+
+
+@pytest.mark.parametrize(
+    ("qr", "human", "types"),
+    [
+        ("What is honey? ", "What is honey?", ("identical",)),
+        ("what is honey", "What is honey?", ("case or punctuation",)),
+        ("How did it begin?", "How did snowboarding begin?", ("pronoun left", "words dropped")),
+        ("What are the EU rules?", "What are the GMO rules in the EU?", ("name lost",)),
+        ("What are the gmo rules?", "What are the GMO rules?", ("case or punctuation",)),
+        ("How can I run a Lamborghini truck?", "How can I run a successful truck?", ("words dropped", "name added")),
+        ("What types of indoor toilets are there?", "What types of toilets are there?", ("words added",)),
+        ("What are bees' habitats?", "What are the habitats of bees?", ("wording only",)),
+        ("Why did they allow it?", "Why did they allow live recordings?", ("pronoun left", "words dropped")),
+    ],
+)
+def test_types(qr: str, human: str, types: tuple[str, ...]) -> None:
+    assert error_types(qr, human) == types
+
+
+def test_real_rewrites_have_each_a_type(shared_data: Path) -> None:
+    file = shared_data / "cast2019" / "runs" / "rewrites_cv.jsonl"
+    qr, human = read_texts(file, "qr"), read_texts(file, "human")
+    found = [error_types(qr[turn], human[turn]) for turn in qr if turn in human]
+    assert all(types and list(types) == [kind for kind in ERROR_TYPES if kind in types] for types in found)
+    counts = Counter(kind for types in found for kind in types)
+    identical = sum(qr[turn].strip() == human[turn].strip() for turn in qr if turn in human)
+    assert counts["identical"] == identical == 175 and counts["words dropped"] > counts["words added"] > 50

@@ -14,8 +14,17 @@ import pytest
 
 from robustcs.errors import InputError, NotInstalledError, UsageError
 from robustcs.inputs.files import fingerprint
-from robustcs.similarity.encoders import BATCH, Encoder, cosine, embed, load_sentence_transformer, load_use
-from robustcs.similarity.store import EmbeddingStore
+from robustcs.programs.outputs import OutputStore
+from robustcs.similarity.encoders import (
+    BATCH,
+    Encoder,
+    check_similarities,
+    cosine,
+    embed,
+    load_sentence_transformer,
+    load_use,
+    question_similarities,
+)
 
 # ---------------------------------------------------------------- TensorFlow
 
@@ -219,7 +228,7 @@ def test_nothing_is_encoded_twice(tmp_path: Path) -> None:
         shown.append((what, total))
         return items
 
-    encoder, store = Encoder("use", "model", "print", run), EmbeddingStore(tmp_path)
+    encoder, store = Encoder("use", "model", "print", run), OutputStore(tmp_path / "outputs.sqlite")
     texts = [f"{n}" * (n % 7 + 1) for n in range(BATCH + 10)]
     first = embed(encoder, [*texts, *texts], store, track)
     assert [len(call) for call in calls] == [BATCH, 10]
@@ -236,3 +245,20 @@ def test_cosine() -> None:
     second = [np.array(v, dtype=np.float32) for v in ([0, 3], [-1, -1], [1, 0], [5, 5])]
     assert cosine(first, second) == pytest.approx([0, -1, 0, 1])
     assert cosine([], []).shape == (0,)
+
+
+def test_columns_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path))
+    encoder = Encoder("use", "m", "f", lambda texts: np.array([[len(text), 1.0] for text in texts]))
+    found = question_similarities(["a", "bb"], ["a", "b"], ["use", "rouge1_f"], [encoder], True, lambda items, *_: items)
+    assert list(found) == ["use", "rouge1_f"]
+    assert found["use"] == pytest.approx([1.0, 3 / np.sqrt(10)])
+    assert found["rouge1_f"].tolist() == [1.0, 0.0]
+
+
+def test_wrong_names() -> None:
+    with pytest.raises(UsageError, match=r"no similarity of questions is named 'rouge'; there are rouge1_precision, .*, use"):
+        check_similarities(["rouge1_f", "rouge"], [])
+    with pytest.raises(UsageError, match="use needs a model; name it with --use MODEL"):
+        check_similarities(["use"], ["sentence_transformer"])
+    check_similarities(["use", "rougeL_f"], ["use"])

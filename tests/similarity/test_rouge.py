@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from unittest import mock
@@ -72,8 +74,18 @@ def test_memory_follows_the_length_of_a_text() -> None:
     text = " ".join(f"w{number}" for number in range(20_000))
     rouge(["warm"], ["up"])
     tracemalloc.start()
-    scores = rouge([text], [text], stem=False)
+    scores = rouge([text], [text], stemmed=False)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert scores["rougeL_f"][0] == 1
     assert peak < 25_000_000
+
+
+def test_rouge_and_content_words_do_without_the_rest_of_nltk() -> None:
+    code = (
+        "import sys; from robustcs.similarity import rouge, texts; rouge.rouge(['stems'], ['stemming']);"
+        " assert texts.content_words('stems') and not [name for name in sys.modules if name.startswith('nltk')];"
+        " from nltk.stem.porter import PorterStemmer;"
+        " assert [PorterStemmer().stem(word) == rouge.stem(word) for word in ('Flying', 'skies', 'oed', 'yyy', 'Tió')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

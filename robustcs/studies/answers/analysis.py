@@ -18,7 +18,7 @@ import numpy as np
 
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
-from robustcs.similarity.coverage import Words, held, precision, reader
+from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
@@ -145,7 +145,7 @@ def coverage(
     says so, or if it has the share ``covered`` of its words. Items without a content word cannot be covered by words and should
     be left out before.
     """
-    words = cache(reader())
+    words = cache(content_words)
     by_turn: dict[str, list[Item]] = {turn: [] for turn in turns}
     for item in items:
         by_turn[item.turn].append(item)

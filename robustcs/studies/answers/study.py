@@ -28,7 +28,7 @@ from robustcs.project.parts import needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.similarity.coverage import reader
+from robustcs.similarity.texts import content_words
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
 from robustcs.studies.answers.findings import coverage_findings
@@ -184,8 +184,7 @@ def _nuggets(
 
 def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
     """Items that have a content word; those that were assigned need none."""
-    words = reader()
-    kept = [item for item in items if (assigned and item.gold == "nuggets") or words(item.text)]
+    kept = [item for item in items if (assigned and item.gold == "nuggets") or content_words(item.text)]
     if len(kept) < len(items):
         notes.append(f"left out, as they have no content word: {counted(len(items) - len(kept), 'item')}")
     return kept

@@ -25,7 +25,7 @@ from robustcs.documents.words import (
 from robustcs.lazy import Drawing, pd
 from robustcs.result import count, text
 from robustcs.result import number as number_field
-from robustcs.similarity.error_types import ERROR_TYPES
+from robustcs.similarity.differences import ERROR_TYPES
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import best_rewriter

@@ -11,7 +11,7 @@ from robustcs.evaluation.bins import CAUSES, Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.result import count, difference, number, share, table, text
-from robustcs.similarity.error_types import ERROR_TYPES, type_finder
+from robustcs.similarity.differences import ERROR_TYPES, error_types
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -93,13 +93,13 @@ def found_losses(
 
 def error_costs(scores: Formulations, thresholds: Sequence[Threshold], texts: Texts, units: Units, seed: int) -> pd.DataFrame:
     """The table :data:`COSTS` of every rewriter that has texts: types with any turn, in their order."""
-    human, find = texts.get("human", {}), type_finder()
+    human = texts.get("human", {})
     masks = {}
     for name in scores.rewriters:
         qr = texts.get(name, {})
         if qr and human:
             both = qr.keys() & human.keys()
-            masks[name] = _masks([find(qr[turn], human[turn]) if turn in both else (UNKNOWN,) for turn in scores.turns])
+            masks[name] = _masks([error_types(qr[turn], human[turn]) if turn in both else (UNKNOWN,) for turn in scores.turns])
     losses = {
         (name, metric): _losses(masks[name], (scores.human[metric] - scores.rewriters[name][metric]).to_numpy(), units, seed)
         for name in masks for metric in scores.measures

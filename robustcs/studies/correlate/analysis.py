@@ -13,7 +13,7 @@ import numpy as np
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
-from robustcs.similarity.differences import KINDS, difference_finder
+from robustcs.similarity.differences import KINDS, text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.correction import holm
@@ -174,12 +174,11 @@ def correlate_similarity(
     """
     corners = corners or Corners()
     tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
-    find = difference_finder()
     all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index))
     for pair in pairs:
         units = units_of(list(pair.similarity.index), evaluated.policy.unit)
         length = np.array([float(len(words(text))) for text in pair.human])
-        found = [find(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
+        found = [text_difference(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
         given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
         detail = pd.DataFrame(
             {

@@ -10,12 +10,11 @@ from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.questions import check_similarities, question_similarities
+from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.pairs import read_question_pairs
 from robustcs.studies.correlate.show import show
-from robustcs.studies.encoders import load_encoders
 from robustcs.studies.signature import Names, Opt
 from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Question, command
 
@@ -79,7 +78,7 @@ def ask(
     pairs, evaluated = read_question_pairs(workspace, answers_by, with_original)
     filled = []
     for pair in pairs:
-        columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem=stem, track=workspace.track)
+        columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem, workspace.track)
         filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
     return correlate_similarity(filled, evaluated, encoders, Corners(*corners))
 

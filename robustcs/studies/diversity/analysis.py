@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, flag, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
-from robustcs.similarity.encoders import Encoder, cosine
+from robustcs.similarity.encoders import Encoder, Vectors, cosine
 from robustcs.similarity.near_duplicates import relation
 from robustcs.similarity.texts import distinct_n, words
 from robustcs.statistics.units import units_of
 from robustcs.studies.diversity.similarity import PAIRS, SIMILARITY, Similarities, compare_similarities, rouge_of
-
-if TYPE_CHECKING:
-    from robustcs.similarity.store import Vectors
 
 #: Turn → its wordings, one or more.
 Wordings = Mapping[str, Sequence[str]]

@@ -19,12 +19,10 @@ from robustcs.project.parts import needs, only
 from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.similarity.encoders import embed
-from robustcs.similarity.store import EmbeddingStore
+from robustcs.similarity.encoders import embed, load_encoders
 from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.diversity.findings import diversity_findings
 from robustcs.studies.diversity.show import show
-from robustcs.studies.encoders import load_encoders
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, command
 from robustcs.wording import counted, told_once
@@ -75,11 +73,8 @@ def ask(
           --target COT/rewrites.jsonl
     """
     pairs, evaluated = read_text_sets(workspace, sources, targets)
-    store = EmbeddingStore()
-    encoders = [
-        (encoder, partial(embed, encoder, store=store, track=workspace.track))
-        for encoder in load_encoders(use, sentence_transformer)
-    ]
+    loaded = load_encoders(use, sentence_transformer)
+    encoders = [(encoder, partial(embed, encoder, track=workspace.track)) for encoder in loaded]
     many = len({target.name for _, target in pairs})
     if many > MOST_COMPARED:
         left = f"pairs of {many} targets left out, since they are more than {MOST_COMPARED}"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from robustcs.similarity.error_types import type_finder
 
 import robustcs
 from robustcs.documents.document import Table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.error_types import type_finder
 from robustcs.studies.breakdown.show_slices import slice_findings
 from robustcs.studies.breakdown.study import QUESTIONS
 from tests.conftest import Command

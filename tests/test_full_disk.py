@@ -10,8 +10,8 @@ import pytest
 
 from robustcs.database import not_stored
 from robustcs.errors import OutputError
+from robustcs.programs.outputs import OutputStore
 from robustcs.retrieval.store import Ranker, RankingStore
-from robustcs.similarity.store import EmbeddingStore
 
 RANKER = Ranker("/index", "00", {"model": "bm25"}, "pyserini 0")
 
@@ -44,13 +44,13 @@ def test_rankings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.known(RANKER, ["a", "1"], 1000) == {"a"}
 
 
-def test_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = EmbeddingStore(tmp_path)
-    texts = [str(number) for number in range(50)]
-    store.put("m", texts[:1], np.zeros((1, 512), np.float32))
+def test_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = OutputStore(tmp_path / "outputs.sqlite")
+    texts = {str(number): str(number) for number in range(50)}
+    store.put("m", {"0": "x" * 2000}, texts)
     full(store.path, monkeypatch)
-    with pytest.raises(OutputError, match="embeddings.sqlite: not written, the disk is full; make room, or name"):
-        store.put("m", texts, np.ones((50, 512), np.float32))
+    with pytest.raises(OutputError, match="outputs.sqlite: not written, the disk is full; make room, or name"):
+        store.put("m", dict.fromkeys(texts, "y" * 2000), texts)
     assert list(store.get("m", texts)) == ["0"]
 
 
