@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from robustcs.api import signature_of
-from robustcs.project.given import SINGULARS
+from robustcs.project.overrides import SINGULARS
 from robustcs.project.sources import SOURCES
 from robustcs.studies.registry import STUDIES
 from robustcs.studies.study import Study

@@ -12,7 +12,7 @@ import pandas as pd
 from robustcs.api import open_project as open_project
 from robustcs.api import report as report
 from robustcs.project.model import Project
-from robustcs.project.plan import Plan
+from robustcs.project.retrieved import Plan
 from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.ratings import RatingAgreement
 from robustcs.studies.answers.analysis import Coverage

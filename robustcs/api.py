@@ -84,7 +84,7 @@ def _opened(
     further: Collection[str] = (),
     trust: bool = False,
 ) -> Project:
-    from robustcs.project.given import with_inputs
+    from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
 
     if not isinstance(project, Project | str | os.PathLike | None):
@@ -147,7 +147,7 @@ def _function(one: Study) -> Callable[..., Any]:
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked, stated
-        from robustcs.project.jobs import jobs_of
+        from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
@@ -195,7 +195,7 @@ def report(
 
     ``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead.
     """
-    from robustcs.project.jobs import jobs_of
+    from robustcs.project.parallel_io import jobs_of
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import STORE, report_folder, require_report_folder, write_report
     from robustcs.reporting.store import Store

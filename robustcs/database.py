@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import OutputError, input_error, not_written
-from robustcs.protected import refuse_protected
+from robustcs.overwrite_guard import refuse_protected
 
 #: What SQLite's header says of the program that a file belongs to ("rcs" and a number).
 APPLICATION = 0x72637301

@@ -101,7 +101,7 @@ def _given(text: str, path: StrPath | None) -> str | None:
     if path is None:
         return text
     from robustcs.documents.files import write_text
-    from robustcs.protected import refuse_protected
+    from robustcs.overwrite_guard import refuse_protected
 
     refuse_protected(path)
     write_text(Path(path), text)

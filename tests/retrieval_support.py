@@ -74,10 +74,10 @@ def project_retrieved_before(demo: Path, folder: Path) -> Path:
     The collection has passages that no run retrieves.
     """
     from robustcs.inputs.files import sha256
+    from robustcs.overwrite_guard import protection
     from robustcs.project.open_questions import Maker, systems_of
     from robustcs.project.reading import read_project
     from robustcs.project.workspace import Workspace
-    from robustcs.protected import protection
     from robustcs.retrieval.sidecar import Sidecar, sidecar_path, text_checksums
 
     project_without_runs(demo, folder)

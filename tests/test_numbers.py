@@ -11,7 +11,7 @@ import pytest
 
 from robustcs.documents.data import to_json
 from robustcs.errors import UsageError
-from robustcs.project.jobs import HERE
+from robustcs.project.parallel_io import HERE
 from robustcs.project.reader import untracked
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace

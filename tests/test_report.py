@@ -41,8 +41,8 @@ from robustcs.documents.document import (
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
 from robustcs.kept import typed
-from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
+from robustcs.project.parallel_io import Jobs
 from robustcs.project.reading import read_project
 from robustcs.reporting.answers import Shown
 from robustcs.reporting.build import Report, make_report

@@ -29,11 +29,11 @@ def _run(out: str, **given: Any) -> None:
     from robustcs.cli.progress import track
     from robustcs.cli.report import retrieved
     from robustcs.errors import UsageError
+    from robustcs.overwrite_guard import CONFIG_NAME
     from robustcs.project.bundle import require_bundle_folder, write_bundle
-    from robustcs.project.jobs import jobs_of
     from robustcs.project.open_questions import retrievable, unanswered
+    from robustcs.project.parallel_io import jobs_of
     from robustcs.project.workspace import Workspace
-    from robustcs.protected import CONFIG_NAME
     from robustcs.wording import and_more, counted, some_of
 
     config, folder = Path(given["config"] or CONFIG_NAME), Path(out)

@@ -28,7 +28,7 @@ def demo(output: str, config: str | None) -> None:
       robustcs demo --output /tmp/demo
     """
     from robustcs.cli.report import make
-    from robustcs.project.jobs import HERE
+    from robustcs.project.parallel_io import HERE
     from robustcs.project.reading import read_project
 
     file = Path(config) if config else collection() / "robustcs.toml"

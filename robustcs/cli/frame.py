@@ -58,7 +58,7 @@ class StudyCall:
     def workspace(self, project: Project | None = None) -> Workspace:
         """What ``project`` (default: that of the call) names, ready to be read."""
         from robustcs.cli.progress import track
-        from robustcs.project.jobs import jobs_of
+        from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
         return Workspace(project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve"))

@@ -28,9 +28,9 @@ def init(folder: str, explain: bool) -> None:
 
     from robustcs.documents.files import write_text
     from robustcs.errors import UsageError
+    from robustcs.overwrite_guard import CONFIG_NAME
     from robustcs.project.guess import guess
     from robustcs.project.scaffold import explanation, name_of, write_config
-    from robustcs.protected import CONFIG_NAME
     from robustcs.wording import counted
 
     target = Path(folder) / CONFIG_NAME

@@ -14,7 +14,7 @@ from robustcs.cli.group import Commands
 from robustcs.cli.terminal import agreed, tell, usable_streams, usable_width, without_reader
 from robustcs.cli.unforeseen import unforeseen
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError, UsageError
-from robustcs.protected import is_trusted, protection, trust_projects
+from robustcs.overwrite_guard import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robustcs.cli.pages import SharedOption
-from robustcs.project.naming import assigned, distinct, named
+from robustcs.overwrite_guard import trust_projects
+from robustcs.project.overrides import assigned, distinct, named
 from robustcs.project.sources import BY_NAME, Source
-from robustcs.protected import trust_projects
 from robustcs.studies.study import MOST
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
 
     Raises :class:`InputError` for a wrong project file, :class:`UsageError` for an option that cannot be read.
     """
-    from robustcs.project.given import with_inputs
+    from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
 
     table = ""

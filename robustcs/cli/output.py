@@ -78,7 +78,7 @@ def _in_unicode(encoding: str | None) -> bool:
 
 def check_outputs(targets: Sequence[str]) -> None:
     """Raise :class:`UsageError` for an output without a name, or that is an input, before anything is written."""
-    from robustcs.protected import refuse_protected
+    from robustcs.overwrite_guard import refuse_protected
 
     for target in targets:
         if not target:

@@ -15,8 +15,8 @@ from robustcs.cli.terminal import harmless, tell
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT
 
 if TYPE_CHECKING:
-    from robustcs.project.jobs import Jobs
     from robustcs.project.model import Project
+    from robustcs.project.parallel_io import Jobs
     from robustcs.project.workspace import Workspace
     from robustcs.reporting.folder import Made
     from robustcs.reporting.store import Store
@@ -54,7 +54,7 @@ _HELP = """All analyses that the inputs allow, as one HTML page and one PDF, wit
 
 
 def _run(output: str | None, fresh: bool, **given: Any) -> None:
-    from robustcs.project.jobs import jobs_of
+    from robustcs.project.parallel_io import jobs_of
     from robustcs.reporting.folder import report_folder, require_report_folder
 
     project, jobs = load_project(_USES, given), jobs_of(given)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from robustcs.errors import OutputError, UsageError, not_written
 from robustcs.inputs.files import sha256
-from robustcs.leftovers import temporary
-from robustcs.protected import refuse_protected
+from robustcs.overwrite_guard import refuse_protected
+from robustcs.tempfiles import temporary
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, make_parents: bool = False) -> None:

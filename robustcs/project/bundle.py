@@ -18,13 +18,13 @@ from robustcs.inputs.files import first_bytes, read_text
 from robustcs.inputs.heads import first_record
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.urls import IRDS_PREFIX, url_of
-from robustcs.leftovers import temporary
+from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
 from robustcs.project.files import input_files
 from robustcs.project.model import Project, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
-from robustcs.protected import CONFIG_NAME, refuse_protected
 from robustcs.retrieval.sidecar import require_unchanged, sidecar_path
+from robustcs.tempfiles import temporary
 
 #: Keys of a project file that never name a file.
 _NAMES = ("name", "groups", "run_groups")

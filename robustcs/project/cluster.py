@@ -13,7 +13,7 @@ from typing import Any
 
 from robustcs.errors import InputError, InterruptedWorkError, NotInstalledError, UsageError, input_error
 from robustcs.inputs.urls import url_of
-from robustcs.project.pieces import File, Outcome, Place, absolute, outcomes, pieces
+from robustcs.project.parallel_io import File, Outcome, Place, absolute, outcomes, pieces
 from robustcs.version import __version__
 
 #: Seconds that a scheduler has to answer, and a worker to come.
@@ -26,7 +26,7 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
     """The outcomes of ``files``, piece by piece; the work of a worker that is lost is given to the others.
 
     packed
-        As :func:`robustcs.project.pieces.outcomes` takes it.
+        As :func:`robustcs.project.parallel_io.outcomes` takes it.
 
     Raises :class:`NotInstalledError` without Dask here, or without this version of robustcs there; :class:`UsageError` where no
     scheduler answers or no worker comes; :class:`InterruptedWorkError` where the cluster goes away, or where a piece ends one

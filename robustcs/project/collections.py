@@ -68,7 +68,7 @@ def collections_of(inputs: Inputs) -> dict[str, Path | str]:
 
 def _names(files: Sequence[Path | str]) -> list[str]:
     """A name for each: its stem, or what its folders say below those that all of them are in."""
-    from robustcs.project.found import short_names, without_common
+    from robustcs.project.scan import short_names, without_common
 
     below = ["/".join(parts) for parts in without_common([Path(shown(file)).parts for file in files])]
     return short_names(below, [""] * len(files))

@@ -2,11 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robustcs.project.found import Found, is_rewriter_word, role_of, role_words, set_of, words_of
+from robustcs.errors import InputError
+from robustcs.inputs.texts import TextFile
 from robustcs.project.model import ROLES, Role
+from robustcs.project.scan import (
+    Folder,
+    Found,
+    is_rewriter_word,
+    reason_of,
+    role_of,
+    role_words,
+    set_of,
+    telling_words,
+    words_of,
+)
+from robustcs.project.text_run_match import Fit, fit, ranked_alike
+
+#: The share of turns on which texts and rankings must say the same where no name tells whose the texts are.
+_SURE = 0.9
+#: Beside a name, so many different texts with equal rankings prove that others were run.
+_OTHERS = 0.5
+#: Fewer turns prove nothing.
+_FEW = 10
+#: Words of names of rewrites that tell no rewriter from another, and words that mean the same.
+_ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
+_ALIKE = {"automatic": "auto"}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of one formulation in one file.
+
+    named
+        ``FILE`` or ``FILE:FORMULATION``, as the project file has it.
+    role
+        The formulation that the file's fields or its name speak of.
+    words
+        What may name a rewriter.
+    fields
+        How many formulations the file has fields for.
+    topics
+        Is it a collection's own file of topics?
+    samples
+        The most texts of a turn.
+    """
+
+    file: Found
+    named: str
+    role: Role | None
+    words: tuple[str, ...]
+    texts: Mapping[str, str]
+    fields: int
+    topics: bool
+    samples: int
+
+
+def texts_in(folder: Folder, file: Found) -> list[Texts]:
+    """All formulations of a file that can be read; one that cannot is left aside."""
+    assert file.what is not None
+    fields = dict(file.what.formulations)
+    if "human" in fields and fields.get("qr") == fields["human"]:
+        del fields["qr"]  # one column, which people wrote
+    try:
+        opened = TextFile(folder.path / file.path)
+    except InputError as error:
+        folder.refuse(file.path, error)
+        return []
+    found: list[Texts] = []
+    refused: dict[str, InputError] = {}
+    tries: list[tuple[Role | None, str | None]] = [(role, role) for role in ROLES if role in fields]
+    plain = role_of(file.stem) or role_of(" ".join(telling_words(file.path)))
+    if plain not in fields and (not fields or set(fields) == {"original"}):
+        tries.append((plain, None))
+    for role, column in tries:
+        try:
+            samples = opened.samples(role or "qr", column)
+        except InputError as error:
+            refused[f"{file.path}:{column}" if role in fields else ""] = error
+            continue
+        words = (*telling_words(file.path), *words_of(fields.get(role, "") if role and column else ""))
+        named = f"{file.path}:{column}" if column and (len(tries) > 1 or len(fields) > 1) else file.path
+        if samples:
+            texts = {turn: some[0] for turn, some in samples.items() if some[0]}
+            most = max(map(len, samples.values()))
+            found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics"), most))
+    if found:
+        folder.unusable |= {named: reason_of(error) for named, error in refused.items() if named}
+    elif refused:
+        folder.refuse(file.path, list(refused.values())[-1])
+    return found
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Texts and why they were chosen."""
+
+    texts: Texts
+    why: str
+
+
+class Chooser:
+    """Chooses texts for the formulations of a family.
+
+    turns
+        The turns that matter: texts of others are ``strange``.
+    rankings
+        A system's turn → a number for its ranking; None where there is none.
+    """
+
+    def __init__(self, texts: Sequence[Texts], turns: Collection[str], rankings: Callable[[System], Mapping[str, int] | None]):
+        self.turns = set(turns)
+        self.texts = [one for one in texts if self._covered(one)]
+        self.strange = [one for one in texts if not self._covered(one)]
+        self.rankings = rankings
+
+    def _covered(self, one: Texts) -> int:
+        return len(one.texts.keys() & self.turns)
+
+    def for_role(self, role: Role, system: System | None, other: Texts | None, other_system: System | None) -> Texts | None:
+        """The most complete texts of Original or Human; of equal ones those that fit the runs, then a file of topics."""
+        candidates = [one for one in self.texts if one.role == role]
+        most = max(map(self._covered, candidates), default=0)
+        full = [one for one in candidates if self._covered(one) == most]
+
+        def order(one: Texts) -> tuple[float, bool, int, str]:
+            found = self.fitting(one, system, other, other_system) if len(full) > 1 else None
+            return -round(found.share if found else 0.0, 2), not one.topics, -one.fields, one.named
+
+        return min(full, key=order, default=None)
+
+    def fitting(
+        self, texts: Texts | None, system: System | None, other: Texts | None, other_system: System | None
+    ) -> Fit | None:
+        """How two systems' texts fit their rankings; None where too few turns say something."""
+        if texts is None or other is None or system is None or other_system is None:
+            return None
+        ours, theirs = self.rankings(system), self.rankings(other_system)
+        if ours is None or theirs is None:
+            return None
+        found = fit(texts.texts, other.texts, ranked_alike(ours, theirs))
+        return found if len(found.equal) + len(found.other) >= _FEW else None
+
+    @staticmethod
+    def _told(found: Fit) -> bool:
+        """Do the rankings alone tell whose texts these are? Any other texts would be ranked otherwise, too."""
+        return found.share >= _SURE and len(found.equal) >= _FEW // 2
+
+    def for_rewriters(
+        self, rewriters: Mapping[str, System], other: Texts | None, other_system: System | None, used: Collection[str]
+    ) -> dict[str, Chosen]:
+        """Rewriter → its texts: of the same name, and such that equal texts got equal rankings; each texts for one of them."""
+        free = [one for one in self.texts if one.role in ("qr", None) and one.named not in used]
+        pairs = []
+        for name, system in rewriters.items():
+            for one in free:
+                called = _alike(words_of(name), one)
+                found = self.fitting(one, system, other, other_system)
+                if found is None or other is None:
+                    alone = len(rewriters) == len(free) == 1
+                    if called or alone:
+                        why = "by its name" if called else "the only texts of a rewriter"
+                        pairs.append((0.8, called, len(one.texts), name, one, why))
+                elif self._told(found) or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
+                    why = ("by its name, and " if called else "") + in_words(found, other)
+                    pairs.append((round(found.share, 1), called, len(one.texts), name, one, why))
+        chosen: dict[str, Chosen] = {}
+        taken: set[str] = set()
+        for *_, name, one, why in sorted(pairs, key=lambda pair: (*(-value for value in pair[:3]), pair[3], pair[4].named)):
+            if name not in chosen and one.named not in taken:
+                chosen[name] = Chosen(one, why)
+                taken.add(one.named)
+        return chosen
+
+
+def in_words(found: Fit, other: Texts) -> str:
+    """``65 of 65 turns with the text of Human are ranked as Human``."""
+    name = (other.role or "").capitalize()
+    same = len(found.equal) - len(found.equal_apart)
+    if found.equal:
+        return f"{same} of {len(found.equal)} turns with the text of {name} are ranked as {name}"
+    return f"{len(found.other) - len(found.other_alike)} of {len(found.other)} other texts are ranked otherwise than {name}"
+
+
+def _alike(name: Sequence[str], one: Texts) -> float:
+    """The share of a rewriter's words that the name of the texts has, 1 where both run together are the same.
+
+    A rewriter that is only called so may have any texts of one.
+    """
+    ours = [_ALIKE.get(word, word) for word in name if word not in _ANY]
+    theirs = [_ALIKE.get(word, word) for word in one.words if word not in _ANY]
+    if not ours:
+        return 0.5 if one.role == "qr" else 0.0
+    if not theirs:
+        return 0.0
+    if "".join(ours) in "".join(theirs) or "".join(theirs) in "".join(ours):
+        return 1.0
+    return len(set(ours) & set(theirs)) / len(set(ours))
+
+
+def best_family(families: Sequence[Family]) -> Family | None:
+    """The first family in which at least two formulations stand."""
+    return next((family for family in families if family.rank[0] >= 2), None)
+
+
+#: What :attr:`Family.rank` counts.
+_RANKED = ("more formulations", "more judged turns", "more sets of paraphrases", "more rewriters", "deeper runs")
+
+
+def why_best(families: Sequence[Family]) -> str:
+    """Why the first of several families is taken; empty where there is one."""
+    full = [family for family in families if family.rank[0] >= 2]
+    if len(full) < 2:
+        return ""
+    first, second = full[:2]
+    ahead = (what for what, one, other in zip(_RANKED, first.rank, second.rank, strict=True) if one != other)
+    names = [" ".join(family.words) or "without a name" for family in full]
+    reason = next((f"it has {what}" for what in ahead), "it comes first by name, and no other is more complete")
+    return f"Of the rankers {', '.join(sorted(names))}, {names[0]} is taken: {reason}."
 
 
 @dataclass(frozen=True)

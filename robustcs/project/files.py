@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.inputs.pooled import PooledFile
+from robustcs.overwrite_guard import protect
 from robustcs.project.model import Project
-from robustcs.protected import protect
 from robustcs.retrieval.settings import CONTEXT
 
 

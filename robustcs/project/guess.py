@@ -16,15 +16,24 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.customs import customary_level
-from robustcs.project.families import Family, System, families_of
-from robustcs.project.fit import numbered
-from robustcs.project.found import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
-from robustcs.project.guess_collections import join_texts
-from robustcs.project.guess_judgments import choose_judgments, judged_by
+from robustcs.project.conventions import customary_level
+from robustcs.project.families import (
+    Chooser,
+    Chosen,
+    Family,
+    System,
+    Texts,
+    best_family,
+    families_of,
+    in_words,
+    texts_in,
+    why_best,
+)
+from robustcs.project.guess_judgments import choose_judgments, join_texts, judged_by
 from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of
 from robustcs.project.model import Role
-from robustcs.project.text_choice import Chooser, Chosen, Texts, best_family, in_words, texts_in, why_best
+from robustcs.project.scan import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
+from robustcs.project.text_run_match import numbered
 from robustcs.wording import counted
 
 #: Measures of the project file, where scores do not say which there are.

@@ -22,8 +22,8 @@ from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.records import StrPath, shape_of
 from robustcs.inputs.runs import read_run
-from robustcs.project.found import Folder, Found, short_names, telling_words, words_of
 from robustcs.project.guess_judgments import ITEM
+from robustcs.project.scan import Folder, Found, short_names, telling_words, words_of
 
 T = TypeVar("T")
 

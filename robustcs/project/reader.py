@@ -32,12 +32,11 @@ from robustcs.inputs.skipped import Skipped, take_skipped
 from robustcs.inputs.slices import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.inputs.urls import IRDS_PREFIX, shown
+from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs
-from robustcs.project.jobs import HERE, Jobs
 from robustcs.project.model import Project, TextSource
-from robustcs.project.pieces import absolute
-from robustcs.protected import protect
+from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import files_of, require_unchanged
 

@@ -21,6 +21,7 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
 from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX, located, refusal_of, url_of
+from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
 from robustcs.project.files import input_files, protect_inputs
@@ -39,7 +40,6 @@ from robustcs.project.model import (
 )
 from robustcs.project.sources import BY_NAME, SOURCES, Source
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
-from robustcs.protected import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 T = TypeVar("T")
@@ -54,9 +54,9 @@ def _keys(kind: type) -> tuple[str, ...]:
 def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
     """Read a ``robustcs.toml``; from now on neither it nor any file that it names is written to.
 
-    Without ``trust`` (or :func:`~robustcs.protected.trust_projects`) it may not name addresses, pipes and devices, nor places
-    outside its folder to write to. Raises :class:`UntrustedError` with each of those, and :class:`InputError` with every
-    unknown key and wrong value of the file, each with its line.
+    Without ``trust`` (or :func:`~robustcs.overwrite_guard.trust_projects`) it may not name addresses, pipes and
+    devices, nor places outside its folder to write to. Raises :class:`UntrustedError` with each of those, and
+    :class:`InputError` with every unknown key and wrong value of the file, each with its line.
     """
     protect([path])
     text = read_text(path)

@@ -14,8 +14,7 @@ from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.measures import ANSWER_FAMILIES
 from robustcs.project.model import Formulation, Project
-from robustcs.project.open_questions import System, systems_of, unanswered
-from robustcs.project.rewritten import check_baselines
+from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.workspace import Workspace
 
 

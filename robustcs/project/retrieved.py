@@ -8,14 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.files import write_text
+from robustcs.documents.tables import Shown, result_table
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.open_questions import (
     Maker,
@@ -27,9 +31,8 @@ from robustcs.project.open_questions import (
     unanswered,
     with_run,
 )
-from robustcs.project.plan import Plan, plan
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
+from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
 from robustcs.retrieval.java import pyserini_version
 from robustcs.retrieval.rewriting import rewrite
@@ -38,6 +41,55 @@ from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, files_of, read_sidecar, sidecar_path, text_checksums
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from robustcs.documents.document import Table
+
+PLAN = table(
+    "plan", "What is answered already: one row for each system, and one for all.",
+    text("system"), count("turns", "with a text"),
+    count("answered", "by a given run or by the store", "number", "answered"),
+    count("to_retrieve", "", "turns", "to retrieve"), share("share", "answered of turns", "share", "answered"),
+    count("texts", "different questions to retrieve; for all each counts once over all systems", "texts", "to retrieve"),
+    text("run", "the file that answers the system, or will; empty for all"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """What is answered already, and what is left to retrieve."""
+
+    study = "retrieve"
+    declared = (PLAN,)
+
+    plan: pd.DataFrame
+
+
+def plan(
+    evaluated: Evaluated,
+    texts: Mapping[str, int],
+    missing: Mapping[str, Sequence[str]],
+    runs: Mapping[str, str],
+) -> Plan:
+    """``texts``: system → turns with a text; ``missing``: system → a key per question to retrieve, equal for equal ones."""
+    rows = [_row(name, turns, missing[name], runs[name]) for name, turns in texts.items()]
+    rows.append(_row("all", sum(texts.values()), [key for some in missing.values() for key in some], ""))
+    columns = ["system", "turns", "answered", "to_retrieve", "share", "texts", "run"]
+    return Plan(evaluated, pd.DataFrame(rows, columns=columns))
+
+
+def _row(name: str, turns: int, missing: Sequence[str], run: str) -> tuple[Any, ...]:
+    answered = turns - len(missing)
+    return name, turns, answered, len(missing), answered / turns if turns else float("nan"), len(set(missing)), run
+
+
+def plan_table(result: Result) -> Table:
+    """The plan for people; the row over all systems is ruled off."""
+    rows = result.tables["plan"]
+    columns: list[Shown] = [PLAN.field("system").called(" "), "turns", "answered", "share", "to_retrieve", "texts", "run"]
+    note = "Texts: different questions; a question counts once over all systems."
+    return result_table(result, "plan", "What is answered already?", columns, note, rules=[len(rows) - 1])
+
 
 #: What to do where --no-retrieve keeps from retrieving.
 _FORBIDDEN = "robustcs retrieve answers them, or leave out --no-retrieve"

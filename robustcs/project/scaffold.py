@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from robustcs.project.found import short_names
 from robustcs.project.guess import Guess, Part
+from robustcs.project.scan import short_names
 from robustcs.project.toml import quoted, toml_key
 from robustcs.wording import counted
 

@@ -9,7 +9,7 @@ from typing import Any
 from robustcs.errors import UsageError
 from robustcs.inputs.objects import is_records
 from robustcs.project import readers
-from robustcs.project.given import file_of, several
+from robustcs.project.overrides import file_of, several
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 from robustcs.slicing.table import Slicing, turn_slicings

@@ -14,10 +14,10 @@ from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
 from robustcs.project.collections import collections_read
-from robustcs.project.jobs import Jobs
 from robustcs.project.model import Project
+from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
-from robustcs.project.reports import INSIDE
+from robustcs.project.scan import INSIDE
 from robustcs.project.trust import limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode

@@ -17,8 +17,8 @@ from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.project.files import input_files, protect_inputs
-from robustcs.project.jobs import HERE, Jobs
 from robustcs.project.model import Project
+from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.parts import only
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of

@@ -19,7 +19,7 @@ from robustcs.documents.files import write_text
 from robustcs.errors import InputError
 from robustcs.inputs.files import read_json
 from robustcs.kept import sealed, typed, unsealed
-from robustcs.protected import is_protected
+from robustcs.overwrite_guard import is_protected
 
 #: Packages whose numbers or drawings stand in a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")

@@ -16,9 +16,9 @@ from typing import Any
 
 from robustcs.errors import FULL_ADVICE, OutputError, input_error, not_written
 from robustcs.inputs.files import read_json, sha256
-from robustcs.leftovers import remove_stale, temporary
 from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
+from robustcs.tempfiles import remove_stale, temporary
 
 #: Shows progress over an iterable: (items, what is being done, total) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]

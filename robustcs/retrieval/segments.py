@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError, not_written
-from robustcs.leftovers import temporary
-from robustcs.protected import refuse_protected
+from robustcs.overwrite_guard import refuse_protected
 from robustcs.retrieval.collection import checked_passages, index_line
 from robustcs.retrieval.index import Track
 from robustcs.similarity.feedback import sentence_spans
+from robustcs.tempfiles import temporary
 
 #: From a text to its sentences, with the white space between them, and how many words each has.
 Splitter = Callable[[str], Iterable[tuple[str, int]]]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.overwrite_guard import protection
 from robustcs.project import bundle
 from robustcs.project.reading import read_project
-from robustcs.protected import protection
 from robustcs.retrieval import java
 from tests.retrieval_support import project_retrieved_before
 

@@ -13,7 +13,7 @@ import robustcs
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.pooled import PooledFile, parts_of, pooled
 from robustcs.project.collections import collections_of, samples_of
-from robustcs.project.guess_collections import called
+from robustcs.project.guess_judgments import called
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace

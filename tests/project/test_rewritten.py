@@ -11,8 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.inputs.files import sha256
 from robustcs.project.model import Formulation, Project, TextSource
-from robustcs.project.open_questions import systems_of
-from robustcs.project.rewritten import check_baselines, comparable_groups
+from robustcs.project.open_questions import check_baselines, comparable_groups, systems_of
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.rewriting import rewriter_identity
 from robustcs.retrieval.settings import RetrievalSettings

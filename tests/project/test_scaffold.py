@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.found import look_through, role_of, set_of, short_names
 from robustcs.project.guess import guess
 from robustcs.project.reading import read_project
 from robustcs.project.scaffold import explanation, write_config
+from robustcs.project.scan import look_through, role_of, set_of, short_names
 from robustcs.reporting.folder import write_report
 
 TURNS = [f"{topic}_{depth}" for topic in range(1, 7) for depth in range(1, 5)]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from robustcs.documents.order import figures_first
 from robustcs.evaluation.trec_eval import sampling_notes
-from robustcs.project.judged import judged_pool
+from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.scoring import DEFAULT_MEASURES

@@ -23,12 +23,10 @@ from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.urls import IRDS_PREFIX
-from robustcs.project.filled import selection_warnings
-from robustcs.project.judged import JudgedPool, judged_pool
+from robustcs.project.hole_imputation import JudgedPool, group_numbers, judged_pool, run_groups, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.parts import judged_runs, needs
 from robustcs.project.requirements import new_judgments
-from robustcs.project.run_groups import group_numbers, run_groups, run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import unit_of, units_of
@@ -279,7 +277,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     from robustcs.documents.files import write_text
     from robustcs.errors import UsageError
     from robustcs.evaluation.augmentation import qrels_text
-    from robustcs.protected import refuse_protected
+    from robustcs.overwrite_guard import refuse_protected
     from robustcs.studies.augment.show import show
 
     workspace = call.answered()

@@ -8,10 +8,10 @@ import numpy as np
 
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
-from robustcs.project.customs import customary_level
-from robustcs.project.fit import FEW, fit, ranked_alike
+from robustcs.project.conventions import customary_level
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words
+from robustcs.project.text_run_match import FEW, fit, ranked_alike
 from robustcs.studies.check.survey import Survey
 from robustcs.wording import told_once, verb
 

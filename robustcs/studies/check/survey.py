@@ -25,14 +25,13 @@ from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import Role, read_samples, read_texts
 from robustcs.inputs.urls import shown
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.fit import numbered
-from robustcs.project.given import several
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
-from robustcs.project.open_questions import changed_texts, turns_in_words
-from robustcs.project.pieces import absolute, as_given
+from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words
+from robustcs.project.overrides import several
+from robustcs.project.parallel_io import absolute, as_given
 from robustcs.project.readers import Given
-from robustcs.project.rewritten import misfit_baseline
 from robustcs.project.sources import SOURCES, Source
+from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import files_of, require_unchanged
 from robustcs.studies import registry
@@ -87,7 +86,7 @@ class Survey:
     scored
         The turns that files of per-turn scores have.
     orders
-        Formulation → turn → a number for its ranking: see :func:`~robustcs.project.fit.numbered`.
+        Formulation → turn → a number for its ranking: see :func:`~robustcs.project.text_run_match.numbered`.
     paraphrased, passages
         What the paraphrases and the collection (of judged passages) hold; None where there are none.
     notes

@@ -24,15 +24,14 @@ from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
+from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.filled import selection_warnings
+from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
-from robustcs.project.run_groups import run_sources
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.state import STATE, judged_runs, read_state, rejudged, state_of
 from robustcs.project.workspace import Workspace
-from robustcs.protected import CONFIG_NAME
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare

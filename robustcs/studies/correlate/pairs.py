@@ -29,7 +29,6 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.lazy import pd
-from robustcs.project.fit import fit
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
 from robustcs.project.scoring import (
@@ -42,6 +41,7 @@ from robustcs.project.scoring import (
     score_files,
     scored_answers,
 )
+from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure

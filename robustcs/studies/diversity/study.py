@@ -13,8 +13,8 @@ from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.text_format import Role
 from robustcs.inputs.texts import TextFile, without_empty
-from robustcs.project.given import named_texts, several
 from robustcs.project.model import Project, TextSource, parse_text_source
+from robustcs.project.overrides import named_texts, several
 from robustcs.project.parts import needs, only
 from robustcs.project.requirements import compared_texts
 from robustcs.project.workspace import Workspace

@@ -12,8 +12,8 @@ from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
 from robustcs.evaluation.trec_eval import is_averaged
 from robustcs.lazy import pd
 from robustcs.project import readers
-from robustcs.project.given import named_files
 from robustcs.project.model import Project
+from robustcs.project.overrides import named_files
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.slices import searched, slicings
 from robustcs.project.trust import limits_of_sources
@@ -112,7 +112,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     scores
         Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
     """
-    from robustcs.project.naming import assigned, distinct
+    from robustcs.project.overrides import assigned, distinct
     from robustcs.studies.evaluate.show import show
 
     named = [assigned("--scores", "NAME", text) for text in scores]

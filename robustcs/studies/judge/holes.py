@@ -22,10 +22,9 @@ from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunP
 from robustcs.evaluation.turns import Turns
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.filled import selection_warnings
+from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
-from robustcs.project.run_groups import run_sources
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach, with_grades, with_outlook
 from robustcs.studies.judge.outlook import Outlook

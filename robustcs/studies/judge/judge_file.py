@@ -14,8 +14,8 @@ from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.labels import JUDGMENT, judged_lines
 from robustcs.inputs.records import shape_of
 from robustcs.kept import locked, sealed
+from robustcs.overwrite_guard import refuse_outside
 from robustcs.programs.runner import program_identity, words_of
-from robustcs.protected import refuse_outside
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale
 

@@ -12,7 +12,7 @@ from robustcs.errors import InputError, OutputError, ProblemList, UsageError, in
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import conversation
 from robustcs.kept import lock
-from robustcs.protected import refuse_protected
+from robustcs.overwrite_guard import refuse_protected
 from robustcs.studies.judge.analysis import Pair
 from robustcs.wording import counted
 

@@ -120,7 +120,7 @@ def _run(
         Stop the program after SECONDS without a useful answer.
     """
     from robustcs.errors import UsageError
-    from robustcs.protected import protect
+    from robustcs.overwrite_guard import protect
     from robustcs.studies.judge.holes import find_holes, highest_grade
     from robustcs.studies.judge.session import Scale
 

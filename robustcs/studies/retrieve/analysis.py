@@ -1,4 +1,4 @@
-"""Why a question was known or not, and what the store holds, as tables; the plan of retrieval is in project/plan.py."""
+"""Why a question was known or not, and what the store holds, as tables; the plan of retrieval is in project/retrieved.py."""
 
 from __future__ import annotations
 

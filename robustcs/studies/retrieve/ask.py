@@ -7,9 +7,8 @@ from typing import Any
 
 from robustcs.lazy import pd
 from robustcs.project.open_questions import Maker
-from robustcs.project.plan import Plan
 from robustcs.project.requirements import systems_with_texts
-from robustcs.project.retrieved import Retrieval, index_states, plan_of
+from robustcs.project.retrieved import Plan, Retrieval, index_states, plan_of
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.retrieval.settings import in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block, Card, Cards, Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.project.plan import Plan, plan_table
+from robustcs.project.retrieved import Plan, plan_table
 from robustcs.result import Result, number
 from robustcs.studies.retrieve.analysis import Explanation, StoreSize
 

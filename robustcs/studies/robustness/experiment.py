@@ -16,9 +16,9 @@ from robustcs.errors import UsageError
 from robustcs.evaluation import holes
 from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
 from robustcs.lazy import pd
-from robustcs.project.filled import filled_drops
+from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
-from robustcs.project.plan import PLAN, Plan
+from robustcs.project.retrieved import PLAN, Plan
 from robustcs.project.workspace import Workspace
 from robustcs.result import Result, TableSpec
 from robustcs.similarity.near_duplicates import clean_turns, cleaning_note

@@ -12,7 +12,7 @@ from robustcs.documents.slices import shown_slices
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, p_value, percent, percent_interval, score, signed
 from robustcs.lazy import Drawing, pd
-from robustcs.project.plan import plan_table
+from robustcs.project.retrieved import plan_table
 from robustcs.result import Field, count, difference, share, text
 from robustcs.statistics.effect import EVEN
 from robustcs.statistics.estimate import LEAST_UNITS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
-from robustcs.project.filled import filled_drops
+from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.requirements import groups

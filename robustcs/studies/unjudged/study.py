@@ -16,10 +16,10 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.filled import fill, selection_warnings
+from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project
+from robustcs.project.open_questions import comparable_groups
 from robustcs.project.parts import judged_runs
-from robustcs.project.rewritten import comparable_groups
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace

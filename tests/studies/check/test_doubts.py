@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.fit import fit, ranked_alike
+from robustcs.project.text_run_match import fit, ranked_alike
 from tests.project.test_scaffold import HUMAN, QRELS, RAW, TURNS, fill, ranked, rewrites, tsv
 
 Notes = Callable[[str], list[str]]

@@ -11,8 +11,8 @@ import pytest
 import robustcs
 from robustcs.cli.main import run
 from robustcs.errors import InputError
-from robustcs.project.jobs import HERE
 from robustcs.project.model import Project, TextSource
+from robustcs.project.parallel_io import HERE
 from robustcs.project.reader import untracked
 from robustcs.reporting.answers import ask
 from robustcs.reporting.names import Names

@@ -9,12 +9,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robustcs.errors import InputError
-from robustcs.inputs.files import first_bytes
+from robustcs.inputs.files import first_bytes, read_json
 from robustcs.inputs.kinds import Identified, Kind, identify
 from robustcs.inputs.pooled import pooled
+from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
-from robustcs.project.reports import MANIFEST, files_of_report
-from robustcs.protected import CONFIG_NAME
+
+#: Lists the files of a report's folder with their SHA-256.
+MANIFEST = "manifest.json"
+#: Names of files that a report writes.
+INSIDE = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
+
+
+def files_of_report(folder: Path) -> dict[str, str]:
+    """Name → SHA-256 of what the report in ``folder`` wrote, of names inside the folder only; empty where there is none."""
+    try:
+        data = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
+    except InputError:
+        return {}
+    if not isinstance(data, dict) or "report.html" not in data:
+        return {}
+    return {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}
+
 
 #: Words of names that tell a formulation.
 _WORDS: dict[Role, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.protected import is_protected, protect, protection, refuse_protected
+from robustcs.overwrite_guard import is_protected, protect, protection, refuse_protected
 
 
 @pytest.fixture

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from robustcs import leftovers
-from robustcs.leftovers import TOO_OLD, remove_stale, temporary
+from robustcs import tempfiles
+from robustcs.tempfiles import TOO_OLD, remove_stale, temporary
 
 
 @pytest.fixture(autouse=True)
 def unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "_looked_through", set())
+    monkeypatch.setattr(tempfiles, "_looked_through", set())
 
 
 def name(pid: int, age: int = 10, host: str = "") -> str:
-    return f".robustcs-{host or leftovers._host()}-{pid}-{int(time.time()) - age}-0123456789abcdef.tmp"
+    return f".robustcs-{host or tempfiles._host()}-{pid}-{int(time.time()) - age}-0123456789abcdef.tmp"
 
 
 def interrupted(folder: Path) -> None:
@@ -54,7 +54,7 @@ def test_only_what_nobody_works_on_is_stale(tmp_path: Path) -> None:
     (folder / "index" / "x").write_text("x")
     with temporary(tmp_path) as mine:
         mine.write_text("x")
-        leftovers._looked_through.clear()
+        tempfiles._looked_through.clear()
         remove_stale(tmp_path)
         assert mine.exists()
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
@@ -62,8 +62,8 @@ def test_only_what_nobody_works_on_is_stale(tmp_path: Path) -> None:
 
 def test_what_could_not_be_removed_at_once_is_removed_at_the_end(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from robustcs import leftovers\n"
-        "context = leftovers.temporary(pathlib.Path(sys.argv[1]))\n"
+        "import sys, pathlib; from robustcs import tempfiles\n"
+        "context = tempfiles.temporary(pathlib.Path(sys.argv[1]))\n"
         "path = context.__enter__(); path.mkdir(); (path / 'x').write_text('x')\n"
         "import os; os.kept = context  # not closed: an interruption came in between\n"
     )

@@ -7,8 +7,8 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group, RunSources
+from robustcs.project.hole_imputation import group_numbers, run_groups, run_sources
 from robustcs.project.model import Project
-from robustcs.project.run_groups import group_numbers, run_groups, run_sources
 
 RUNS = Project(runs={name: Path(name) for name in ("base", "a", "b", "c", "other")})
 

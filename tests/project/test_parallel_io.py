@@ -25,8 +25,8 @@ from robustcs.errors import (
     input_error,
     not_written,
 )
-from robustcs.project import jobs
-from robustcs.project.jobs import Jobs
+from robustcs.project import parallel_io
+from robustcs.project.parallel_io import Jobs
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from tests.conftest import Command
@@ -37,7 +37,7 @@ LINES = ("evaluate", "check", "breakdown", "unjudged --table pairs", "augment", 
 
 @pytest.fixture
 def small_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "WORTH", 0)
+    monkeypatch.setattr(parallel_io, "WORTH", 0)
 
 
 def named(role: str, path: Path) -> tuple[str, int]:
@@ -99,7 +99,7 @@ def test_a_process_that_was_killed_is_told(tmp_path: Path, small_is_worth_it: No
 SLOW = """
 import sys, time
 from pathlib import Path
-from robustcs.project import jobs
+from robustcs.project import parallel_io
 
 def slow(role, path):
     Path(role).touch()
@@ -107,9 +107,9 @@ def slow(role, path):
 
 if __name__ == "__main__":
     import slow as module
-    jobs.WORTH = 0
+    parallel_io.WORTH = 0
     try:
-        list(jobs.Jobs(2).each(module.slow, [(str(number), Path(__file__)) for number in range(4)]))
+        list(parallel_io.Jobs(2).each(module.slow, [(str(number), Path(__file__)) for number in range(4)]))
     except KeyboardInterrupt:
         print("interrupted")
 """
