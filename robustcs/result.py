@@ -226,7 +226,7 @@ class TableSpec:
         """One of its columns. Raises :class:`KeyError` for a name that it does not have."""
         return {field.name: field for field in self.fields}[name]
 
-    def frame(self, rows: Sequence[Any]) -> pd.DataFrame:
+    def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
         """Rows (tuples, or dictionaries by column) as a frame with its columns.
 
         An estimate (anything with ``value``, ``low`` and ``high``) stands for its column and those of its limits.

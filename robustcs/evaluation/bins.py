@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
+from robustcs.statistics.units import Units
 
 #: Original, QR, Human; 1 is answered correctly. Rows 1–8 of Tables 1 and 2.
 BINS = ("000", "100", "010", "110", "001", "101", "011", "111")
@@ -87,3 +89,84 @@ class Formulations:
         rewriters = {name: frame[graded] for name, frame in self.rewriters.items()}
         original = None if self.original is None else self.original[graded]
         return Formulations(original, rewriters, self.human[graded])
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """T turns in their bins at C cuts, which are every rewriter by every measure and threshold.
+
+    keys
+        The cuts: rewriter, metric, threshold.
+    bins
+        The B bins that turns can be in.
+    places
+        int64[C, T]: the bin of every turn.
+    """
+
+    keys: pd.DataFrame
+    bins: Sequence[str]
+    places: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
+        """At every one of ``thresholds``, or of a measure that is 0 or 1 only at those that differ."""
+        keys, places = [], []
+        for rewriter, frame in scores.rewriters.items():
+            for metric in scores.measures:
+                for threshold in distinct_thresholds(metric, thresholds) if distinct else thresholds:
+                    qr, human = (threshold.holds(one[metric]) for one in (frame, scores.human))
+                    original = None if scores.original is None else threshold.holds(scores.original[metric])
+                    keys.append((rewriter, metric, str(threshold)))
+                    places.append(bin_index(original, qr, human))
+        return cls(pd.DataFrame(keys, columns=["rewriter", "metric", "threshold"]), scores.bins, np.array(places))
+
+    @property
+    def right(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """Formulation → bool[B]: the bins in which it is correct; Original only where it is known."""
+        marks = {role: np.array([bin_[place] for bin_ in self.bins]) for place, role in enumerate(("original", "qr", "human"))}
+        return {role: own == "1" for role, own in marks.items() if "-" not in own}
+
+    @property
+    def blamed(self) -> npt.NDArray[np.bool_]:
+        """bool[3, B]: the bins of each of :data:`CAUSES`."""
+        return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in self.bins] for cause in CAUSES])
+
+    def counts(self, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+        """int64[C, B]: turns in each bin, of all or of those that bool[T] chooses."""
+        chosen = slice(None) if turns is None else np.asarray(turns)
+        return np.array([np.bincount(own[chosen], minlength=len(self.bins)) for own in self.places])
+
+    def by_unit(self, units: Units, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+        """float64[C, B, K]: the same in every unit."""
+        chosen = slice(None) if turns is None else np.asarray(turns)
+        size = len(self.bins) * units.count
+        found = [np.bincount((own * units.count + units.codes)[chosen], minlength=size) for own in self.places]
+        return np.array(found, dtype=np.float64).reshape(len(found), len(self.bins), units.count)
+
+    def crossed(self, **columns: Sequence[object]) -> pd.DataFrame:
+        """A row for every cut and every one of the values in ``columns``."""
+        return self.keys.merge(pd.DataFrame(columns), how="cross")
+
+    def crossed_bins(self) -> pd.DataFrame:
+        """A row for every cut and bin: original (null where it is unknown), qr and human are 0 or 1."""
+        marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in self.bins]
+        frame = pd.DataFrame(marks, columns=["original", "qr", "human"]).astype({"original": "Int64"})
+        return self.keys.merge(frame, how="cross")
+
+    def turns(self, scores: Formulations) -> pd.DataFrame:
+        """The scores and the bin of every turn: rewriter, turn, metric, threshold, original (nan where unknown), qr, human,
+        bin, cause.
+        """
+        bins, causes = np.array(self.bins), np.array([CAUSE_OF_BIN[bin_] for bin_ in self.bins], dtype=object)
+        return pd.concat(
+            [
+                pd.DataFrame({
+                    "rewriter": cut.rewriter, "turn": scores.turns, "metric": cut.metric, "threshold": cut.threshold,
+                    "original": np.nan if scores.original is None else scores.original[cut.metric].to_numpy(),
+                    "qr": scores.rewriters[cut.rewriter][cut.metric].to_numpy(), "human": scores.human[cut.metric].to_numpy(),
+                    "bin": bins[own], "cause": causes[own],
+                })
+                for cut, own in zip(self.keys.itertuples(), self.places, strict=True)
+            ],
+            ignore_index=True,
+        )  # fmt: skip

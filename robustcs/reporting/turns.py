@@ -36,6 +36,7 @@ from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut, headline_measure, shown_cuts
 from robustcs.documents.words import FORMULATION_NAMES, cut_label, measure_label
 from robustcs.errors import UsageError
+from robustcs.evaluation.bins import Binned
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
@@ -47,7 +48,6 @@ from robustcs.project.parts import measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
-from robustcs.studies.breakdown.binned import binned_turns
 
 #: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), turns, and
 #: scores of systems.
@@ -130,7 +130,7 @@ def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
             scores, evaluated = asked.formulation_scores(metrics)
         except UsageError:
             continue  # told where the question is asked
-        found.append((binned_turns(scores, thresholds), evaluated.basis))
+        found.append((Binned.of(scores, thresholds).turns(scores), evaluated.basis))
     return found
 
 

@@ -1,8 +1,18 @@
-"""What stands beside the p of a sign-flip test in tables of comparisons, declared once."""
+"""What stands beside the p of a sign-flip test in tables of comparisons, declared and computed once."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robustcs.lazy import pd
 from robustcs.result import flag, number
+from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.estimate import Estimate, Tested
+from robustcs.statistics.families import Family, max_t_family
+from robustcs.statistics.sign_flip import paired_tests
 
 P_FLOOR = number("p_floor", "the smallest p that this design could have shown")
 EXACT = flag("exact", "were all sign patterns tried? else a p at its floor is a bound")
@@ -14,3 +24,55 @@ EQUIVALENT = flag(
 )
 DETECTABLE = number("detectable", "the smallest true difference that such a design finds with 80 % power at .05")
 EFFECT = (number("effect", "standardised mean difference over units"), number("effect_low"), number("effect_high"))
+
+
+def columns_of(
+    estimates: Sequence[Estimate], value: str, low: str = "ci_low", high: str = "ci_high", **more: str
+) -> dict[str, list[Any]]:
+    """The columns of a frame with a row per estimate: value and limits by these names, and ``more`` (column=attribute)."""
+    names = {value: "value", low: "low", high: "high", **more}
+    return {name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()}
+
+
+class Comparisons(NamedTuple):
+    """Comparisons as a frame, a row for each, and the tests, effect sizes and families behind it."""
+
+    frame: pd.DataFrame
+    tests: Sequence[Tested]
+    effects: Sequence[Estimate]
+    families: Sequence[Family]
+
+
+def comparisons(
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    noun: str,
+    seed: int,
+    families: Sequence[Hashable] | None = None,
+    mid_p: bool = False,
+    power: bool = True,
+) -> Comparisons:
+    """Test every row of ``sums`` [M, K], as :func:`~robustcs.statistics.sign_flip.paired_tests` does, and adjust by max-T.
+
+    The columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected; with ``power`` also effect, effect_low,
+    effect_high, detectable, detectable_low and detectable_high.
+
+    families
+        A label for every row: those with the same one are read together. All rows are by default.
+    """
+    tests = paired_tests(sums, sizes, seed, noun, mid_p=mid_p) if len(sums) else ()
+    frame = pd.DataFrame(columns_of(tests, "difference", p="p", p_floor="floor", exact="exact", note="note"))
+    frame["p_corrected"] = frame["p"]
+    together = np.zeros(len(tests), dtype=int) if families is None else pd.factorize(pd.Series(list(families)))[0]
+    read = []
+    for label in np.unique(together):
+        rows = np.flatnonzero(together == label)
+        read.append(max_t_family([tests[row] for row in rows], sums[rows], seed))
+        if len(rows) > 1:  # one comparison alone needs no adjustment, and keeps its mid-p
+            frame.loc[rows, "p_corrected"] = read[-1].p
+    effects = effect_sizes(sums, sizes, noun) if power and len(tests) else ()
+    if power:
+        least = detectable_differences(sums, sizes, noun) if len(tests) else ()
+        shown = columns_of(effects, "effect", "effect_low", "effect_high")
+        frame = frame.assign(**shown, **columns_of(least, "detectable", "detectable_low", "detectable_high"))
+    return Comparisons(frame, tests, effects, read)

@@ -33,6 +33,15 @@ def told_apart(corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) 
     return {pair: p <= alpha for pair, p in corrected.items()}
 
 
+def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> list[str]:
+    """The letters of systems, in their order, by their means and the corrected p of every pair of places."""
+    order = sorted(range(len(values)), key=lambda place: -values[place])
+    rank = {place: position for position, place in enumerate(order)}
+    ranked = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p for (one, two), p in corrected.items()}
+    letters = compact_letters(len(values), told_apart(ranked, alpha))
+    return [letters[rank[place]] for place in range(len(values))]
+
+
 def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:
     """``group`` with every further system that is like all of its members, nearest to ``start`` first."""
     for system in sorted(range(len(alike)), key=lambda place: abs(place - start)):

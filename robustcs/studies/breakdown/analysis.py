@@ -13,26 +13,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations
+from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
 from robustcs.slicing.table import Slicing
+from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.breakdown.binned import Cut, cuts, turns_of
-from robustcs.studies.breakdown.comparisons import COMPARED, compared
-from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE, side_by_side
-from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, error_costs, found_losses, slice_shares
+from robustcs.studies.breakdown.rewriters import COMPARED, SIDE_BY_SIDE, compared, side_by_side
+from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, Texts, error_costs, found_losses, slice_shares
 from robustcs.wording import counted, some_of
 
 if TYPE_CHECKING:
     from pandas.arrays import BooleanArray
-
-#: Role of a formulation → turn → text. A rewriter's role is its name.
-Texts = Mapping[str, Mapping[str, str]]
 
 
 _CUT = (text("metric"), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
@@ -153,39 +149,33 @@ def breakdown(
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
-    apart = {"choice", *(spec.name for spec in (*SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES))}
-    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in Breakdown.declared if spec.name not in apart}
-    for cut in cuts(scores, thresholds):
-        parts = {
-            "bins": count_bins(cut.bins, unchanged, scores.bins),
-            "attribution": attribution(cut.bins, units),
-            "blame": _blame(cut.bins, units),
-            "answerable": answerable(cut.bins, unchanged, units),
-            "tests": _tests(cut.correct, units),
-            "headroom": _headroom(cut.values, cut.bins, units),
-        }
-        for name, part in parts.items():
-            part.insert(0, "threshold", cut.threshold)
-            part.insert(0, "metric", cut.metric)
-            part.insert(0, "rewriter", cut.rewriter)
-            tables[name].append(part)
-        tables["turns"].append(_turns(scores.turns, cut, unchanged, texts))
-    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
-    # the verdict looks at all measures and thresholds
-    frames["blame"] = compared(frames["blame"], units, seed, family=None)
-    frames["tests"] = compared(frames["tests"], units, seed)
     if unchanged is not None and unchanged.isna().any():
         unknown = list(scores.turns[unchanged.isna()])
         note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
         more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
-    beside = side_by_side(scores, thresholds, units, seed, pairs)
+    binned = Binned.of(scores, thresholds)
+    by_unit = binned.by_unit(units)
+    qa, qr, _ = np.moveaxis(binned.blamed @ by_unit, 1, 0)
+    blame = binned.keys.assign(qa=qa.sum(axis=1).astype(int), qr=qr.sum(axis=1).astype(int))
     found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
-    return Breakdown(
-        units.stated(evaluated), **frames, **beside, choice=_choice(scores, units, seed),
-        error_types=error_costs(scores, thresholds, texts, units, seed),
-        slices=slice_shares(scores, thresholds, slicings, units, seed), found_slices=found, tried=tried,
-    )  # fmt: skip
+    frames = {
+        "bins": _bins(binned, unchanged),
+        "attribution": attribution(binned, units),
+        # the verdict looks at all measures and thresholds
+        "blame": compared(blame, qa - qr, units, seed, family=None),
+        "answerable": answerable(binned, unchanged, units),
+        "tests": _tests(binned, by_unit, units, seed),
+        "headroom": _headroom(scores, binned, units),
+        "choice": _choice(scores, units, seed),
+        "turns": _turns(scores, binned, unchanged, texts),
+        **side_by_side(scores, thresholds, units, seed, pairs),
+        "error_types": error_costs(scores, binned, texts, units, seed),
+        "slices": slice_shares(binned, slicings, units, seed),
+        "found_slices": found,
+    }
+    tables = {spec.name: spec.frame(frames[spec.name]) for spec in Breakdown.declared}
+    return Breakdown(units.stated(evaluated), **tables, tried=tried)
 
 
 def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
@@ -201,141 +191,113 @@ def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
     return pd.array(same, dtype="boolean")
 
 
-def count_bins(bins: np.ndarray, unchanged: BooleanArray | None, names: Sequence[str]) -> pd.DataFrame:
-    """Turns per bin: original (null where unknown), qr, human (0/1), count, unchanged, unknown, by_chance.
-
-    bins
-        The bin of every turn.
-    names
-        The rows: all bins, in the paper's order.
-    """
-    places = {name: place for place, name in enumerate(names)}
-    index = np.array([places[bin_] for bin_ in bins], dtype=np.int64)
-    rows = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in names]
-    frame = pd.DataFrame(rows, columns=["original", "qr", "human"])
-    frame["original"] = frame["original"].astype("Int64")
-    frame["count"] = np.bincount(index, minlength=len(names))
-    nothing = pd.array([pd.NA] * len(names), dtype="Int64")
-    for name, chosen in (
-        ("unchanged", None if unchanged is None else unchanged.to_numpy(bool, na_value=False)),
-        ("unknown", None if unchanged is None else unchanged.isna()),
-    ):
-        frame[name] = nothing if chosen is None else pd.array(np.bincount(index[chosen], minlength=len(names)), dtype="Int64")
-    swapped = [places[f"{bin_[0]}{bin_[2]}{bin_[1]}"] for bin_ in names]
-    frame["by_chance"] = (frame["count"] + frame["count"].to_numpy()[swapped]) / 2
-    return frame
+def _by_chance(binned: Binned) -> np.ndarray:
+    """float64[C, B]: turns expected in each bin if QR and Human were swapped at random in every turn."""
+    counts = binned.counts()
+    return (counts + counts[:, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]]) / 2
 
 
-def attribution(bins: np.ndarray, units: Units) -> pd.DataFrame:
-    """Turns per cause out of all turns: cause, count, share, ci_low, ci_high, units, note, by_chance.
-
-    ``bins``: the bin of every turn.
-    """
-    causes = _causes(bins)
-    swapped = _causes(np.array([f"{bin_[0]}{bin_[2]}{bin_[1]}" for bin_ in bins]))
-    by_chance = (causes.sum(axis=1) + swapped.sum(axis=1)) / 2
-    estimates = share_estimates(units.sums(causes), units.sizes, units.kind)
-    frame = pd.DataFrame({"cause": CAUSES, "count": causes.sum(axis=1)})
-    return pd.concat([frame, _shares(estimates)], axis=1).assign(by_chance=by_chance)
+def _bins(binned: Binned, unchanged: BooleanArray | None) -> pd.DataFrame:
+    frame = binned.crossed_bins().assign(count=binned.counts().ravel(), by_chance=_by_chance(binned).ravel())
+    if unchanged is None:
+        return frame.assign(**dict.fromkeys(("unchanged", "unknown"), pd.array([pd.NA] * len(frame), dtype="Int64")))
+    some = {"unchanged": unchanged.to_numpy(bool, na_value=False), "unknown": unchanged.isna()}
+    return frame.assign(**{name: pd.array(binned.counts(own).ravel(), dtype="Int64") for name, own in some.items()})
 
 
-def _causes(bins: np.ndarray) -> np.ndarray:
-    """bool[3, turns]: whether a turn has each of the causes."""
-    found = np.array([CAUSE_OF_BIN[bin_] for bin_ in bins])
-    return np.array([found == cause for cause in CAUSES])
+def attribution(binned: Binned, units: Units) -> pd.DataFrame:
+    """Turns per cause out of all turns."""
+    turns = (binned.blamed @ binned.by_unit(units)).reshape(-1, units.count)
+    return binned.crossed(cause=CAUSES).assign(
+        count=turns.sum(axis=1).astype(int),
+        by_chance=(_by_chance(binned) @ binned.blamed.T).ravel(),
+        **columns_of(share_estimates(turns, units.sizes, units.kind), "share", units="units", note="note"),
+    )
 
 
-def _shares(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    rows = [(one.value, one.low, one.high, one.units, one.note) for one in estimates]
-    return pd.DataFrame(rows, columns=["share", "ci_low", "ci_high", "units", "note"])
-
-
-def _blame(bins: np.ndarray, units: Units) -> pd.DataFrame:
-    """The counts of both causes; ``moved``: their difference in every unit."""
-    qa, qr, _ = _causes(bins).astype(np.int64)
-    return pd.DataFrame([{"qa": qa.sum(), "qr": qr.sum(), "moved": units.sums(qa - qr)}])
-
-
-def answerable(bins: np.ndarray, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
+def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
     """Of the turns that the Human question answers, those that the Original question answers alone (Tables 3 and 4).
 
     Once over all turns and, where there are texts, once over those that are known to have been rewritten; equation (1) of the
-    paper. Columns: turns (all, rewritten), answered, answerable, share, ci_low, ci_high, units, note. Units without such a turn
-    take no part in an interval.
+    paper. Units without such a turn take no part in an interval.
     """
-    original, human = (np.array([bin_[place] == "1" for bin_ in bins]) for place in (0, 2))
-    if any(bin_[0] == "-" for bin_ in bins):
-        return pd.DataFrame(columns=["turns", "answered", "answerable", "share", "ci_low", "ci_high", "units", "note"])
-    slices = {"all": human}
-    if unchanged is not None:
-        slices["rewritten"] = human & ~unchanged.to_numpy(bool, na_value=True)
-    total = np.stack(list(slices.values()))
-    answered = total & original
-    frame = pd.DataFrame({"turns": list(slices), "answered": answered.sum(axis=1), "answerable": total.sum(axis=1)})
-    return pd.concat([frame, _shares(share_estimates(units.sums(answered), units.sums(total), units.kind))], axis=1)
+    right = binned.right
+    if "original" not in right:
+        return pd.DataFrame()
+    slices = {"all": None} | ({} if unchanged is None else {"rewritten": ~unchanged.to_numpy(bool, na_value=True)})
+    turns = np.stack([binned.by_unit(units, own) for own in slices.values()], axis=1)
+    total, answered = (
+        turns[:, :, bins].sum(axis=2).reshape(-1, units.count) for bins in (right["human"], right["human"] & right["original"])
+    )
+    return binned.crossed(turns=list(slices)).assign(
+        answered=answered.sum(axis=1).astype(int), answerable=total.sum(axis=1).astype(int),
+        **columns_of(share_estimates(answered, total, units.kind), "share", units="units", note="note"),
+    )  # fmt: skip
 
 
-def _tests(correct: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
-    """The discordant turns of every two formulations; ``moved``: their difference in every unit."""
-    rows = []
-    for first, second in combinations(correct, 2):
-        one, two = correct[first] & ~correct[second], correct[second] & ~correct[first]
-        rows.append((first, second, one.sum(), two.sum(), units.sums(one) - units.sums(two)))
-    return pd.DataFrame(rows, columns=["first", "second", "only_first", "only_second", "moved"])
+def _tests(binned: Binned, by_unit: np.ndarray, units: Units, seed: int) -> pd.DataFrame:
+    """Every two formulations by the turns that one of them alone answers; ``by_unit``: float64[C, B, K]."""
+    right = binned.right
+    pairs = list(combinations(right, 2))
+    only_first, only_second = (
+        np.stack([by_unit[:, right[one] & ~right[other]].sum(axis=1) for one, other in ways], axis=1).reshape(-1, units.count)
+        for ways in (pairs, [pair[::-1] for pair in pairs])
+    )
+    frame = binned.crossed(first=[first for first, _ in pairs], second=[second for _, second in pairs])
+    frame = frame.assign(only_first=only_first.sum(axis=1).astype(int), only_second=only_second.sum(axis=1).astype(int))
+    return compared(frame, only_first - only_second, units, seed)
 
 
-def _headroom(values: Mapping[str, np.ndarray], bins: np.ndarray, units: Units) -> pd.DataFrame:
+def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFrame:
     """What Human's score in place of QR's gains wherever the rewriter is to blame."""
-    difference = values["human"] - values["qr"]
-    better = np.where([bin_[1:] == "01" for bin_ in bins], difference, 0.0)
-    worse = np.where([bin_[1:] == "10" for bin_ in bins], difference, 0.0)
-    gain = _gain(better, values, units)
-    means = {"original": math.nan} | {role: float(value.mean()) for role, value in values.items()}
-    row = means | {"repaired": means["qr"] + gain.value, "gain": gain.value, "ci_low": gain.low, "ci_high": gain.high}
-    # swapped in half of the turns, half of the losses are gains
-    row |= {"by_chance": float((better - worse).mean() / 2), "difference": float(difference.mean())}
-    return pd.DataFrame([row]).assign(note=gain.note)
+    right, rows = binned.right, []
+    for (rewriter, metric, _), places in zip(binned.keys.itertuples(index=False), binned.places, strict=True):
+        qr, human = scores.rewriters[rewriter][metric].to_numpy(), scores.human[metric].to_numpy()
+        better = np.where((right["human"] & ~right["qr"])[places], human - qr, 0.0)
+        worse = np.where((right["qr"] & ~right["human"])[places], human - qr, 0.0)
+        known = [] if scores.original is None else [scores.original[metric].to_numpy()]
+        gain = _gain(better, (*known, qr, human), units)
+        rows.append({
+            "original": known[0].mean() if known else math.nan, "qr": qr.mean(), "human": human.mean(),
+            "repaired": qr.mean() + gain.value, "gain": gain.value, "ci_low": gain.low, "ci_high": gain.high,
+            # swapped in half of the turns, half of the losses are gains
+            "by_chance": (better - worse).mean() / 2, "difference": (human - qr).mean(), "note": gain.note,
+        })  # fmt: skip
+    return pd.concat([binned.keys, pd.DataFrame(rows)], axis=1)
 
 
 def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
     """What Human's score gains wherever it is higher, beside the difference of the means."""
-    rows, differences = [], []
+    rows, differences, gains = [], [], []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
-            values = {"qr": qr_scores[metric].to_numpy(), "human": scores.human[metric].to_numpy()}
-            difference = values["human"] - values["qr"]
-            differences.append(units.sums(difference))
-            gain = _gain(np.maximum(difference, 0.0), values, units)
-            means = (float(value.mean()) for value in values.values())
-            by_chance = float(np.abs(difference).mean() / 2)
-            rows.append((rewriter, metric, *means, gain.value, gain.low, gain.high, by_chance, gain.note))
-    columns = ["rewriter", "metric", "qr", "human", "gain", "gain_low", "gain_high", "by_chance", "note"]
-    frame = pd.DataFrame(rows, columns=columns)
+            qr, human = qr_scores[metric].to_numpy(), scores.human[metric].to_numpy()
+            differences.append(units.sums(human - qr))
+            gains.append(_gain(np.maximum(human - qr, 0.0), (qr, human), units))
+            rows.append((rewriter, metric, qr.mean(), human.mean(), np.abs(human - qr).mean() / 2))
     tests = paired_tests(differences, units.sizes, seed, units.kind)
-    for place, (name, found) in enumerate(
-        (("difference", [test.value for test in tests]), ("ci_low", [test.low for test in tests]),
-         ("ci_high", [test.high for test in tests]))
-    ):  # fmt: skip
-        frame.insert(4 + place, name, found)
-    frame["note"] = [
-        joined(*(f"{what}: {said}" for what, said in (("difference", test.note), ("gain", note)) if said))
-        for test, note in zip(tests, frame["note"], strict=True)
+    notes = [
+        joined(*(f"{what}: {one.note}" for what, one in (("difference", test), ("gain", gain)) if one.note))
+        for test, gain in zip(tests, gains, strict=True)
     ]
-    return frame
+    return pd.DataFrame(rows, columns=["rewriter", "metric", "qr", "human", "by_chance"]).assign(
+        **columns_of(tests, "difference"), **columns_of(gains, "gain", "gain_low", "gain_high"), note=notes
+    )
 
 
-def _gain(gain: np.ndarray, values: Mapping[str, np.ndarray], units: Units) -> Estimate:
+def _gain(gain: np.ndarray, values: Sequence[np.ndarray], units: Units) -> Estimate:
     """The mean of ``gain``, float[turns], with its interval; within 0 and 1 where all scores are."""
     # a threshold such as =0 makes low scores correct, and gains negative
-    bounded = all(((value >= 0) & (value <= 1)).all() for value in (gain, *values.values()))
+    bounded = all(((value >= 0) & (value <= 1)).all() for value in (gain, *values))
     (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
     return found
 
 
-def _turns(turns: pd.Index, cut: Cut, unchanged: BooleanArray | None, texts: Texts) -> pd.DataFrame:
-    frame = turns_of(turns, cut)
-    frame["unchanged"] = pd.array([pd.NA] * len(turns) if unchanged is None else unchanged, dtype="boolean")
-    for role, column in (("original", "original_text"), (cut.rewriter, "qr_text"), ("human", "human_text")):
-        known = texts.get(role, {})
-        frame[column] = [known.get(turn) for turn in turns]
+def _turns(scores: Formulations, binned: Binned, unchanged: BooleanArray | None, texts: Texts) -> pd.DataFrame:
+    frame = binned.turns(scores)
+    same = pd.array([pd.NA] * len(scores.turns) if unchanged is None else unchanged, dtype="boolean")
+    frame["unchanged"] = pd.array(list(same) * len(binned.keys), dtype="boolean")
+    for role in ("original", "qr", "human"):
+        whose = frame["rewriter"] if role == "qr" else [role] * len(frame)
+        frame[f"{role}_text"] = [texts.get(who, {}).get(turn) for who, turn in zip(whose, frame["turn"], strict=True)]
     return frame

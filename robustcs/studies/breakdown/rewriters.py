@@ -14,18 +14,30 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.result import count, difference, number, p_value, score, share, table, text
 from robustcs.statistics.choice import best_choice
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR
-from robustcs.statistics.effect import detectable_differences, effect_sizes
-from robustcs.statistics.estimate import Estimate
-from robustcs.statistics.families import max_t_family
-from robustcs.statistics.letters import compact_letters, told_apart
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of, comparisons
+from robustcs.statistics.letters import letters_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-from robustcs.studies.breakdown.comparisons import COMPARED, compared
 
 #: The level at which two rewriters are told apart.
 ALPHA = 0.05
+
+#: The columns of a comparison of two shares of the same turns.
+COMPARED = (
+    p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
+    p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
+            " blame of all measures", "p adj."),
+    count("comparisons", "different comparisons in the family"),
+    number("difference", "share of the first − share of the second, of all turns"),
+    number("ci_low", "of the difference: 95 %, from the test that gives p; null where none can be given: note says why"),
+    number("ci_high"),
+    P_FLOOR,
+    EXACT,
+    *EFFECT,
+    DETECTABLE,
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
 
 _CUT = (text("metric"), text("threshold", "what makes an answer correct"))
 _OF = "95 %: Wilson's interval with whole units"
@@ -98,124 +110,96 @@ def side_by_side(
 
     Without ``every_pair`` those of pairs have none either, and nobody has letters.
     """
-    rewriters: list[tuple[Any, ...]] = []
-    systems: list[tuple[Any, ...]] = []
-    tests: list[dict[str, Any]] = []
-    pairs: list[tuple[Any, ...]] = []
-    repairs: list[tuple[Any, ...]] = []
-    choices: list[tuple[Any, ...]] = []
     names = list(scores.rewriters)
     frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
+    own = slice(1, len(names) + 1)
+    pairs = list(combinations(range(len(names)), 2)) if every_pair else []
+    systems, tests, moved, by_scores, repairs, choices = [], [], [], [], [], []
     for metric in scores.measures:
         every = np.stack([frame[metric].to_numpy() for frame in frames.values()])
-        table = every[1 : len(names) + 1]
-        rows, letters = _score_pairs(metric, names, table, units, seed) if every_pair else ([], [""] * len(names))
-        pairs += rows
-        means = _means(every, units, seed)
+        letters = [""] * len(names)
+        if pairs:
+            table, letters = _score_pairs(names, every[own], pairs, units, seed)
+            by_scores.append(table.assign(metric=metric))
+        means = _means(every, units, seed) | {"system": list(frames), "metric": metric}
+        means["letters"] = ["", *letters, *[""] * (len(frames) - len(names) - 1)]
         for threshold in distinct_thresholds(metric, thresholds):
-            cut, right = (metric, str(threshold)), threshold.holds(every)
-            beside, above = _rows(cut, list(frames), len(names), right, means, letters, units)
-            rewriters, systems = rewriters + beside, systems + above
-            tests += _discordant(*cut, names, right[1 : len(names) + 1], units) if every_pair else []
-            repairs += _repairs(*cut, names, right[1 : len(names) + 1], right[0], scores.turns)
+            right = threshold.holds(every)
+            cut = {"metric": metric, "threshold": str(threshold)}
+            kinds = {"qa": np.broadcast_to(~right[0], right.shape), "qr": right[0] & ~right, "correct": right[0] & right}
+            shares = pd.DataFrame(means | cut)
+            for name, kind in (kinds | {"answered": right}).items():
+                found = share_estimates(units.sums(kind), units.sizes, units.kind)
+                shares = shares.assign(**columns_of(found, name, f"{name}_low", f"{name}_high"))
+            systems.append(shares)
+            for first, second in pairs:
+                one, two = (right[own][place] for place in (first, second))
+                alone = {"only_first": int((one & ~two).sum()), "only_second": int((two & ~one).sum())}
+                tests.append({"first": names[first], "second": names[second], **cut, **alone})
+                moved.append(units.sums(one) - units.sums(two))
+            repairs += [cut | row for row in _repairs(names, right[own], right[0], scores.turns)]
         if len(names) > 1:
-            choices.append(_choice(metric, names, table, units, seed))
-    rewriters.sort(key=lambda row: names.index(row[0]))
+            best = best_choice(every[own], units, seed)
+            of_best = {"metric": metric, "best": names[best.best], "best_mean": best.best_mean, "chosen": best.chosen}
+            choices.append(of_best | {name: one for name, (one,) in columns_of([best.gain], "gain", note="note").items()}
+                           | {"by_chance": best.by_chance})  # fmt: skip
+    table = pd.concat(systems, ignore_index=True)
+    rewriters = table[table["system"].isin(names)].rename(columns={"system": "rewriter"})
+    rewriters["to_best"] = rewriters["mean"] - rewriters.groupby(["metric", "threshold"])["mean"].transform("max")
+    errors = (
+        table[["qr", "qr_low", "qr_high"]]
+        .where(table["system"].isin(names))
+        .set_axis(["error", "error_low", "error_high"], axis=1)
+    )
     return {
-        "rewriters": REWRITERS.frame(rewriters),
-        "overview": OVERVIEW.frame(systems),
-        "rewriter_tests": _tested(tests, units, seed),
-        "rewriter_scores": REWRITER_SCORES.frame(pairs),
-        "repairs": REPAIRS.frame(repairs),
-        "best_of": CHOICE.frame(choices),
+        "rewriters": rewriters.sort_values(
+            "rewriter", key=lambda column: column.map(names.index), kind="stable", ignore_index=True
+        ),
+        "overview": table.join(errors),
+        "rewriter_tests": compared(pd.DataFrame(tests), np.array(moved), units, seed) if tests else pd.DataFrame(),
+        "rewriter_scores": pd.concat(by_scores, ignore_index=True) if by_scores else pd.DataFrame(),
+        "repairs": pd.DataFrame(repairs),
+        "best_of": pd.DataFrame(choices),
     }
 
 
-def _means(every: np.ndarray, units: Units, seed: int) -> list[tuple[Estimate, Estimate]]:
+def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, family: str | None = "metric") -> pd.DataFrame:
+    """``frame`` with the columns :data:`COMPARED`: two shares of the same turns by McNemar's test with whole units.
+
+    ``moved`` [rows, K]: the turns of a unit that only the first has, less those that only the second has. Rows with the same
+    value in the column ``family`` are read together, without one all rows are. A comparison that several rewriters share
+    (Original against Human) counts once.
+    """
+    keys = frame[[name for name in ("rewriter", "metric", "threshold", "first", "second") if name in frame]]
+    if {"rewriter", "first"} <= set(keys):
+        keys = keys.assign(rewriter=keys["rewriter"].where((keys["first"] == "qr") | (keys["second"] == "qr"), ""))
+    families = frame[family] if family else pd.Series("", index=frame.index)
+    different = (~keys.duplicated()).groupby(families).transform("sum")
+    found = comparisons(moved, units.sizes, units.kind, seed, list(families), mid_p=True).frame
+    return frame.assign(comparisons=different, **found)
+
+
+def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
     """Of every system its mean score, and its difference to the first, Human; ``every``: float[systems, turns]."""
     bounded = bool(((every >= 0) & (every <= 1)).all())
     means = mean_estimates(units.sums(every), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
-    return list(zip(means, paired_tests(units.sums(every - every[0]), units.sizes, seed, units.kind), strict=True))
-
-
-def _rows(
-    cut: tuple[str, str],
-    systems: Sequence[str],
-    rewriters: int,
-    right: np.ndarray,
-    means: Sequence[tuple[Estimate, Estimate]],
-    letters: Sequence[str],
-    units: Units,
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """The rows of a cut in :data:`REWRITERS` and in :data:`OVERVIEW`.
-
-    ``right``: who is correct, bool[systems, turns], Human first, then so many ``rewriters``.
-    """
-    kinds = (np.broadcast_to(~right[0], right.shape), right[0] & ~right, right[0] & right, right)
-    shares = [share_estimates(units.sums(kind), units.sizes, units.kind) for kind in kinds]
-    best = max(mean.value for mean, _ in means[1 : rewriters + 1])
-    beside, above = [], []
-    for place, name in enumerate(systems):
-        qa, error, correct, answered, mean, to_human = (
-            (one.value, one.low, one.high) for one in (*(share[place] for share in shares), *means[place])
-        )
-        is_rewriter = 0 < place <= rewriters
-        letter, note = letters[place - 1] if is_rewriter else "", means[place][0].note
-        if is_rewriter:
-            to_best = mean[0] - best
-            beside.append((name, *cut, *qa, *error, *correct, *answered, *mean, *to_human, to_best, letter, note))
-        error = error if is_rewriter else (np.nan,) * 3
-        above.append((name, *cut, *answered, *error, *mean, *to_human, letter, note))
-    return beside, above
+    to_human = paired_tests(units.sums(every - every[0]), units.sizes, seed, units.kind)
+    return columns_of(means, "mean", "mean_low", "mean_high", note="note") | columns_of(
+        to_human, "to_human", "to_human_low", "to_human_high"
+    )
 
 
 def _score_pairs(
-    metric: str, names: Sequence[str], table: np.ndarray, units: Units, seed: int
-) -> tuple[list[tuple[Any, ...]], list[str]]:
-    """Every pair by its scores, and the letters of the rewriters."""
-    pairs = list(combinations(range(len(names)), 2))
-    if not pairs:
-        return [], [""]
+    names: Sequence[str], table: np.ndarray, pairs: Sequence[tuple[int, int]], units: Units, seed: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """Every pair by its scores, float[rewriters, turns], and the letters of the rewriters."""
     sums = units.sums(np.array([table[first] - table[second] for first, second in pairs]))
-    tests = paired_tests(sums, units.sizes, seed, units.kind)
-    family = max_t_family(tests, sums, seed)
-    effects = effect_sizes(sums, units.sizes, units.kind)
-    least = detectable_differences(sums, units.sizes, units.kind)
-    rows = [
-        (names[first], names[second], metric, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
-         effect.value, effect.low, effect.high, found.value, test.note)
-        for (first, second), test, corrected, effect, found in zip(
-            pairs, tests, family.p.tolist(), effects, least, strict=True
-        )
-    ]  # fmt: skip
-    order = np.argsort(-table.mean(axis=1), kind="stable")
-    rank = {int(place): position for position, place in enumerate(order)}
-    apart = {
-        tuple(sorted((rank[first], rank[second]))): corrected
-        for (first, second), corrected in zip(pairs, family.p.tolist(), strict=True)
-    }
-    letters = compact_letters(len(names), told_apart(apart, ALPHA))  # type: ignore[arg-type]
-    return rows, [letters[rank[place]] for place in range(len(names))]
+    found = comparisons(sums, units.sizes, units.kind, seed).frame
+    letters = letters_of(table.mean(axis=1).tolist(), dict(zip(pairs, found["p_corrected"], strict=True)), ALPHA)
+    return found.assign(first=[names[first] for first, _ in pairs], second=[names[second] for _, second in pairs]), letters
 
 
-def _discordant(metric: str, threshold: str, names: Sequence[str], right: np.ndarray, units: Units) -> list[dict[str, Any]]:
-    rows = []
-    for first, second in combinations(range(len(names)), 2):
-        one, two = right[first] & ~right[second], right[second] & ~right[first]
-        rows.append({
-            "first": names[first], "second": names[second], "metric": metric, "threshold": threshold,
-            "only_first": int(one.sum()), "only_second": int(two.sum()), "moved": units.sums(one) - units.sums(two),
-        })  # fmt: skip
-    return rows
-
-
-def _tested(rows: list[dict[str, Any]], units: Units, seed: int) -> pd.DataFrame:
-    return compared(pd.DataFrame(rows), units, seed) if rows else REWRITER_TESTS.frame([])
-
-
-def _repairs(
-    metric: str, threshold: str, names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]
-) -> list[tuple[Any, ...]]:
+def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]) -> list[dict[str, Any]]:
     """``right``: which rewriters are correct, bool[rewriters, turns], also where Human is not."""
     number = right.sum(axis=0)
     groups = {"all": number == len(names)}
@@ -225,22 +209,12 @@ def _repairs(
         groups |= {name: (number == 1) & right[place] for place, name in enumerate(names)}
     groups["none"] = number == 0
     total = int(human_right.sum())
-
-    def ids(chosen: np.ndarray) -> str:
-        return " ".join(str(turn) for turn, keep in zip(turns, chosen, strict=True) if keep)
-
     rows = []
     for name, group in groups.items():
         chosen, fails = group & human_right, group & ~human_right
-        share_ = chosen.sum() / total if total else np.nan
-        rows.append((metric, threshold, name, int(chosen.sum()), share_, ids(chosen), int(fails.sum()), ids(fails)))
+        rows.append({
+            "answered_by": name, "count": int(chosen.sum()), "share": chosen.sum() / total if total else np.nan,
+            "turns": " ".join(map(str, np.array(turns)[chosen])), "human_fails": int(fails.sum()),
+            "human_fails_turns": " ".join(map(str, np.array(turns)[fails])),
+        })  # fmt: skip
     return rows
-
-
-def _choice(metric: str, names: Sequence[str], table: np.ndarray, units: Units, seed: int) -> tuple[Any, ...]:
-    """What choosing the best rewriter in every turn would gain over the best one, and what it would gain by chance."""
-    found = best_choice(table, units, seed)
-    gain = found.gain
-    return (
-        metric, names[found.best], found.best_mean, found.chosen, gain.value, gain.low, gain.high, found.by_chance, gain.note,
-    )  # fmt: skip

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.evaluation.bins import CAUSES, Formulations
-from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.lazy import pd
 from robustcs.result import count, difference, number, share, table, text
 from robustcs.similarity.differences import ERROR_TYPES, error_types
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.estimate import Estimate, joined
+from robustcs.statistics.columns import columns_of
+from robustcs.statistics.estimate import joined
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
+#: Role of a formulation → turn → text. A rewriter's role is its name.
 Texts = Mapping[str, Mapping[str, str]]
 
 _CUT = (text("rewriter"), text("metric"), text("threshold", "what makes an answer correct"))
@@ -54,25 +55,18 @@ COSTS = table(
 UNKNOWN = "unknown"
 
 
-def slice_shares(
-    scores: Formulations, thresholds: Sequence[Threshold], slicings: Sequence[Slicing], units: Units, seed: int
-) -> pd.DataFrame:
+def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int) -> pd.DataFrame:
     """The table :data:`SLICES` of every rewriter, measure and threshold."""
-    cut = list(_cuts(scores, thresholds)) if slicings else []
     rows: list[tuple[Any, ...]] = []
-    for rewriter in dict.fromkeys(name for name, *_ in cut):
-        hits = [
-            ((name, metric, threshold, cause), mask)
-            for name, metric, threshold, qr, human in cut if name == rewriter
-            for cause, mask in zip(CAUSES, (~human, human & ~qr, human & qr), strict=True)
-        ]  # fmt: skip
-        own = [one for one in slicings if one.concerns(rewriter)]
-        found = slices_of_rows([mask for _, mask in hits], own, units, seed, shares=True)
-        for ((*which, cause), _), slices in zip(hits, found, strict=True):
+    for rewriter, cuts in binned.keys.groupby("rewriter", sort=False) if slicings else ():
+        own = [one for one in slicings if one.concerns(str(rewriter))]
+        hits = binned.blamed[:, binned.places[cuts.index]].swapaxes(0, 1).reshape(-1, binned.places.shape[1])
+        which = [(*cut, cause) for cut in cuts.itertuples(index=False, name=None) for cause in CAUSES]
+        for (*cut, cause), slices in zip(which, slices_of_rows(hits, own, units, seed, shares=True), strict=True):
             for one in slices:
                 share_ = one.own
                 counts = (one.turns, cause, round(share_.value * one.turns))
-                rows.append((*which, one.slicing, one.name, *counts, share_.value, share_.low, share_.high, *cells(one)))
+                rows.append((*cut, one.slicing, one.name, *counts, share_.value, share_.low, share_.high, *cells(one)))
     return SLICES.frame(rows)
 
 
@@ -91,64 +85,38 @@ def found_losses(
     return FOUND_SLICES.frame(rows), tried
 
 
-def error_costs(scores: Formulations, thresholds: Sequence[Threshold], texts: Texts, units: Units, seed: int) -> pd.DataFrame:
+def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int) -> pd.DataFrame:
     """The table :data:`COSTS` of every rewriter that has texts: types with any turn, in their order."""
     human = texts.get("human", {})
-    masks = {}
-    for name in scores.rewriters:
-        qr = texts.get(name, {})
-        if qr and human:
-            both = qr.keys() & human.keys()
-            masks[name] = _masks([error_types(qr[turn], human[turn]) if turn in both else (UNKNOWN,) for turn in scores.turns])
-    losses = {
-        (name, metric): _losses(masks[name], (scores.human[metric] - scores.rewriters[name][metric]).to_numpy(), units, seed)
-        for name in masks for metric in scores.measures
-    }  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
-    for name, metric, threshold, correct, right in _cuts(scores, thresholds):
-        if name not in masks:
+    parts = []
+    for name, own_cuts in binned.keys.groupby("rewriter", sort=False):
+        qr = texts.get(str(name), {})
+        if not qr or not human:
             continue
-        kinds, inside = masks[name]
-        errors = right & ~correct
-        hits, sizes = units.sums(inside & errors), units.sums(inside)
-        shares = share_estimates(hits, sizes, units.kind)
-        of_errors = share_estimates(hits, units.sums(errors), units.kind)
-        for place, (kind, (loss, points)) in enumerate(zip(kinds, losses[name, metric], strict=True)):
-            own, whole = shares[place], of_errors[place]
-            rows.append((
-                name, metric, threshold, kind, int(sizes[place].sum()), float(inside[place].mean()),
-                loss.value, loss.low, loss.high, points.value, points.low, points.high,
-                int(hits[place].sum()), own.value, own.low, own.high, whole.value, whole.low, whole.high,
-                own.units, _told(loss.note, own.note),
-            ))  # fmt: skip
-    return COSTS.frame(rows)
+        types = [error_types(qr[turn], human[turn]) if turn in qr and turn in human else (UNKNOWN,) for turn in scores.turns]
+        kinds = [kind for kind in (*ERROR_TYPES, UNKNOWN) if any(kind in own for own in types)]
+        inside = np.array([[kind in own for own in types] for kind in kinds])
+        sizes = units.sums(inside)
+        for metric, cuts in own_cuts.groupby("metric", sort=False):
+            lost = units.sums(inside * (scores.human[metric] - scores.rewriters[str(name)][metric]).to_numpy())
+            losses, points = (paired_tests(lost, turns, seed, units.kind) for turns in (sizes, units.sizes))
+            for place, *cut in cuts.itertuples(name=None):
+                errors = binned.blamed[1][binned.places[place]]
+                hits = units.sums(inside & errors)
+                shares, of_errors = (share_estimates(hits, whole, units.kind) for whole in (sizes, units.sums(errors)))
+                parts.append(pd.DataFrame({
+                    **dict(zip(("rewriter", "metric", "threshold"), cut, strict=True)), "type": kinds,
+                    "turns": sizes.sum(axis=1).astype(int), "share": inside.mean(axis=1),
+                    **columns_of(losses, "loss", "loss_low", "loss_high"),
+                    **columns_of(points, "points", "points_low", "points_high"), "errors": hits.sum(axis=1).astype(int),
+                    **columns_of(shares, "error_share", "error_low", "error_high", units="units"),
+                    **columns_of(of_errors, "of_errors", "of_errors_low", "of_errors_high"),
+                    "note": [_told(loss.note, own.note) for loss, own in zip(losses, shares, strict=True)],
+                }))  # fmt: skip
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def _told(*notes: str) -> str:
     """What is to be known of intervals, once; nothing of p values, which stand nowhere here."""
     parts = dict.fromkeys(part for note in notes for part in note.split("; "))
     return joined(*(part for part in parts if not part.startswith("p cannot")))
-
-
-def _masks(types: Sequence[Sequence[str]]) -> tuple[list[str], np.ndarray]:
-    """The types that there are, and bool[types, turns]."""
-    there = [kind for kind in (*ERROR_TYPES, UNKNOWN) if any(kind in own for own in types)]
-    return there, np.array([[kind in own for own in types] for kind in there])
-
-
-def _losses(masks: tuple[list[str], np.ndarray], loss: np.ndarray, units: Units, seed: int) -> list[tuple[Estimate, Estimate]]:
-    """Of every type its loss, and what it takes off the mean over all turns."""
-    inside = masks[1]
-    sums = units.sums(inside * loss)
-    own = paired_tests(sums, units.sums(inside), seed, units.kind)
-    whole = paired_tests(sums, units.sizes, seed, units.kind)
-    return list(zip(own, whole, strict=True))
-
-
-def _cuts(scores: Formulations, thresholds: Sequence[Threshold]) -> Any:
-    """(rewriter, measure, threshold, whether QR is correct, whether Human is) of every cut, the rewriter first."""
-    for name, frame in scores.rewriters.items():
-        for metric in scores.measures:
-            for threshold in distinct_thresholds(metric, thresholds):
-                qr, human = (threshold.holds(own[metric].to_numpy()) for own in (frame, scores.human))
-                yield name, metric, str(threshold), qr, human

@@ -17,8 +17,7 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
-from robustcs.statistics.families import max_t_family
-from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.columns import comparisons
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
@@ -230,23 +229,21 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
 
 
-def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> list[tuple[Any, ...]]:
+def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     at = Aligned([change.turns for change in changes], unit)
     sums = at.sums([change.new - change.old for change in changes])
-    tests = paired_tests(sums, at.sizes, seed, at.units.kind) if changes else ()
-    family = np.ones(len(changes))
-    for metric in {change.metric for change in changes}:
-        rows = [place for place, change in enumerate(changes) if change.metric == metric]
-        family[rows] = max_t_family([tests[row] for row in rows], sums[rows], seed).p
-    found = []
-    for change, test, p_corrected in zip(changes, tests, family.tolist(), strict=True):
-        again = math.nan if change.rescored is None else float(change.rescored.mean())
-        low, high = (math.nan if ends is None else float(ends.mean()) for ends in (change.low, change.high))
-        found.append((
-            change.run, change.metric, float(change.old.mean()), float(change.new.mean()), test.value, test.low, test.high,
-            test.p, p_corrected, again, low, high, len(change.turns), test.note,
-        ))  # fmt: skip
-    return found
+    metrics = [change.metric for change in changes]
+    frame = comparisons(sums, at.sizes, at.units.kind, seed, metrics, power=False).frame.rename(
+        columns={"difference": "change"}
+    )
+    columns = ("old", "new", "rescored", "low", "high")
+    means = {name: [_mean(getattr(change, name)) for change in changes] for name in columns}
+    return frame.assign(run=[change.run for change in changes], metric=metrics, turns=[len(change.turns) for change in changes],
+                        **means)  # fmt: skip
+
+
+def _mean(values: np.ndarray | None) -> float:
+    return math.nan if values is None else float(values.mean())
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:
@@ -315,10 +312,10 @@ def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: i
     units = units_of(turns, unit)
     table = units.sums(np.array([[one[turn] for turn in turns] for one in scores]))
     pairs = list(combinations(range(len(names)), 2))
-    sums = np.array([table[first] - table[second] for first, second in pairs])
-    tests = paired_tests(sums, units.sizes, seed, units.kind)
-    corrected = max_t_family(tests, sums, seed).p
+    found = comparisons(
+        np.array([table[first] - table[second] for first, second in pairs]), units.sizes, units.kind, seed, power=False
+    ).frame
     return [
-        "no significant difference" if not p <= ALPHA else names[first] if test.value > 0 else names[second]
-        for (first, second), test, p in zip(pairs, tests, corrected.tolist(), strict=True)
+        "no significant difference" if not row.p_corrected <= ALPHA else names[first] if row.difference > 0 else names[second]
+        for (first, second), row in zip(pairs, found.itertuples(), strict=True)
     ]

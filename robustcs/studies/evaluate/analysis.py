@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -18,22 +17,22 @@ from robustcs.evaluation.trec_eval import TOTAL, is_averaged, score_of_run
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR
-from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, units_needed, within_margin
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, columns_of, comparisons
+from robustcs.statistics.effect import check_margin, units_needed, within_margin
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, max_t_family
-from robustcs.statistics.letters import compact_letters, told_apart
+from robustcs.statistics.letters import letters_of
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.ranks import DECIMALS
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.evaluate.slices import FOUND_SLICES, SLICES, found_slices, slice_means
 from robustcs.wording import counted
 
-Pair = tuple[str, str]
+#: Places of two systems.
+Pair = tuple[int, int]
 #: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
-NEEDED = ("units_needed", "units_needed_low", "units_needed_high")
+NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 MEASURES = table(
     "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
@@ -131,66 +130,52 @@ def evaluate(
         raise UsageError("no-such-run", f"no run is named {baseline!r}", f"there are {', '.join(names)}")
     check_margin(margin)
     if baseline is not None:
-        compared = [(name, baseline) for name in names if name != baseline]
+        compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
     else:
-        compared = list(combinations(names, 2)) if every_pair else []
-    means: list[tuple[Any, ...]] = []
-    pairs: list[tuple[Any, ...]] = []
-    families = {}
+        compared = list(combinations(range(len(names)), 2)) if every_pair else []
+    means, pairs, families = [], [], {}
     for metric in next(iter(scores.values())):
         values = np.stack([scores[name][metric].to_numpy() for name in names])
         if not is_averaged(metric):
             families[metric] = max_t_family((), values, seed)
-            means += _totals(metric, names, values)
+            means.append(_totals(metric, names, values))
             continue
-        rows, families[metric] = _pairs(metric, names, values, compared, units, margin, seed)
-        pairs += rows
+        rows, families[metric] = _pairs(names, values, compared, units, margin, seed)
+        pairs.append(rows.assign(metric=metric))
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
-        means += _means(metric, names, values, units, bounded[metric], corrected)
+        means.append(_means(metric, names, values, units, bounded[metric], corrected))
     turns = [
-        (name, turn, metric, value)
-        for name, frame in scores.items() for metric in frame for turn, value in frame[metric].dropna().items()
-    ]  # fmt: skip
+        frame.rename_axis("turn").melt(var_name="metric", ignore_index=False).reset_index().assign(run=name)
+        for name, frame in scores.items()
+    ]
     scores = {name: frame[[metric for metric in frame if is_averaged(metric)]] for name, frame in scores.items()}
     found, tried = found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
     return Evaluation(
         units.stated(evaluated),
-        MEASURES.frame(means), PAIRS.frame(pairs).astype({"equivalent": "boolean", **dict.fromkeys(NEEDED, "Int64")}),
+        MEASURES.frame(pd.concat(means, ignore_index=True)),
+        PAIRS.frame(pd.concat(pairs, ignore_index=True) if pairs else []),
         slice_means(scores, bounded, slicings, units, seed), found,
-        TURNS.frame(turns), families, baseline, margin, tried,
+        TURNS.frame(pd.concat(turns, ignore_index=True).dropna(subset="value", ignore_index=True)),
+        families, baseline, margin, tried,
     )  # fmt: skip
 
 
 def _pairs(
-    metric: str,
-    names: Sequence[str],
-    values: np.ndarray,
-    compared: Sequence[Pair],
-    units: Units,
-    margin: float | None,
-    seed: int,
-) -> tuple[list[tuple[Any, ...]], Family]:
+    names: Sequence[str], values: np.ndarray, compared: Sequence[Pair], units: Units, margin: float | None, seed: int
+) -> tuple[pd.DataFrame, Family]:
     """The rows of the pairs of a measure, and their family; ``values``: scores, float[systems, turns]."""
     if not compared:
-        return [], max_t_family((), values, seed)
-    sums, sizes = _differences(values, [(names.index(first), names.index(second)) for first, second in compared], units)
-    tests = paired_tests(sums, sizes, seed, units.kind)
-    family = max_t_family(tests, sums, seed)
-    effects = effect_sizes(sums, sizes, units.kind)
-    found = detectable_differences(sums, sizes, units.kind)
-    needed = units_needed(effects)
+        return pd.DataFrame(), max_t_family((), values, seed)
+    sums, sizes = _differences(values, compared, units)
+    frame, tests, effects, (family,) = comparisons(sums, sizes, units.kind, seed)
     shared = np.broadcast_to(sizes, sums.shape).sum(axis=1).astype(int).tolist()
-    rows = []
-    for (first, second), test, corrected, effect, least, many, turns in zip(
-        compared, tests, family.p.tolist(), effects, found, needed, shared, strict=True
-    ):
-        over = f"over the {counted(turns, 'turn')} that both answer" if turns < values.shape[1] else ""
-        rows.append((
-            first, second, metric, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
-            effect.value, effect.low, effect.high, least.value, least.low, least.high, *many,
-            within_margin(test, margin), joined(over, test.note),
-        ))  # fmt: skip
-    return rows, family
+    over = [f"over the {counted(turns, 'turn')} that both answer" if turns < values.shape[1] else "" for turns in shared]
+    frame = frame.assign(
+        first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared],
+        equivalent=pd.array([within_margin(test, margin) for test in tests], dtype="boolean"),
+        note=[joined(*notes) for notes in zip(over, frame["note"], strict=True)],
+    )  # fmt: skip
+    return frame.join(pd.DataFrame(units_needed(effects), columns=NEEDED, dtype="Int64")), family
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:
@@ -205,30 +190,28 @@ def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units:
     return np.round(sums, DECIMALS), sizes
 
 
-def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> list[tuple[Any, ...]]:
+def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> pd.DataFrame:
     """The rows of a measure that is no mean, the highest first: a total or a geometric mean has no interval."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
-    rows = []
-    for name, scores in zip(names, values, strict=True):
-        own = scores[~np.isnan(scores)]
-        rows.append((name, metric, score_of_run(metric, own), np.nan, np.nan, len(own), "", note))
-    return sorted(rows, key=lambda row: -row[2])
+    own = [scores[~np.isnan(scores)] for scores in values]
+    found = [score_of_run(metric, scores) for scores in own]
+    frame = pd.DataFrame({"run": names, "metric": metric, "value": found, "turns": list(map(len, own))})
+    return frame.assign(ci_low=np.nan, ci_high=np.nan, letters="", note=note).sort_values(
+        "value", ascending=False, kind="stable"
+    )
 
 
 def _means(
-    metric: str, names: Sequence[str], values: np.ndarray, units: Units, bounded: bool, corrected: Mapping[Pair, float]
-) -> list[tuple[Any, ...]]:
+    metric: str,
+    names: Sequence[str],
+    values: np.ndarray,
+    units: Units,
+    bounded: bool,
+    corrected: Mapping[tuple[int, int], float],
+) -> pd.DataFrame:
     """The rows of the means of a measure, best first; ``corrected``: p of all its pairs, for the letters."""
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
-    estimates = mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None)
-    order = sorted(range(len(names)), key=lambda place: -estimates[place].value)
-    letters: Sequence[str] = [""] * len(names)
-    if corrected:
-        rank = {names[place]: position for position, place in enumerate(order)}
-        of_ranks = {(min(rank[a], rank[b]), max(rank[a], rank[b])): p for (a, b), p in corrected.items()}
-        letters = compact_letters(len(names), told_apart(of_ranks, ALPHA))
-    turns = sizes.sum(axis=1).astype(int).tolist()
-    return [
-        (names[place], metric, one.value, one.low, one.high, turns[place], letters[position], one.note)
-        for position, place in enumerate(order) for one in [estimates[place]]
-    ]  # fmt: skip
+    means = columns_of(mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None), "value", note="note")
+    letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
+    frame = pd.DataFrame({"run": names, "metric": metric, **means, "turns": sizes.sum(axis=1).astype(int), "letters": letters})
+    return frame.sort_values("value", ascending=False, kind="stable")

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
 
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import CAUSE_OF_BIN, CAUSES, Formulations, bin_index
+from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
-from robustcs.statistics.columns import EXACT, P_FLOOR
-from robustcs.statistics.families import max_t_family
+from robustcs.statistics.columns import EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.units import units_of
 
 _BINS = table(
     "bins", "Turns in one of the eight bins at one threshold.",
@@ -101,64 +98,42 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     """
     grid = threshold_grid() if grid is None else grid
     units = units_of(list(scores.turns), evaluated.policy.unit)
-    bins: list[tuple[object, ...]] = []
-    areas: list[tuple[object, ...]] = []
-    causes: list[tuple[object, ...]] = []
-    errors: list[tuple[object, ...]] = []
-    moved: list[np.ndarray] = []
-    blamed = np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in scores.bins] for cause in CAUSES])
-    for rewriter, qr_scores in scores.rewriters.items():
-        for metric in scores.measures:
-            original = None if scores.original is None else scores.original[metric].to_numpy()
-            qr, human = qr_scores[metric].to_numpy(), scores.human[metric].to_numpy()
-            known = [one for one in (original, qr, human) if one is not None]
-            if min(score.min() for score in known) < 0 or max(score.max() for score in known) > 1 + 1e-9:
-                raise UsageError("not-a-share", f"{metric} leaves the range 0 to 1", "sweep a measure such as ndcg_cut_3")
-            thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in grid]
-            index = np.array([
-                bin_index(None if original is None else threshold.holds(original), threshold.holds(qr), threshold.holds(human))
-                for threshold in thresholds
-            ])  # fmt: skip
-            inside = index[:, None, :] == np.arange(len(scores.bins))[:, None]
-            shares = share_estimates(units.sums(inside.reshape(-1, index.shape[1])), units.sizes, units.kind)
-            bins += [
-                (rewriter, metric, point, *(None if mark == "-" else int(mark) for mark in bin_), counted, one.value, one.low,
-                 one.high)
-                for (point, bin_), counted, one in zip(
-                    product(grid, scores.bins), inside.sum(axis=2).ravel().tolist(), shares, strict=True
-                )
-            ]  # fmt: skip
-            qa_errors, qr_errors = (cause[index] for cause in blamed[:2])
-            errors += [
-                (rewriter, metric, point, int(qa.sum()), int(qr.sum()))
-                for point, qa, qr in zip(grid, qa_errors, qr_errors, strict=True)
-            ]
-            moved.append(units.sums(qa_errors.astype(np.int64) - qr_errors))
-            lengths = bin_lengths(original, qr, human)
-            for rows, names, parts in ((areas, scores.bins, lengths), (causes, CAUSES, lengths @ blamed.T)):
-                means = mean_estimates(units.sums(parts.T), units.sizes, units.kind, (0.0, 1.0))
-                rows += [
-                    (rewriter, metric, name, one.value, one.low, one.high, one.note)
-                    for name, one in zip(names, means, strict=True)
-                ]
-    frame = _BINS.frame(bins).astype({"original": "Int64"})
-    blame = _tested(errors, np.concatenate(moved), units, seed)
-    return Sweep(units.stated(evaluated), frame, _AREAS.frame(areas), _CAUSES.frame(causes), blame)
+    _check_range(scores)
+    thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in grid]
+    every = Binned.of(scores, thresholds, distinct=False)
+    tables: dict[str, list[pd.DataFrame]] = {"bins": [], "areas": [], "causes": [], "blame": []}
+    moved = []
+    for (name, metric), keys in every.keys.groupby(["rewriter", "metric"], sort=False):
+        binned = Binned(keys.assign(threshold=grid), every.bins, every.places[keys.index])
+        turns = binned.by_unit(units)
+        shares = share_estimates(turns.reshape(-1, units.count), units.sizes, units.kind)
+        counts = binned.counts().ravel()
+        tables["bins"].append(binned.crossed_bins().assign(count=counts, **columns_of(shares, "share")))
+        qa_errors, qr_errors, _ = np.moveaxis(binned.blamed @ turns, 1, 0)
+        qa_turns, qr_turns = (errors.sum(axis=1).astype(int) for errors in (qa_errors, qr_errors))
+        tables["blame"].append(binned.keys.assign(qa=qa_turns, qr=qr_turns))
+        moved.append(qa_errors - qr_errors)
+        original = None if scores.original is None else scores.original[metric].to_numpy()
+        lengths = bin_lengths(original, scores.rewriters[name][metric].to_numpy(), scores.human[metric].to_numpy())
+        for kind, column, names, own in (
+            ("areas", "bin", binned.bins, lengths), ("causes", "cause", CAUSES, lengths @ binned.blamed.T)
+        ):  # fmt: skip
+            means = mean_estimates(units.sums(own.T), units.sizes, units.kind, (0.0, 1.0))
+            of = {"rewriter": name, "metric": metric, column: names}
+            tables[kind].append(pd.DataFrame(of | columns_of(means, "area", note="note")))
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+    # neighbouring thresholds often have the same errors in every unit: each different row is tested once
+    different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
+    tests = comparisons(different, units.sizes, units.kind, seed, mid_p=True, power=False).frame
+    frames["blame"] = frames["blame"].join(tests.iloc[place.ravel()].reset_index(drop=True))
+    return Sweep(units.stated(evaluated), **{spec.name: spec.frame(frames[spec.name]) for spec in Sweep.declared})
 
 
-def _tested(errors: Sequence[tuple[object, ...]], moved: np.ndarray, units: Units, seed: int) -> pd.DataFrame:
-    """The table ``blame``; ``moved``: QA errors − rewriter errors of every unit, float[rows, units].
-
-    Neighbouring thresholds often have the same errors in every unit: each different row is tested once.
-    """
-    different, place = np.unique(moved, axis=0, return_inverse=True)
-    tests = paired_tests(different, units.sizes, seed, units.kind, mid_p=True)
-    adjusted = max_t_family(tests, different, seed).p
-    rows = []
-    for error, of in zip(errors, place.reshape(-1), strict=True):
-        test = tests[of]
-        rows.append((*error, test.value, test.low, test.high, test.p, adjusted[of], test.floor, test.exact))
-    return _BLAME.frame(rows)
+def _check_range(scores: Formulations) -> None:
+    frames = [frame for frame in (scores.original, *scores.rewriters.values(), scores.human) if frame is not None]
+    for metric in scores.measures:
+        if min(frame[metric].min() for frame in frames) < 0 or max(frame[metric].max() for frame in frames) > 1 + 1e-9:
+            raise UsageError("not-a-share", f"{metric} leaves the range 0 to 1", "sweep a measure such as ndcg_cut_3")
 
 
 def bin_lengths(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:

@@ -16,9 +16,9 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
-from robustcs.studies.breakdown.comparisons import compared
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.overview import overview
+from robustcs.studies.breakdown.rewriters import compared
 
 CUT = ("ndcg_cut_3", ">=0.5")
 
@@ -248,8 +248,7 @@ def null_share(moved: np.ndarray, units: Units, families: list[str], trials: int
     signs = np.random.default_rng(7).choice([-1, 1], size=(trials, 1, moved.shape[1]))
     keys = [(f"{family} {trial}", str(row)) for trial in range(trials) for row, family in enumerate(families)]
     frame = pd.DataFrame(keys, columns=["metric", "threshold"])
-    frame = frame.assign(rewriter="qr", moved=list((moved * signs).reshape(-1, moved.shape[1])))
-    false = compared(frame, units, 0)["p_corrected"] <= 0.05
+    false = compared(frame.assign(rewriter="qr"), (moved * signs).reshape(-1, moved.shape[1]), units, 0)["p_corrected"] <= 0.05
     return float(false.to_numpy().reshape(trials, -1).any(axis=1).mean())
 
 

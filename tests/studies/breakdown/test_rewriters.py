@@ -66,7 +66,7 @@ def test_every_row_is_that_of_the_rewriter_alone() -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_repairs_are_a_partition_of_what_human_answers(data: st.DataObject) -> None:
     turns = data.draw(st.integers(1, 25))
     column = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=turns, max_size=turns)
@@ -100,6 +100,7 @@ def test_tests_count_discordant_turns_and_tell_a_planted_loss() -> None:
     assert all(row.comparisons == 3 for row in result.rewriter_tests.itertuples())
 
 
+@pytest.mark.long
 def test_a_choice_among_equal_rewriters_gains_what_chance_gains() -> None:
     """Exchangeable rewriters: the gain of the best of every turn is, on average, its chance level."""
     generator = np.random.default_rng(3)
