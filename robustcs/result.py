@@ -115,8 +115,9 @@ class Evaluated:
 
 #: What the cells of a column are: texts, whole numbers, numbers, true or false.
 Kind = Literal["text", "integer", "number", "boolean"]
-#: How people read them: a count, a share (0 to 1) in per cent, a score or a difference of scores, a p value, a measure.
-Unit = Literal["", "count", "share", "score", "difference", "p", "measure"]
+#: How people read them: a count, a share (0 to 1) in per cent, a difference of shares in points of per cent, a score or a
+#: difference of scores, a p value, a measure.
+Unit = Literal["", "count", "share", "points", "score", "difference", "p", "measure"]
 
 #: The dtype kinds of numpy and pandas that hold each kind; an integer may be missing.
 _DTYPES: dict[Kind, str] = {"text": "OTU", "integer": "iu", "number": "fiu", "boolean": "b"}
@@ -184,6 +185,11 @@ def share(name: str, says: str = "", header: str = "", group: str = "") -> Field
     return Field(name, "number", "share", says, header, group)
 
 
+def points(name: str, says: str = "", header: str = "", group: str = "") -> Field:
+    """A column of differences between shares, read in points of per cent with their sign."""
+    return Field(name, "number", "points", says, header, group)
+
+
 def score(name: str, says: str = "", header: str = "", group: str = "") -> Field:
     """A column of scores."""
     return Field(name, "number", "score", says, header, group)
@@ -231,7 +237,7 @@ class TableSpec:
 
         An estimate (anything with ``value``, ``low`` and ``high``) stands for its column and those of its limits.
         """
-        limits = {field.name: field.limits for field in self.fields if field.limits}
+        limits = {} if isinstance(rows, pd.DataFrame) else {field.name: field.limits for field in self.fields if field.limits}
         rows = [_spread(row, limits) for row in rows] if limits else rows
         return pd.DataFrame(rows, columns=[field.name for field in self.fields])
 

@@ -16,9 +16,12 @@ from robustcs.documents.words import (
     p_value,
     percent,
     percent_range,
+    points,
+    points_interval,
     score,
     signed,
     signed_interval,
+    tested_p,
     whole_percent,
 )
 from robustcs.evaluation.trec_eval import is_averaged
@@ -39,11 +42,15 @@ def cell(field: Field, line: Any) -> str:
     if _missing(value):
         return "–"
     low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
+    if field.unit == "p" and hasattr(line, "p_floor"):  # of some of the patterns, a p at its floor is a bound
+        return tested_p(value, line.p_floor, line.exact)
     shown = whole_percent(value) if field.limits and field.unit == "share" else _FORMS.get(field.unit, _plain)(field, value)
     if _missing(low):
         return shown
     if field.unit == "share":
         return f"{shown} ({percent_range(low, high)})"
+    if field.unit == "points":
+        return f"{shown} ({points_interval(low, high)})"
     between = signed_interval if field.unit == "difference" else number_interval
     return f"{shown} ({between(low, high, 3 if field.digits is None else field.digits)})"
 
@@ -59,6 +66,7 @@ def _plain(field: Field, value: Any) -> str:
 #: Unit → how one of its values is written.
 _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
     "share": lambda field, value: percent(float(value)),
+    "points": lambda field, value: points(float(value)),
     "score": lambda field, value: number(float(value), 4 if field.digits is None else field.digits),
     "difference": lambda field, value: signed(float(value), 4 if field.digits is None else field.digits),
     "p": lambda field, value: p_value(float(value)),

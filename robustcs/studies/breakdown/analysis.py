@@ -16,7 +16,21 @@ import numpy as np
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Field, Result, TableSpec, count, difference, flag, number, score, share, table, text
+from robustcs.result import (
+    Evaluated,
+    Field,
+    Result,
+    TableSpec,
+    count,
+    difference,
+    flag,
+    measure,
+    number,
+    score,
+    share,
+    table,
+    text,
+)
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import Estimate, joined
@@ -31,16 +45,19 @@ if TYPE_CHECKING:
     from pandas.arrays import BooleanArray
 
 
-_CUT = (text("metric"), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
-_WILSON = (share("ci_low", "95 %: Wilson's interval with whole units; null below five of them"), share("ci_high"))
+_CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
+_WILSON = "95 %: Wilson's interval with whole units; null below five of them"
 _NOTE = text("note", "what must be known beside the numbers")
 _UNITS = (count("units", "conversations (or single turns) that the interval rests on"), _NOTE)
 _GAIN = "95 %, cluster-robust t over whole units"
 _SWAPPED = "if QR and Human were swapped at random in every turn"
+_MEANS = (score("qr", header="QR").rounded(3), score("human", header="Human").rounded(3))
+_HUMAN_QR = difference("difference", "human − qr", "Human − QR").rounded(3)
+_CHANCE = score("by_chance", f"gain expected {_SWAPPED}", "chance").rounded(3)
 
 
-def _table(name: str, says: str, *fields: Field) -> TableSpec:
-    return table(name, says, text("rewriter"), *_CUT, *fields)
+def _table(name: str, says: str, *fields: Field, cut: Sequence[Field] = _CUT) -> TableSpec:
+    return table(name, says, text("rewriter", header="Rewriter"), *cut, *fields)
 
 
 @dataclass(frozen=True)
@@ -63,18 +80,19 @@ class Breakdown(Result):
         ),
         _table(
             "attribution", "Turns by what is to blame.",
-            text("cause", "qa, qr or correct"), count("count", "turns"), share("share", "of all turns"), *_WILSON,
-            *_UNITS, number("by_chance", f"turns expected {_SWAPPED}"),
+            text("cause", "qa, qr or correct"), count("count", "turns", "turns"),
+            *share("share", "of all turns").between(says=_WILSON), *_UNITS, number("by_chance", f"turns expected {_SWAPPED}"),
         ),
         _table(
             "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
-            count("qa", "errors of the QA component"), count("qr", "errors of the rewriter"), *COMPARED,
+            count("qa", "errors of the QA component", "QA", "errors"),
+            count("qr", "errors of the rewriter", "rewriter", "errors"),
+            *COMPARED,
         ),
         _table(
             "answerable", "Of the turns that Human answers, those that the Original question answers alone.",
             text("turns", "all; rewritten: those known to need it"), count("answered", "Human and Original are correct"),
-            count("answerable", "Human is correct"), share("share", "answered of answerable"), *_WILSON,
-            *_UNITS,
+            count("answerable", "Human is correct"), *share("share", "answered of answerable").between(says=_WILSON), *_UNITS,
         ),
         _table(
             "tests", "Two formulations: does one answer more turns than the other?",
@@ -83,19 +101,15 @@ class Breakdown(Result):
         ),
         _table(
             "headroom", "Mean scores, and what a perfect rewriter would gain.",
-            score("original", header="Original"), score("qr", header="QR"), score("human", header="Human"),
+            score("original", header="Original"), *_MEANS,
             score("repaired", "mean if every rewriter error had the Human score in place of the QR score"),
-            score("gain", "repaired − qr"), number("ci_low", f"of the gain: {_GAIN}"), number("ci_high"),
-            score("by_chance", f"gain expected {_SWAPPED}", "chance"), difference("difference", "human − qr", "Human − QR"),
-            _NOTE,
+            *score("gain", "repaired − qr").rounded(3).between(says=f"of the gain: {_GAIN}"), _CHANCE, _HUMAN_QR, _NOTE,
         ),
-        table(
+        _table(
             "choice", "The same without a threshold: the Human score wherever it is higher than that of QR.",
-            text("rewriter"), text("metric"), score("qr", header="QR"), score("human", header="Human"),
-            difference("difference", "human − qr", "Human − QR"),
-            number("ci_low", "of the difference: 95 %, inverted sign-flip test of whole units"), number("ci_high"),
-            score("gain", "mean of the higher score − qr"), number("gain_low", _GAIN), number("gain_high"),
-            score("by_chance", f"gain expected {_SWAPPED}", "chance"), _NOTE,
+            *_MEANS, *_HUMAN_QR.between(says="of the difference: 95 %, inverted sign-flip test of whole units"),
+            *score("gain", "mean of the higher score − qr").rounded(3).between("gain_low", "gain_high", _GAIN), _CHANCE, _NOTE,
+            cut=_CUT[:1],
         ),
         table(
             "turns", "The scores and the bin of a turn.",

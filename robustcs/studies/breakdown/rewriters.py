@@ -12,7 +12,7 @@ from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.terms import TERMS
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
-from robustcs.result import count, difference, number, p_value, score, share, table, text
+from robustcs.result import Field, count, difference, measure, p_value, points, score, share, table, text
 from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.letters import letters_of
@@ -23,49 +23,46 @@ from robustcs.statistics.units import Units
 #: The level at which two rewriters are told apart.
 ALPHA = 0.05
 
+_NOTE = text("note", "what must be known beside the numbers")
 #: The columns of a comparison of two shares of the same turns.
 COMPARED = (
     p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
     p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
             " blame of all measures", "p adj."),
     count("comparisons", "different comparisons in the family"),
-    number("difference", "share of the first − share of the second, of all turns"),
-    number("ci_low", "of the difference: 95 %, from the test that gives p; null where none can be given: note says why"),
-    number("ci_high"),
-    P_FLOOR,
-    EXACT,
-    *EFFECT,
-    DETECTABLE,
-    text("note", "what must be known beside the numbers"),
+    *points("difference", "share of the first − share of the second, of all turns", "points").between(
+        says="of the difference: 95 %, from the test that gives p; null where none can be given: note says why"
+    ),
+    P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
 )  # fmt: skip
 
-_CUT = (text("metric"), text("threshold", "what makes an answer correct"))
+_CUT = (measure(), text("threshold", "what makes an answer correct"))
 _OF = "95 %: Wilson's interval with whole units"
 
+
+def _share(name: str, says: str, header: str = "", stem: str = "") -> tuple[Field, ...]:
+    return share(name, says, header).between(f"{stem or name}_low", f"{stem or name}_high", _OF)
+
+
+_ANSWERED = _share("answered", TERMS["answered"])
+_MEAN = (
+    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95 %, cluster-robust t over whole units"),
+    *difference("to_human", "mean − mean of Human", "− Human")
+    .rounded(3)
+    .between("to_human_low", "to_human_high", "95 %, inverted sign-flip test of whole units"),
+)
 REWRITERS = table(
     "rewriters", "All rewriters side by side. What Human fails is the same for all of them.",
-    text("rewriter", header="Rewriter"), *_CUT,
-    share("qa", "errors of the QA component, of all turns"), share("qa_low", _OF), share("qa_high"),
-    share("qr", "errors of the rewriter"), share("qr_low", _OF), share("qr_high"),
-    share("correct", "QR and Human correct"), share("correct_low", _OF), share("correct_high"),
-    share("answered", TERMS["answered"]), share("answered_low", _OF), share("answered_high"),
-    score("mean", "mean score"), number("mean_low", "95 %, cluster-robust t over whole units"), number("mean_high"),
-    difference("to_human", "mean − mean of Human"), number("to_human_low", "95 %, inverted sign-flip test of whole units"),
-    number("to_human_high"),
+    text("rewriter", header="Rewriter"), *_CUT, *_share("qa", "errors of the QA component, of all turns"),
+    *_share("qr", "errors of the rewriter", "rewriter error"), *_share("correct", "QR and Human correct"), *_ANSWERED, *_MEAN,
     difference("to_best", "mean − mean of the best rewriter"),
-    text("letters", "rewriters that share a letter do not differ by their mean scores (max-T over the pairs)", "group"),
-    text("note", "what must be known beside the numbers"),
+    text("letters", "rewriters that share a letter do not differ by their mean scores (max-T over the pairs)", "group"), _NOTE,
 )  # fmt: skip
 OVERVIEW = table(
     "overview", "Human, every rewriter and Original side by side.",
-    text("system", "human, the name of a rewriter, or original"), *_CUT,
-    share("answered", TERMS["answered"]), share("answered_low", _OF), share("answered_high"),
-    share("error", "errors of the rewriter; null for Human and Original"), share("error_low", _OF), share("error_high"),
-    score("mean", "mean score"), number("mean_low", "95 %, cluster-robust t over whole units"), number("mean_high"),
-    difference("to_human", "mean − mean of Human"), number("to_human_low", "95 %, inverted sign-flip test of whole units"),
-    number("to_human_high"),
-    text("letters", "as in rewriters; empty for Human and Original"),
-    text("note", "what must be known beside the numbers"),
+    text("system", "human, the name of a rewriter, or original", "System"), *_CUT, *_ANSWERED,
+    *_share("error", "errors of the rewriter; null for Human and Original", "rewriter error"), *_MEAN,
+    text("letters", "as in rewriters; empty for Human and Original", "group"), _NOTE,
 )  # fmt: skip
 REWRITER_TESTS = table(
     "rewriter_tests", "Two rewriters: does one answer more turns than the other? Of more than 50 on request.",
@@ -74,15 +71,11 @@ REWRITER_TESTS = table(
 )  # fmt: skip
 REWRITER_SCORES = table(
     "rewriter_scores", "Two rewriters: the mean difference of their scores. Of more than 50 on request.",
-    text("first", header="First"), text("second", header="Second"), text("metric"),
-    difference("difference", "first − second"), number("ci_low", "of this comparison alone, from the test that gives p"),
-    number("ci_high"), p_value(says="sign-flip test of whole units, two-sided"),
+    text("first", header="First"), text("second", header="Second"), measure(),
+    *difference("difference", "first − second").rounded(3).between(says="of this comparison alone, from the test that gives p"),
+    p_value(says="sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "adjusted by step-down max-T over the pairs of the measure", "p adj."),
-    P_FLOOR,
-    EXACT,
-    *EFFECT,
-    DETECTABLE,
-    text("note", "what must be known beside the numbers"),
+    P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
 )  # fmt: skip
 REPAIRS = table(
     "repairs", "Of the turns that Human answers, which rewriters answer them too.",
@@ -93,11 +86,11 @@ REPAIRS = table(
 )  # fmt: skip
 CHOICE = table(
     "best_of", "The best rewriter for every turn, as if one could choose.",
-    text("metric"), text("best", "the rewriter with the highest mean"), score("best_mean"),
-    score("chosen", "mean of the highest score of every turn"), difference("gain", "chosen − best_mean"),
-    number("ci_low", "95 %, cluster-robust t over whole units"), number("ci_high"),
-    score("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain where one leads"),
-    text("note", "what must be known beside the numbers"),
+    measure(), text("best", "the rewriter with the highest mean"), score("best_mean", header="its mean").rounded(3),
+    score("chosen", "mean of the highest score of every turn").rounded(3),
+    *difference("gain", "chosen − best_mean").rounded(3).between(says="95 %, cluster-robust t over whole units"),
+    difference("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain where one leads",
+               "by chance").rounded(3), _NOTE,
 )  # fmt: skip
 
 SIDE_BY_SIDE = (REWRITERS, OVERVIEW, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)

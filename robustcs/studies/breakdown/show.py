@@ -14,28 +14,18 @@ from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
     cut_label,
-    interval,
     marks,
     measure_label,
     noted,
-    points,
-    points_interval,
     score,
-    share_interval,
-    signed,
-    signed_interval,
-    tested_p,
     threshold_label,
 )
-from robustcs.documents.words import number as number_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.lazy import pd
 from robustcs.result import count, number, text
-from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.overview import overview_table
-from robustcs.studies.breakdown.show_rewriters import best_rewriter, rewriter_names, show_rewriters
+from robustcs.studies.breakdown.show_rewriters import CORRECT_IF, best_rewriter, overview_table, rewriter_names, show_rewriters
 from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
 from robustcs.wording import counted
 
@@ -56,8 +46,7 @@ def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
     else:
         blocks = [*show_rewriters(result)]
         if len(result.answerable):
-            first = result.answerable[result.answerable["rewriter"] == names[0]]
-            blocks.append(_answerable(result, first, shown_cuts(result.turns), ""))
+            blocks.append(_answerable(result, result.answerable[result.answerable["rewriter"] == names[0]], ""))
         blocks += show_costs(result, cut)
         best = best_rewriter(result, cut)
         blocks += show_slices(result, cut, names if len(names) <= SLICED else list(dict.fromkeys([best, *details])))
@@ -73,28 +62,24 @@ def _tables(result: Breakdown, names: Sequence[str], slug: str = "") -> list[Tab
         name: frame[frame["rewriter"].isin(names)] for name, frame in result.tables.items() if "rewriter" in frame.columns
     }
     several = len(names) > 1
-    cuts = shown_cuts(tables["turns"])
     own = {name: tables["bins"][tables["bins"]["rewriter"] == name] for name in names}
-    blocks = [_bins(result, bins, cuts, f"-{name}" if several else slug) for name, bins in own.items()]
-    blocks += [
-        _attribution(result, tables["attribution"], slug),
-        _blame(result, tables["blame"], tables["attribution"], slug),
-    ]
+    blocks = [_bins(result, bins, f"-{name}" if several else slug) for name, bins in own.items()]
+    blocks += [_attribution(result, tables["attribution"], slug), _blame(result, tables, slug)]
     if len(tables["answerable"]) and not several:
-        blocks.append(_answerable(result, tables["answerable"], cuts, slug))
+        blocks.append(_answerable(result, tables["answerable"], slug))
     blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], slug)]
     blocks.append(_choice(result, tables["choice"], slug))
     if not several:
         return blocks
     # such a table stands alone, without a heading that names what it is of
-    of = f"{', '.join(map(measure_label, dict(cuts)))}, {result.evaluated.turns} turns"
+    of = f"{', '.join(map(measure_label, dict(shown_cuts(tables['turns']))))}, {result.evaluated.turns} turns"
     whose = [*names, *[counted(len(names), "rewriter")] * (len(blocks) - len(names))]
     return [replace(table, caption=f"{table.caption} {who}, {of}") for table, who in zip(blocks, whose, strict=True)]
 
 
 def _of(rows: pd.DataFrame) -> list[Shown]:
     """The column that names the rewriter, where there are several."""
-    return [(text("Rewriter"), lambda row: row.rewriter)] if rows["rewriter"].nunique() > 1 else []
+    return ["rewriter"] if rows["rewriter"].nunique() > 1 else []
 
 
 def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,25 +87,25 @@ def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cut=pd.factorize(rows["metric"] + rows["threshold"])[0]).sort_values("cut", kind="stable")
 
 
-_CORRECT_IF: Shown = (text("Correct if"), cut_label)
-_INTERVAL: Shown = (number("95 %"), lambda row: share_interval(row.ci_low, row.ci_high, row.units))
-_POINTS: Shown = (number("points"), lambda row: points(row.difference))
-_POINTS_INTERVAL: Shown = (number("95 %"), lambda row: points_interval(row.ci_low, row.ci_high))
-_P: Shown = (number("p"), lambda row: tested_p(row.p, row.p_floor, row.exact))
-_GAIN_INTERVAL: Shown = (number("95 %"), lambda row: interval(row.ci_low, row.ci_high))
-_ADJUSTED: Shown = (number("p adj."), lambda row: tested_p(row.p_corrected, row.p_floor, row.exact))
+def _by_cut(rows: pd.DataFrame) -> dict[tuple[str, Cut], Any]:
+    return {(row.rewriter, (row.metric, row.threshold)): row for row in _cut_by_cut(rows).itertuples()}
 
 
-def _by_cut(frame: pd.DataFrame) -> dict[Cut, Any]:
-    return {(row.metric, row.threshold): row for row in frame.itertuples()}
+def _label(row: Any) -> str:
+    several = [] if row.rewriter == "qr" else [row.rewriter]
+    return ", ".join([cut_label((row.metric, row.threshold)), *several])
 
 
-def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
+def _told(rows: pd.DataFrame) -> str:
+    return noted(dict.fromkeys((_label(row), row.note) for row in rows.itertuples()))
+
+
+def _bins(result: Breakdown, bins: pd.DataFrame, slug: str) -> Table:
     known = not bins["unchanged"].isna().any()
     names = bins_of(bins)
     (first, mark), *others = bin_columns(names)
     columns: list[Shown] = [(first, lambda row: mark(row) or row), *others]
-    for metric, threshold in cuts:
+    for metric, threshold in shown_cuts(bins):
         part = at(bins, (metric, threshold))[["count", "unchanged"]]
         numbers = [*part.itertuples(index=False, name=None), tuple(part.sum())]
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
@@ -136,84 +121,52 @@ def _bins(result: Breakdown, bins: pd.DataFrame, cuts: list[Cut], slug: str) -> 
 
 
 def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Table:
-    lines: dict[str, dict[tuple[str, str, str], Any]] = {}
-    for row in _cut_by_cut(attribution).itertuples():
-        lines.setdefault(row.cause, {})[row.rewriter, row.metric, row.threshold] = row
+    lines = {cause: _by_cut(attribution[attribution["cause"] == cause]) for cause in CAUSES}
     keys = list(lines["qa"])
-    several = len({key[0] for key in keys}) > 1
-    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1:]))]
+    several = len({name for name, _ in keys}) > 1
+    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1]))]
     columns += [(text("Rewriter"), lambda key: key[0])] if several else []
     for cause in CAUSES:
-        columns += group_columns(
-            result, "attribution", CAUSE_TITLES[cause], lines[cause], (count("turns"), lambda row: str(row.count)), "share",
-            _INTERVAL,
-        )  # fmt: skip
-    changes = (place for place in range(1, len(keys)) if several and keys[place][1:] != keys[place - 1][1:])
+        columns += group_columns(result, "attribution", CAUSE_TITLES[cause], lines[cause], "count", "share")
+    changes = (place for place in range(1, len(keys)) if several and keys[place][1] != keys[place - 1][1])
     return result_table(
         result, "attribution", "Who is to blame?", columns,
-        f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_too_few(result, attribution)}",
+        f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_told(attribution)}",
         rows=keys, rules=changes, slug=f"attribution{slug}",
     )  # fmt: skip
 
 
 def _wilson(result: Breakdown) -> str:
-    return f"95 %: in per cent, Wilson's interval for other {result.evaluated.unit}s of this kind, one share at a time."
+    return f"95% CI: Wilson's interval for other {result.evaluated.unit}s of this kind, one share at a time."
 
 
-def _too_few(result: Breakdown, rows: pd.DataFrame) -> str:
-    """What ``K = 3`` in place of an interval means."""
-    few = rows["units"][rows["ci_low"].isna()]
-    if not len(few):
-        return ""
-    rests = f"the share rests on only {counted(int(few.iloc[0]), result.evaluated.unit)}"
-    return f" K = {few.iloc[0]}: {rests}; an interval needs at least {LEAST_UNITS}."
-
-
-def _blame(result: Breakdown, blame: pd.DataFrame, attribution: pd.DataFrame, slug: str) -> Table:
-    errors = attribution[attribution["cause"] == "qr"].itertuples()
-    chance = {(row.rewriter, row.metric, row.threshold): row.by_chance for row in errors}
+def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Table:
+    blame, errors = tables["blame"], tables["attribution"]
+    chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
-        (text("Correct if"), _label), *_of(blame),
-        count("qa", header="QA", group="errors"), count("qr", header="rewriter", group="errors"),
-        (number("by chance", group="errors"), lambda row: f"{chance[row.rewriter, row.metric, row.threshold]:g}"),
-        *_grouped("QA − rewriter"),
+        CORRECT_IF, *_of(blame), "qa", "qr", number("by_chance", header="by chance", group="errors").rounded(1),
+        *(replace(result.spec("blame").field(name), group="QA − rewriter") for name in ("difference", "p", "p_corrected")),
     ]  # fmt: skip
     note = (
         "By chance: errors that the rewriter would still have if QR and Human were swapped at random in every turn. Points: of"
         f" per cent of all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
     )
-    several = blame["rewriter"].nunique() > 1
     return result_table(
-        result, "blame", "Which of the two fails more often?", columns, note, rows=_cut_by_cut(blame),
-        by="cut" if several else None, slug=f"blame{slug}",
+        result, "blame", "Which of the two fails more often?", columns, note, rows=_cut_by_cut(blame.merge(chance)),
+        by="cut" if _of(blame) else None, slug=f"blame{slug}",
     )  # fmt: skip
-
-
-def _label(row: Any) -> str:
-    return cut_label((row.metric, row.threshold))
-
-
-def _grouped(group: str) -> list[Shown]:
-    """The columns of a comparison under a common head."""
-    pairs = (shown for shown in (_POINTS, _POINTS_INTERVAL, _P, _ADJUSTED) if isinstance(shown, tuple))
-    return [(field.called(field.name, group), make) for field, make in pairs]
 
 
 def _mcnemar(result: Breakdown, rows: pd.DataFrame, family: str) -> str:
     """How a comparison was tested, in which family, and what its rows say beside their numbers."""
     numbers = dict(zip(rows["metric"], rows["comparisons"], strict=True))
+    over = ", ".join(f"{counted(number, 'comparison')} for {measure_label(name)}" for name, number in numbers.items())
     if len(set(numbers.values())) == 1:
         over = counted(next(iter(numbers.values())), "comparison")
-    else:
-        over = ", ".join(f"{counted(number, 'comparison')} for {measure_label(name)}" for name, number in numbers.items())
-    labels = [
-        ", ".join([_label(row), *([row.rewriter] if rows["rewriter"].nunique() > 1 else [])])
-        + (f" ({_pair(row)})" if hasattr(row, "first") else "")
-        for row in rows.itertuples()
-    ]
+    said = [(_label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else ""), row.note) for row in rows.itertuples()]
     return (
-        f"95 % and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; p adj.:"
-        f" adjusted by max-T over {over} ({family})." + noted(zip(labels, rows["note"], strict=True))
+        f"95% CI and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; p adj.:"
+        f" adjusted by max-T over {over} ({family}).{noted(said)}"
     )
 
 
@@ -221,23 +174,23 @@ def _pair(row: Any) -> str:
     return f"{FORMULATION_NAMES[row.first]}:{FORMULATION_NAMES[row.second]}"
 
 
-def _answerable(result: Breakdown, answerable: pd.DataFrame, cuts: list[Cut], slug: str) -> Table:
-    columns = [_CORRECT_IF]
-    for turns, group in {"all": "all turns", "rewritten": "turns that needed rewriting"}.items():
-        if lines := _by_cut(answerable[answerable["turns"] == turns]):
-            answered = (count("answered"), lambda row: f"{row.answered} of {row.answerable}")
-            columns += group_columns(result, "answerable", group, lines, answered, "share", _INTERVAL)
+def _answerable(result: Breakdown, answerable: pd.DataFrame, slug: str) -> Table:
+    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1]))]
+    answered = (count("answered"), lambda row: f"{row.answered} of {row.answerable}")
+    groups = {"all": "all turns", "rewritten": "turns that needed rewriting"}
+    for turns, rows in answerable.groupby("turns", sort=False):
+        columns += group_columns(result, "answerable", groups[str(turns)], _by_cut(rows), answered, "share")
     return result_table(
         result, "answerable", "How much does the Original question answer alone?", columns,
-        f"Out of the turns that the Human question answers. {_wilson(result)}{_too_few(result, answerable)}",
-        rows=cuts, slug=f"answerable{slug}",
+        f"Out of the turns that the Human question answers. {_wilson(result)}{_told(answerable)}",
+        rows=list(_by_cut(answerable)), slug=f"answerable{slug}",
     )  # fmt: skip
 
 
 def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
     columns: list[Shown] = [
-        (text("Correct if"), _label), *_of(tests), (text("First:second"), _pair),
-        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), _POINTS, _POINTS_INTERVAL, _P, _ADJUSTED,
+        CORRECT_IF, *_of(tests), (text("First:second"), _pair),
+        (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), "difference", "p", "p_corrected",
     ]  # fmt: skip
     note = "Turns that only the first or only the second answers, in points first − second. "
     note += _mcnemar(result, tests, "all thresholds, pairs and rewriters of a measure")
@@ -248,36 +201,20 @@ def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
 
 
 def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
-    columns: list[Shown] = [
-        (text("Correct if"), _label), *_of(headroom),
-        *(_three(result, "headroom", name) for name in ("qr", "human", "difference", "gain")),
-        _GAIN_INTERVAL, _three(result, "headroom", "by_chance"),
-    ]  # fmt: skip
     return result_table(
-        result, "headroom", "What would a perfect rewriter gain?", columns,
+        result, "headroom", "What would a perfect rewriter gain?",
+        [CORRECT_IF, *_of(headroom), "qr", "human", "difference", "gain", "by_chance"],
         "Gain: the mean with Human's score in place of QR's wherever the rewriter is to blame, less QR's mean. Only turns where"
         " Human is ahead are picked, so some of it is noise. Chance: the gain that is left if QR and Human are swapped at"
-        f" random in every turn. 95 %: of the gain, for other {result.evaluated.unit}s of this kind."
-        + noted((_label(row), row.note) for row in headroom.itertuples()),
+        f" random in every turn. 95% CI: for other {result.evaluated.unit}s of this kind.{_told(headroom)}",
         rows=_cut_by_cut(headroom), slug=f"headroom{slug}",
     )  # fmt: skip
 
 
-def _three(result: Breakdown, table: str, name: str) -> Shown:
-    """A score or a difference with three decimals, so that a column of an article holds the table."""
-    field = result.spec(table).field(name)
-    form = signed if field.unit == "difference" else number_text
-    return field, lambda row: form(getattr(row, name), 3)
-
-
 def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
-    columns: list[Shown] = [
-        (text("Measure"), lambda row: measure_label(row.metric)), *_of(choice), _three(result, "choice", "difference"),
-        (number("95 %"), lambda row: signed_interval(row.ci_low, row.ci_high)), _three(result, "choice", "gain"),
-        (number("95 %"), lambda row: interval(row.gain_low, row.gain_high)), _three(result, "choice", "by_chance"),
-    ]  # fmt: skip
     return result_table(
-        result, "choice", "And with Human's score wherever it is higher, at no threshold?", columns,
+        result, "choice", "And with Human's score wherever it is higher, at no threshold?",
+        ["metric", *_of(choice), "difference", "gain", "by_chance"],
         "Human − QR is the difference of the means; the gain is half of it and what is left by chance."
         + noted((measure_label(row.metric), row.note) for row in choice.itertuples()),
         rows=choice, slug=f"choice{slug}",

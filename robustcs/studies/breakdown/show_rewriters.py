@@ -1,32 +1,33 @@
-"""Several rewriters in one table, one figure and one sentence."""
+"""Several rewriters in one table and one figure, all turns as squares, and the table and figure that open a report."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
+    FORMULATION_NAMES,
     cut_label,
+    formulations,
+    marks,
     measure_label,
     noted,
-    number_interval,
     percent,
-    percent_interval,
-    points,
-    points_interval,
-    signed,
-    signed_interval,
-    tested_p,
 )
-from robustcs.documents.words import number as number_of
-from robustcs.lazy import Drawing, pd
-from robustcs.result import count, number, text
+from robustcs.evaluation.bins import bins_of
+from robustcs.evaluation.terms import TERMS
+from robustcs.lazy import Drawing
+from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.wording import counted
+
+#: More squares are too small to be told apart.
+_MOST_TURNS = 800
+CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.threshold)))
 
 
 def rewriter_names(result: Breakdown) -> list[str]:
@@ -40,10 +41,44 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
     return str(rows["rewriter"][rows["mean"].idxmax()])
 
 
-def alike_note(rewriters: int) -> str:
+def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
+    """One line per formulation, Human on top and the rewriters by their means; as a figure every turn, or every rewriter."""
+    cut = headline_cut(shown_cuts(result.turns))
+    figures = show_squares(result) or [rewriters_figure(result, cut)]
+    return overview_table(result, cut), figures[0]
+
+
+def overview_table(result: Breakdown, cut: Cut) -> Table:
+    """The rows of the table ``overview`` at one measure and threshold."""
+    rows = at(result.overview, cut)
+    ends = rows["system"].map({"human": 0, "original": 2}).fillna(1)
+    rows = rows.assign(
+        place=ends, system=rows["system"].replace(FORMULATION_NAMES), to_human=rows["to_human"].where(ends != 0)
+    ).sort_values(["place", "mean"], ascending=[True, False], kind="stable")
+    field = result.spec("overview").field
+    mean, to_human = field("mean").called(f"{measure_label(cut[0])} (95% CI)"), replace(field("to_human"), limits=())
+    columns: list[Shown] = ["system", "answered", "error", mean, to_human.called("− Human")]
+    rewriters = at(result.rewriters, cut)
+    note = (
+        f"Answered: {TERMS['answered']}. Rewriter error: {TERMS['rewriter error']}. QA errors:"
+        f" {percent(rewriters['qa'].iloc[0])}. 95% CI: for other {result.evaluated.unit}s of this kind."
+    )
+    if len(rewriters) > 1:
+        columns.append("letters")
+        note += _alike(len(rewriters))
+    return result_table(
+        result, "overview", f"Turns that each system answers, correct if {cut_label(cut)}", columns, note, rows=rows, by="place"
+    )
+
+
+def _pairs(rewriters: int) -> str:
+    return counted(rewriters * (rewriters - 1) // 2, "pair")
+
+
+def _alike(rewriters: int) -> str:
     """What letters say of so many rewriters."""
-    pairs = counted(rewriters * (rewriters - 1) // 2, "pair")
-    return f" Rewriters that share a letter do not differ by their mean scores (p adj. > {ALPHA:g}, max-T over {pairs})."
+    over = f"max-T over {_pairs(rewriters)}"
+    return f" Rewriters that share a letter do not differ by their mean scores (p adj. > {ALPHA:g}, {over})."
 
 
 def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
@@ -57,90 +92,52 @@ def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
 
 def _rewriters(result: Breakdown, metric: str) -> Table:
     frame = result.rewriters[result.rewriters["metric"] == metric]
-    order = frame.sort_values("mean", ascending=False, kind="stable").index
-    frame = frame.loc[order].sort_values(
-        "threshold", key=lambda column: column.map(list(frame["threshold"]).index), kind="stable"
-    )
-    spec = result.spec("rewriters")
-    columns: list[Shown] = [
-        (text("cut", header="Correct if"), lambda row: cut_label((row.metric, row.threshold))),
-        "rewriter",
-        (number("qr", group="rewriter error").called("share", "rewriter error"), lambda row: percent(row.qr)),
-        (number("95 %", group="rewriter error"), lambda row: percent_interval(row.qr_low, row.qr_high)),
-        (number("answered").called("share", "answered"), lambda row: percent(row.answered)),
-        (number("95 %", group="answered"), lambda row: percent_interval(row.answered_low, row.answered_high)),
-        (spec.field("mean"), lambda row: number_of(row.mean, 3)),
-        (spec.field("to_human").called("− Human"), lambda row: signed(row.to_human, 3)),
-    ]
-    lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in _qa(frame).items())
+    thresholds = list(dict.fromkeys(frame["threshold"]))
+    frame = frame.assign(place=frame["threshold"].map(thresholds.index))
+    frame = frame.sort_values(["place", "mean"], ascending=[True, False], kind="stable")
+    mean, to_human = (replace(result.spec("rewriters").field(name), limits=()) for name in ("mean", "to_human"))
+    columns: list[Shown] = [CORRECT_IF, "rewriter", "qr", "answered", mean.called("mean"), to_human.called("− Human")]
+    qa = dict(zip(frame["threshold"], frame["qa"], strict=True))
+    lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in qa.items())
     note = (
         f"Answered: the rewriter's own score passes the threshold. Rewriter error: Human is correct and the rewriter is not. QA"
-        f" errors are the same for all: {lost}. 95 %: in per cent, Wilson's interval for other {result.evaluated.unit}s of this"
-        " kind."
+        f" errors are the same for all: {lost}. 95% CI: Wilson's interval for other {result.evaluated.unit}s of this kind."
     )
     if len(result.rewriter_scores):
         columns.append("letters")
-        note += alike_note(frame["rewriter"].nunique())
+        note += _alike(frame["rewriter"].nunique())
     caption = f"{measure_label(metric)}: the rewriters side by side"
     return result_table(result, "rewriters", caption, columns, note, rows=frame, by="threshold", slug=f"rewriters-{metric}")
 
 
-def _qa(frame: pd.DataFrame) -> dict[str, float]:
-    return dict(zip(frame["threshold"], frame["qa"], strict=True))
-
-
-def _p(row: Any) -> str:
-    return tested_p(row.p, row.p_floor, row.exact)
-
-
 def _tests(result: Breakdown, cut: Cut) -> Table:
     rows = at(result.rewriter_tests, cut)
-    columns: list[Shown] = [
-        "first",
-        "second",
-        (count("turns"), lambda row: f"{row.only_first} : {row.only_second}"),
-        (number("points"), lambda row: points(row.difference)),
-        (number("95 %"), lambda row: points_interval(row.ci_low, row.ci_high)),
-        (number("p"), _p),
-        (number("p adj."), lambda row: tested_p(row.p_corrected, row.p_floor, row.exact)),
-    ]
+    turns: Shown = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
     comparisons = int(rows["comparisons"].iloc[0]) if len(rows) else 0
     note = (
-        f"Turns that only the first or only the second answers, correct if {cut_label(cut)}. 95 % and p: McNemar's test with"
+        f"Turns that only the first or only the second answers, correct if {cut_label(cut)}. 95% CI and p: McNemar's test with"
         f" the {result.evaluated.unit} as unit, mid-p; p adj.: adjusted by max-T over {counted(comparisons, 'comparison')} (all"
         " pairs and thresholds of the measure)."
     )
-    notes = noted((f"{row.first} : {row.second}", row.note) for row in rows.itertuples())
-    caption = "Does one rewriter answer more turns than another?"
-    hint = "--table rewriter_tests has all thresholds."
-    return result_table(result, "rewriter_tests", caption, columns, note + notes, rows=rows, hint=hint)
+    return result_table(
+        result, "rewriter_tests", "Does one rewriter answer more turns than another?",
+        ["first", "second", turns, "difference", "p", "p_corrected"],
+        note + noted((f"{row.first} : {row.second}", row.note) for row in rows.itertuples()), rows=rows,
+        hint="--table rewriter_tests has all thresholds.",
+    )  # fmt: skip
 
 
 def _scores(result: Breakdown) -> Table:
-    frame = result.rewriter_scores
-    columns: list[Shown] = [
-        (text("metric", header="Measure"), lambda row: measure_label(row.metric)),
-        "first",
-        "second",
-        (result.spec("rewriter_scores").field("difference"), lambda row: signed(row.difference, 3)),
-        (text("interval", header="95 % interval"), lambda row: signed_interval(row.ci_low, row.ci_high)),
-        (number("p"), _p),
-        (number("p adj."), lambda row: tested_p(row.p_corrected, row.p_floor, row.exact)),
-        (number("detectable"), lambda row: number_of(row.detectable, 3)),
-    ]
     note = (
         "First minus second. Interval and p are of one comparison; p adj.: adjusted by max-T over the"
-        f" {counted(_pairs(result), 'pair')} of a measure."
+        f" {_pairs(len(rewriter_names(result)))} of a measure."
         " Detectable: the true difference that such a design finds in 80 % of trials."
     )
-    notes = noted((f"{row.first} : {row.second}", row.note) for row in frame.itertuples())
-    caption = "Does one rewriter score higher than another?"
-    return result_table(result, "rewriter_scores", caption, columns, note + notes, by="metric")
-
-
-def _pairs(result: Breakdown) -> int:
-    names = len(rewriter_names(result))
-    return names * (names - 1) // 2
+    return result_table(
+        result, "rewriter_scores", "Does one rewriter score higher than another?",
+        ["metric", "first", "second", "difference", "p", "p_corrected", "detectable"],
+        note + noted((f"{row.first} : {row.second}", row.note) for row in result.rewriter_scores.itertuples()), by="metric",
+    )  # fmt: skip
 
 
 def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
@@ -164,20 +161,12 @@ def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
 
 
 def _choice(result: Breakdown) -> Table:
-    columns: list[Shown] = [
-        (text("metric", header="Measure"), lambda row: measure_label(row.metric)),
-        (text("best", header="best"), lambda row: row.best),
-        (number("best_mean", header="its mean"), lambda row: number_of(row.best_mean, 3)),
-        (number("chosen"), lambda row: number_of(row.chosen, 3)),
-        (number("gain"), lambda row: signed(row.gain, 3)),
-        (text("interval", header="95 % interval"), lambda row: number_interval(row.ci_low, row.ci_high)),
-        (number("by_chance", header="by chance"), lambda row: signed(row.by_chance, 3)),
-    ]
     note = (
         "Chosen: the mean if the best rewriter could be chosen in every turn. By chance: the gain if the scores of every turn"
         " went to the rewriters at random, so that none were better than another and the highest mean fell. A gain below it"
         " says only that the best mean is above what chance gives; no gain here shows that rewriters suit different turns."
     )
+    columns: list[Shown] = ["metric", "best", "best_mean", "chosen", "gain", "by_chance"]
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 
 
@@ -198,9 +187,39 @@ def rewriters_figure(result: Breakdown, cut: Cut) -> Figure:
 
 def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
     """One stacked bar per rewriter at one (metric, threshold)."""
-    from robustcs.studies.breakdown.bars import bars_figure
+    from robustcs.studies.breakdown.figure import bars_figure
 
     order = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")["rewriter"]
     turns = at(result.turns, cut)
     counts = {name: turns[turns["rewriter"] == name]["bin"].value_counts().to_dict() for name in order}
     return bars_figure(counts, result.evaluated.turns)
+
+
+def show_squares(result: Breakdown) -> list[Figure]:
+    """A figure of the turns at the headline measure and threshold; none for very many turns, nor for several rewriters."""
+    if result.evaluated.turns > _MOST_TURNS or result.bins["rewriter"].nunique() > 1:
+        return []
+    turns = result.turns
+    cut = headline_cut(shown_cuts(turns))
+    counts = at(turns, cut)["bin"].value_counts()
+    causes = at(result.attribution, cut).set_index("cause")["count"]
+    words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
+    return [
+        Figure(
+            "every-turn",
+            f"Every turn as a square, in its bin; correct: {cut_label(cut)}. The bins without Human ✓ add up to"
+            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}, those with Human ✓ but not QR to"
+            f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
+            f"Turns per bin ({formulations(result.bins)}): {words}.",
+            lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
+        )
+    ]
+
+
+def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> Drawing:
+    """The figure of one rewriter at one (metric, threshold)."""
+    from robustcs.studies.breakdown.figure import squares_figure
+
+    turns = result.turns
+    part = at(turns[turns["rewriter"] == rewriter], cut)
+    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.bins)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
@@ -18,15 +17,10 @@ from robustcs.documents.words import (
     number_interval,
     p_equals,
     percent,
-    share_interval,
     signed,
-    signed_interval,
 )
 from robustcs.lazy import Drawing, pd
-from robustcs.result import count, text
-from robustcs.result import number as number_field
 from robustcs.similarity.differences import ERROR_TYPES
-from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import best_rewriter
 from robustcs.studies.breakdown.slices import UNKNOWN
@@ -76,33 +70,17 @@ def _chosen(result: Breakdown, cut: Cut, name: str, names: Sequence[str]) -> str
 
 def _costs(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Table:
     several = rows["rewriter"].nunique() > 1
-
-    def errors_interval(row: Any) -> str:
-        return share_interval(row.error_low, row.error_high, row.units)
-
-    of_all: Shown = (number_field("of all", group="rewriter errors"), lambda row: percent(row.of_errors))
-    columns: list[Shown] = [
-        *(["rewriter"] if several else []),
-        (text("type", header="Difference"), lambda row: str(row.type)),
-        "turns",
-        (number_field("loss", group="score").called("loss"), lambda row: signed(row.loss, 3)),
-        (number_field("95 %", group="score"), lambda row: signed_interval(row.loss_low, row.loss_high)),
-        (count("errors", group="rewriter errors").called("errors", "rewriter errors"), lambda row: str(row.errors)),
-        (number_field("in %", group="rewriter errors"), lambda row: number(100 * row.error_share, 0)),
-        (number_field("95 %", group="rewriter errors"), errors_interval),
-        *([] if several else [of_all]),
-    ]  # fmt: skip
+    columns: list[Shown] = [*(["rewriter"] if several else []), "type", "turns", "loss", "errors", "error_share"]
     whole = "" if several else " and of all errors of the rewriter"
     note = (
         "What differs between the rewrite and the Human text; a turn may have several. Loss: mean Human − mean QR"
-        f" {measure_label(cut[0])} of these turns. Errors: correct if {cut_label(cut)}, in % of these turns{whole}."
-        f" 95 %: for other {result.evaluated.unit}s of this kind; K: too few of them."
+        f" {measure_label(cut[0])} of these turns. Errors of the rewriter: correct if {cut_label(cut)}, in % of these"
+        f" turns{whole}. 95% CI: for other {result.evaluated.unit}s of this kind."
     )
-    told = [row for row in rows.itertuples() if row.units >= LEAST_UNITS]
-    notes = noted((f"{row.rewriter} {row.type}" if several else row.type, row.note) for row in told)
+    told = noted((f"{row.rewriter} {row.type}" if several else row.type, row.note) for row in rows.itertuples())
     return result_table(
-        result, "error_types", "What differs in the rewrites, and what does it cost?", columns, note + notes, rows=rows,
-        by="rewriter",
+        result, "error_types", "What differs in the rewrites, and what does it cost?",
+        [*columns, *([] if several else ["of_errors"])], note + told, rows=rows, by="rewriter",
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.lazy import pd
-from robustcs.result import count, difference, number, share, table, text
+from robustcs.result import count, difference, measure, number, share, table, text
 from robustcs.similarity.differences import ERROR_TYPES, error_types
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
@@ -23,7 +23,7 @@ from robustcs.statistics.units import Units
 #: Role of a formulation → turn → text. A rewriter's role is its name.
 Texts = Mapping[str, Mapping[str, str]]
 
-_CUT = (text("rewriter"), text("metric"), text("threshold", "what makes an answer correct"))
+_CUT = (text("rewriter", header="Rewriter"), measure(), text("threshold", "what makes an answer correct"))
 _WILSON = "95 %: Wilson's interval with whole units; null below five of them"
 
 SLICES = table(
@@ -39,17 +39,17 @@ FOUND_SLICES = table(
 COSTS = table(
     "error_types", "What differs between a rewrite and the Human text, and what it costs. A turn may have several types. No"
     " rows without texts of both.",
-    *_CUT, text("type", f"{', '.join(ERROR_TYPES)}; unknown: a text is missing"),
+    *_CUT, text("type", f"{', '.join(ERROR_TYPES)}; unknown: a text is missing", "Difference"),
     count("turns", "that have this type"), share("share", "of all turns"),
-    difference("loss", "mean Human − mean QR over these turns"),
-    number("loss_low", "95 %, inverted sign-flip test of whole units; null where none can be given: note says why"),
-    number("loss_high"),
+    *difference("loss", "mean Human − mean QR over these turns").rounded(3).between(
+        "loss_low", "loss_high", "95 %, inverted sign-flip test of whole units; null where none can be given: note says why"
+    ),
     difference("points", "what these turns take off the mean over all turns: loss × share"),
     number("points_low", "95 %, as for loss"), number("points_high"),
-    count("errors", "of these turns, errors of the rewriter"), share("error_share", "errors of these turns"),
-    share("error_low", _WILSON), share("error_high"),
-    share("of_errors", "errors out of all errors of the rewriter"), share("of_errors_low", _WILSON), share("of_errors_high"),
-    count("units", "conversations (or single turns) that have such a turn"),
+    count("errors", "of these turns, errors of the rewriter", "errors"),
+    *share("error_share", "errors of these turns", "in %").between("error_low", "error_high", _WILSON),
+    share("of_errors", "errors out of all errors of the rewriter", "of all"), share("of_errors_low", _WILSON),
+    share("of_errors_high"), count("units", "conversations (or single turns) that have such a turn"),
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 UNKNOWN = "unknown"

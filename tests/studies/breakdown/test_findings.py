@@ -17,8 +17,8 @@ from robustcs.result import Evaluated
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
-from robustcs.studies.breakdown.overview import overview
 from robustcs.studies.breakdown.rewriters import compared
+from robustcs.studies.breakdown.show_rewriters import overview
 
 CUT = ("ndcg_cut_3", ">=0.5")
 
@@ -219,9 +219,9 @@ def test_the_overview_shows_cells_of_its_table() -> None:
     table, _ = overview(replace(result, overview=changed))
     assert [row[0] for row in table.rows] == ["Human", "t5", "bert", "Original"] and table.of == "overview"
     for row in table.rows:
-        assert row[1] == "12.3 % (10–20)" and row[3] == "0.777 (0.70–0.80)"
+        assert row[1] == "12% (10% to 20%)" and row[3] == "0.777 (0.700 to 0.800)"
         assert (row[2], row[4]) == (
-            ("31.0 % (25–35)", "−0.055") if row[0] in ("t5", "bert") else ("– (25–35)", "" if row[0] == "Human" else "−0.055")
+            ("31% (25% to 35%)", "−0.055") if row[0] in ("t5", "bert") else ("–", "–" if row[0] == "Human" else "−0.055")
         )
 
 

@@ -20,9 +20,8 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
-from robustcs.studies.breakdown.overview import overview
 from robustcs.studies.breakdown.show import show
-from robustcs.studies.breakdown.squares import show_squares
+from robustcs.studies.breakdown.show_rewriters import overview, show_squares
 
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
