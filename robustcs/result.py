@@ -156,6 +156,11 @@ class Field:
         """The same column with so many decimals for people."""
         return replace(self, digits=digits)
 
+    @property
+    def bare(self) -> Field:
+        """The same column without its interval, for people."""
+        return replace(self, limits=(), header=self.header.removesuffix(" (95% CI)"))
+
     def between(self, low: str = "ci_low", high: str = "ci_high", says: str = "") -> tuple[Field, Field, Field]:
         """The column and those of the limits of its 95% interval: one cell for people, three columns in CSV and JSON.
 

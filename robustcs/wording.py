@@ -37,3 +37,8 @@ def first_of(parts: Sequence[str], most: int) -> str:
     """The first ``most`` of the parts, and how many more there are."""
     more = f"; {len(parts) - most} more stand in the table" if len(parts) > most else ""
     return "; ".join(parts[:most]) + more
+
+
+def sentences(notes: Iterable[str]) -> str:
+    """Notes as sentences to be appended, each once: `` Each begins with a capital. And ends with a full stop.``"""
+    return "".join(f" {note[0].upper()}{note[1:]}." for note in dict.fromkeys(notes) if note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from robustcs.documents.figures import INK, letters, page_width, panels_across, style
 from robustcs.documents.text import one_line, shortened
 
-_COLOUR = "#0b3a66"
+_COLOUR, _MARK = "#0b3a66", "#cf5c0c"
 # Measures of the page, in inches.
 _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE, _ROW = 0.15, 0.3, 0.26, 0.4, 0.05, 0.17
 _LEFT, _LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
@@ -22,12 +23,17 @@ _NAME = 22  # characters of a system's name
 
 @dataclass(frozen=True)
 class MeanPanel:
-    """One measure: per system the lower limit, the mean and the upper limit, each shape [systems]; NaN without an interval."""
+    """One measure: per system the lower limit, the mean and the upper limit, each shape [systems]; NaN without an interval.
+
+    mark
+        Where a dashed line stands; NaN for none.
+    """
 
     title: str
     low: np.ndarray
     value: np.ndarray
     high: np.ndarray
+    mark: float = math.nan
 
 
 def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval", zero: bool = False) -> Figure:
@@ -50,6 +56,8 @@ def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean
             bottom = height - (row + 1) * (top + inside) - row * axis
             axes = figure.add_axes((left / full, bottom / height, width / full, inside / height))
             _draw(axes, panel, names, column == 0, label)
+            if not math.isnan(panel.mark):
+                axes.axvline(panel.mark, color=_MARK, linewidth=0.8, linestyle=(0, (3, 2)))
             if zero:
                 axes.axvline(0, color=INK, linewidth=0.6)
     return figure

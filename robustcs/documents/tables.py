@@ -137,6 +137,47 @@ def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[A
     return field, lambda line: cell(field, line)
 
 
+def wide_table(
+    result: Result,
+    name: str,
+    caption: str,
+    index: Sequence[str | Field],
+    across: str,
+    values: Sequence[str | Field],
+    note: str = "",
+    *,
+    rows: pd.DataFrame | None = None,
+    heads: Mapping[Any, str] | None = None,
+    group: str = "",
+    by: str | None = None,
+    slug: str = "",
+) -> Table:
+    """A table of ``result`` turned round: a line for what stands in ``index``, columns of ``values`` for what is ``across``.
+
+    heads
+        What stands across → the head of its columns, in the order shown; by default everything, under its own name.
+    group
+        The head above all of them, where each is one column.
+    by
+        A column of ``index`` whose changes are marked by a thin rule.
+    """
+    spec = result.spec(name)
+    frame = result.tables[name] if rows is None else rows
+    heads = heads if heads is not None else {key: str(key) for key in dict.fromkeys(frame[across])}
+    keys, fields = ([spec.field(one) if isinstance(one, str) else one for one in some] for some in (index, values))
+    columns, lines, marks = list(keys), [], []
+    for title in heads.values():
+        columns += [one.called(*((title, group) if len(fields) == 1 else (one.header or one.name, title))) for one in fields]
+    for _, part in frame.groupby([field.name for field in keys], sort=False):
+        found = {getattr(line, across): line for line in part.itertuples(index=False)}
+        first = next(iter(found.values()))
+        shown = [cell(one, found[key]) if key in found else "–" for key in heads for one in fields]
+        lines.append((*(cell(one, first) for one in keys), *shown))
+        marks.append(getattr(first, by) if by else None)
+    rules = [place for place in range(1, len(marks)) if marks[place] != marks[place - 1]]
+    return result_table(result, name, caption, ready(*columns), note, rows=lines, rules=rules, slug=slug)
+
+
 def notes_of(rows: pd.DataFrame) -> str:
     """What the column ``note`` of ``rows`` says, once each, with the number of rows that say it."""
     times = rows.loc[rows["note"] != "", "note"].value_counts(sort=False)

@@ -10,9 +10,13 @@ from typing import Literal
 import numpy as np
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, input_error
+from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.turns import Turns
 from robustcs.inputs.labels import Labels
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.records import StrPath
+from robustcs.lazy import npt
+from robustcs.wording import counted
 
 #: What happens to a grade off the scale: its pair has no label, it gets the nearest grade, or the file is refused.
 OffScale = Literal["refuse", "drop", "clip"]
@@ -33,6 +37,49 @@ class Judge:
     def qrels(self) -> Qrels:
         """The labels that count."""
         return self.labels.qrels
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPool:
+    """All pairs that people, a judge or a run has, N of them, in the turns that people or a judge judged, T of them.
+
+    human
+        int16[N + 1]: the grades of people, :data:`~robustcs.evaluation.matrix.UNJUDGED` where they gave none.
+    judges
+        Name → the judge; ``grades`` has its labels as ``human`` has those of people.
+    scale
+        The lowest and the highest grade.
+    turns
+        Which turns count, by what the runs answer.
+    """
+
+    pool: RunPool
+    human: Grades
+    judges: Mapping[str, Judge]
+    grades: Mapping[str, Grades]
+    scale: tuple[int, int]
+    turns: Turns
+
+    @property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """bool[T]: the turn counts."""
+        return self.turns.counted
+
+    def notes(self, off_scale: OffScale) -> list[str]:
+        """What a reader should know about the judges' files: labels that are left out, and grades off the scale."""
+        notes: list[str] = []
+        for name, judge in self.judges.items():
+            labels, off = judge.labels, sum(judge.off_scale.values())
+            told = [
+                (labels.unlabelled, "row", "without a grade"),
+                (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
+                (labels.unknown, "label", "for texts that no turn or passage has"),
+            ]
+            notes += labels.qrels.notes
+            notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
+            if off:
+                notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
+        return notes
 
 
 def scale_of(qrels: Qrels) -> tuple[int, int]:

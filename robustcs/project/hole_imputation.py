@@ -3,73 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.augmentation import merge_qrels
 from robustcs.evaluation.groups import RunSources
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.hole_features import MOST_RUNS
-from robustcs.evaluation.judges import Judge, OffScale, on_scale, scale_of
+from robustcs.evaluation.judges import JudgedPool, OffScale, on_scale, scale_of
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.run_pool import Grades, PoolBuilder, RunPool, collect_run
-from robustcs.evaluation.turns import Answered, Expected, Turns, count_turns
+from robustcs.evaluation.run_pool import PoolBuilder, collect_run
+from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedPool:
-    """All pairs that people, a judge or a run has, N of them, in the turns that people or a judge judged, T of them.
-
-    human
-        int16[N + 1]: the grades of people, :data:`~robustcs.evaluation.matrix.UNJUDGED` where they gave none.
-    judges
-        Name → the judge; ``grades`` has its labels as ``human`` has those of people.
-    scale
-        The lowest and the highest grade.
-    turns
-        Which turns count, by what the runs answer.
-    """
-
-    pool: RunPool
-    human: Grades
-    judges: Mapping[str, Judge]
-    grades: Mapping[str, Grades]
-    scale: tuple[int, int]
-    turns: Turns
-
-    @property
-    def counted(self) -> npt.NDArray[np.bool_]:
-        """bool[T]: the turn counts."""
-        return self.turns.counted
-
-    def notes(self, off_scale: OffScale) -> list[str]:
-        """What a reader should know about the judges' files: labels that are left out, and grades off the scale."""
-        notes: list[str] = []
-        for name, judge in self.judges.items():
-            labels, off = judge.labels, sum(judge.off_scale.values())
-            told = [
-                (labels.unlabelled, "row", "without a grade"),
-                (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
-                (labels.unknown, "label", "for texts that no turn or passage has"),
-            ]
-            notes += labels.qrels.notes
-            notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
-            if off:
-                notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
-        return notes
 
 
 def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) -> JudgedPool:

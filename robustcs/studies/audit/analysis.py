@@ -2,55 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import run_groups
-from robustcs.evaluation.judges import Judge
+from robustcs.evaluation.judges import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.turns import turn_depth
-from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result
+from robustcs.lazy import npt, pd
+from robustcs.result import Evaluated, Result, count, difference, flag, number, share, table, text
+from robustcs.statistics.agreement import Statistic, alpha_of, cohen_of
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.means import share_estimates
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.audit.labels import (
-    AGREEMENT,
-    BETWEEN,
-    BIAS,
-    CONFLICTS,
-    CONFUSION,
-    OFF_SCALE,
-    Common,
-    Mask,
-    agreement,
-    between_rows,
-    bias_rows,
-    conflict_rows,
-    confusion_rows,
-)
 from robustcs.studies.audit.systems import (
     CONCLUSIONS,
     MEANS,
     REVERSALS,
     SYSTEMS,
+    Floats,
     Scored,
     mean_rows,
     reversal_rows,
     system_rows,
 )
 
+#: The slice of all pairs.
+ALL = "all"
 #: A run has found what stands in its top.
 FOUND = 10
 #: Grades of a scale beyond which a table of both grades is none.
 _LONGEST_SCALE = 20
+#: Grades apart from which a pair is a conflict.
+_FAR = 2
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Rows = list[tuple[Any, ...]]
+
+AGREEMENT = table(
+    "agreement", "How far a judge agrees with people on the pairs that both judged; intervals for other topics of this kind.",
+    text("judge", header="Judge"), count("pairs", "that both judged"),
+    *share("agree", "pairs with the same grade").between("agree_low", "agree_high"),
+    *number("kappa", "Cohen's, on all grades", "κ").between(),
+    *number("kappa_weighted", "Cohen's, quadratic weights", "κ weighted").between("kappa_weighted_low", "kappa_weighted_high"),
+    *number("kappa_level", "Cohen's, relevant or not at the relevance level", "κ level").between(
+        "kappa_level_low", "kappa_level_high"),
+    *number("alpha", "Krippendorff's, ordinal", "α").between("alpha_low", "alpha_high"),
+    count("units", "conversations, or turns, that the intervals rest on"),
+    count("human_only", "pairs that people judged and the judge did not", "only people", "pairs"),
+    count("judge_only", "pairs that the judge judged and people did not", "only judge", "pairs"),
+    count("unlabelled", "rows of the file without a grade", "no grade", "rows"),
+    count("fallback", "answers that a parser could not read; no grades", "not read", "rows"),
+    count("unknown", "labels for texts that no turn or passage has", "unknown text", "rows"),
+    count("off_scale", "labels off the scale", "off scale", "rows"), text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+CONFUSION = table(
+    "confusion", "The pairs that both judged, by both grades.",
+    text("judge", header="Judge"), count("human", "grade of the people", "people"), count("model", "grade of the judge"),
+    count("count", "pairs"),
+)  # fmt: skip
+BIAS = table(
+    "bias", "In which direction a judge errs: all pairs, by the depth of the turn, and by the runs that found the passage.",
+    text("judge", header="Judge"), text("slice", "all, depth N, or found by GROUP (in the top 10)", "Pairs"),
+    share("human_share", "of the pairs that people call relevant", "people", "relevant"),
+    share("judge_share", "of the pairs that the judge calls relevant", "judge", "relevant"),
+    *number("ratio", "judge_share over human_share; null where people call nothing relevant").rounded(2).between(
+        "ratio_low", "ratio_high"),
+    *difference("mean_difference", "mean grade of the judge minus that of the people", "judge − people").rounded(2).between(),
+    count("pairs"), count("units"), text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+OFF_SCALE = table(
+    "off_scale", "Grades off the scale of the people's judgments; no rows where there are none.",
+    text("judge", header="Judge"), count("grade"), count("count", "labels with it", "labels"),
+    flag("kept", "were they clipped to the scale? else they were dropped", "clipped"),
+)  # fmt: skip
+CONFLICTS = table(
+    "conflicts", "Pairs whose two grades lie at least two apart, the furthest first: worth reading.",
+    text("judge", header="Judge"), text("turn"), text("document"), count("human", "grade of the people", "people"),
+    count("model", "grade of the judge", "judge"), count("difference", "judge minus people"),
+)  # fmt: skip
+BETWEEN = table(
+    "judge_conflicts", "Pairs that two judges see otherwise: grades at least two apart, the furthest first.",
+    text("first", "a judge"), text("second", "another"), text("turn"), text("document"),
+    count("first_grade", header="first"), count("second_grade", header="second"), count("difference", "first − second"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,85 +120,100 @@ class Audit(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """What judges are held against.
+class Common:
+    """The n pairs that people and a judge judged.
 
-    grades
-        int16[N + 1]: of the pool's pairs.
+    human, model
+        int64[n]: the grades.
+    units
+        The unit of every pair.
+    slices
+        Name → bool[n]: parts of the pairs.
     scale
         The lowest and the highest grade.
+    level
+        The grade from which a passage is relevant.
     """
 
-    grades: Grades
+    human: Numbers
+    model: Numbers
+    units: Units
+    slices: Mapping[str, Mask]
     scale: tuple[int, int]
+    level: int
+
+    @property
+    def grades(self) -> Numbers:
+        """int64[V]: the scale."""
+        return np.arange(self.scale[0], self.scale[1] + 1)
+
+    @property
+    def cells(self) -> Floats:
+        """float64[K, V²]: how often each unit has each couple of grades."""
+        width = len(self.grades)
+        cell = (self.human - self.scale[0]) * width + self.model - self.scale[0]
+        found = np.bincount(self.units.codes * width**2 + cell, minlength=self.units.count * width**2)
+        return found.reshape(self.units.count, width**2).astype(np.float64)
 
 
-def audit(
-    pool: RunPool,
-    people: People,
-    judges: Mapping[str, tuple[Judge, Grades]],
-    clipped: bool,
-    counted: npt.NDArray[np.bool_],
-    measures: Sequence[Measure],
-    evaluated: Evaluated,
-    seed: int,
-) -> Audit:
-    """Hold every judge against the people.
-
-    judges
-        Name → the judge and its labels of the pool's pairs.
-    clipped
-        Were grades off the scale clipped? else they were dropped.
-    counted
-        bool[T]: the turns that means of systems go over.
+def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int) -> Audit:
+    """Hold every judge against the people; ``clipped``: were grades off the scale clipped? else they were dropped.
 
     Raises :class:`UsageError` for a scale that is none, and where a judge and the people have neither pairs nor systems in
     common.
     """
-    lowest, highest = people.scale
+    lowest, highest = judged.scale
     if highest - lowest > _LONGEST_SCALE:
         raise UsageError("long-scale", f"grades go from {lowest} to {highest}", "judge on a scale of a few grades")
-    rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in Audit.declared}
-    notes, audited = list(evaluated.notes), np.zeros(len(pool.turns), dtype=bool)
-    for name, (judge, grades) in judges.items():
-        both = (people.grades[:-1] > UNJUDGED) & (grades[:-1] > UNJUDGED)
-        if not both.any():
+    pool, seen = judged.pool, np.zeros(len(judged.pool.turns), dtype=bool)
+    rows: dict[str, Rows] = {spec.name: [] for spec in Audit.declared}
+    notes = list(evaluated.notes)
+    for name, judge in judged.judges.items():
+        sides = [judged.human, judged.grades[name]]
+        both = np.min(sides, axis=0) > UNJUDGED
+        both[-1] = False
+        paired = bool(both.any())
+        if not paired:
             if len(pool.names) < 2:
                 advice = "check that their ids belong together; different topics need runs of several systems"
                 raise UsageError("no-common-pairs", f"{name} and the people judged no pair in common", advice)
             notes.append(f"{name} and the people judged no pair in common: only the ranking of systems is compared")
-        common = _common(pool, people, grades, both, evaluated)
-        rows["agreement"].append(_agreement_row(name, common, people.grades, grades, judge, seed))
-        if both.any():
+        common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
+        found, pairs = agreement(common, seed), len(common.human)
+        alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]
+        labels, note = judge.labels, found["kappa"].note if paired else "no pair in common"
+        files = (labels.unlabelled, labels.fallback, labels.unknown, sum(judge.off_scale.values()))
+        rows["agreement"].append((name, pairs, *found.values(), found["kappa"].units, *alone, *files, note))
+        if paired:
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
-            rows["conflicts"] += conflict_rows(name, common, *_ids(pool, both))
+            rows["conflicts"] += conflict_rows((name,), _ids(pool, both), common.human, common.model, 1)
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
-        sides = [np.where(np.append(both, True), side, UNJUDGED) if both.any() else side for side in (people.grades, grades)]
-        audited |= _turns_of(pool, sides[0])
+        if paired:
+            sides = [np.where(both, side, UNJUDGED) for side in sides]
+        seen |= _turns_of(pool, sides[0])
         if len(pool.names) > 1:
-            for metric, human, model in _scores(pool, sides, counted, measures, evaluated):
-                rows["systems"] += system_rows(name, metric, human, model, bool(both.any()), seed)
+            for metric, human, model in _scores(judged, sides, measures, evaluated):
+                rows["systems"] += system_rows(name, metric, human, model, paired, seed)
                 rows["means"] += mean_rows(name, metric, pool.names, human, model)
                 changed, summary = reversal_rows(name, metric, pool.names, human, model, seed)
                 rows["reversals"] += changed
                 rows["conclusions"].append(summary)
-    for one, other in combinations(judges, 2):
-        sides = [judges[name][1] for name in (one, other)]
-        both = (sides[0][:-1] > UNJUDGED) & (sides[1][:-1] > UNJUDGED)
-        rows["judge_conflicts"] += between_rows(one, other, [side[:-1][both] for side in sides], *_ids(pool, both))
-    units = units_of(_named(pool, audited), evaluated.policy.unit)
+    for names in combinations(judged.judges, 2):
+        one, other = (judged.grades[name].astype(np.int64) for name in names)
+        both = (one > UNJUDGED) & (other > UNJUDGED)
+        both[-1] = False
+        rows["judge_conflicts"] += conflict_rows(names, _ids(pool, both), one[both], other[both], -1)
+    units = units_of(_named(pool, seen), evaluated.policy.unit)
     notes += [units.note] if units.note else []
-    evaluated = replace(
-        evaluated, turns=int(audited.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count
-    )
+    evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
     return Audit(evaluated, **{spec.name: spec.frame(rows[spec.name]) for spec in Audit.declared})
 
 
-def _ids(pool: RunPool, pairs: Mask) -> tuple[list[str], list[str]]:
-    """Turn and document of every pair that ``pairs`` (bool[N]) chooses."""
-    turns = [pool.turns[row] for row in pool.pair_turns[pairs]]
-    return turns, pool.documents.take(pa.array(pool.pair_documents[pairs])).to_pylist()
+def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:
+    """Turn and document of every pair that ``pairs`` (bool[N + 1]) chooses."""
+    documents = pool.documents.take(pa.array(pool.pair_documents[pairs[:-1]])).to_pylist()
+    return [(pool.turns[row], document) for row, document in zip(pool.pair_turns[pairs[:-1]], documents, strict=True)]
 
 
 def _named(pool: RunPool, turns: Mask) -> list[str]:
@@ -160,58 +222,96 @@ def _named(pool: RunPool, turns: Mask) -> list[str]:
 
 def _turns_of(pool: RunPool, grades: Grades) -> Mask:
     """bool[T]: the turns that have a judgment."""
-    found = np.zeros(len(pool.turns), dtype=bool)
-    found[pool.pair_turns[grades[:-1] > UNJUDGED]] = True
-    return found
+    return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
-def _common(pool: RunPool, people: People, grades: Grades, both: Mask, evaluated: Evaluated) -> Common:
-    turns = pool.pair_turns[both]
+def _common(judged: JudgedPool, graded: Sequence[Numbers], both: Mask, evaluated: Evaluated) -> Common:
+    pool, turns = judged.pool, judged.pool.pair_turns[both]
     present, place = np.unique(turns, return_inverse=True)
-    units = units_of([pool.turns[row] for row in present], evaluated.policy.unit)
+    units = units_of([pool.turns[row] for row in present], evaluated.policy.unit).take(place)
     depths = np.array([turn_depth(turn) or 0 for turn in pool.turns], dtype=np.int64)[turns]
-    slices = {f"depth {depth}": depths == depth for depth in np.unique(depths[depths > 0]).tolist()}
-    if len(slices) == 1:
-        slices = {}
+    known = np.unique(depths[depths > 0]).tolist()
+    slices = {f"depth {depth}": depths == depth for depth in known} if len(known) > 1 else {}
     found = pool.best_ranks()[:, both] <= FOUND if pool.names else np.zeros((0, len(turns)), dtype=bool)
     groups = np.array(run_groups(pool), dtype=np.int64)
     for group in dict.fromkeys(groups.tolist()):
         members = [name for name, own in zip(pool.names, groups, strict=True) if own == group]
         more = f" and {len(members) - 1} like it" if len(members) > 1 else ""
         slices[f"found by {members[0]}{more}"] = found[groups == group].any(axis=0)
-    if len(pool.names):
+    if pool.names:
         slices["found by none"] = ~found.any(axis=0)
-    graded = [side[:-1][both].astype(np.int64) for side in (people.grades, grades)]
-    level = evaluated.policy.relevance_level
-    codes = units.codes[place] if len(place) else place.astype(np.int64)
-    return Common(graded[0], graded[1], codes, units, slices, *people.scale, level)
+    return Common(graded[0], graded[1], units, slices, judged.scale, evaluated.policy.relevance_level)
 
 
-def _agreement_row(name: str, common: Common, human: Grades, model: Grades, judge: Judge, seed: int) -> tuple[Any, ...]:
-    found = agreement(common, seed)
-    note = found["kappa"].note if len(common.human) else "no pair in common"
-    main = found["kappa"]
-    pairs = len(common.human)
-    ends = [end for key in ("agree", "kappa_weighted", "kappa_level", "alpha") for end in (found[key].low, found[key].high)]
-    labels = judge.labels
-    return (
-        name, pairs, *(found[key].value for key in ("agree", "kappa", "kappa_weighted", "kappa_level", "alpha")),
-        main.low, main.high, *ends, main.units,
-        int((human[:-1] > UNJUDGED).sum()) - pairs, int((model[:-1] > UNJUDGED).sum()) - pairs,
-        labels.unlabelled, labels.fallback, labels.unknown, sum(judge.off_scale.values()), note,
-    )  # fmt: skip
+def agreement(common: Common, seed: int) -> dict[str, Estimate]:
+    """The coefficients of agreement by the name of their column, each with its interval by units."""
+    cells, grades, noun = common.cells, common.grades, common.units.kind
+    width = len(grades)
+    relevant = np.stack([grades < common.level, grades >= common.level], axis=1).astype(np.float64)
+
+    def square(sums: Floats) -> Floats:
+        return sums.reshape(*sums.shape[:-1], width, width)
+
+    def at_level(sums: Floats) -> Floats:
+        return cohen_of(2)((relevant.T @ square(sums) @ relevant).reshape(*sums.shape[:-1], 4))
+
+    def ordinal(sums: Floats) -> Floats:
+        # two ratings of a pair coincide in both orders
+        return alpha_of(grades, "ordinal")((square(sums) + square(sums).swapaxes(-1, -2)).reshape(sums.shape))
+
+    statistics: dict[str, Statistic] = {
+        "kappa": cohen_of(width), "kappa_weighted": cohen_of(width, "quadratic"), "kappa_level": at_level, "alpha": ordinal,
+    }  # fmt: skip
+    [agree] = share_estimates(np.trace(square(cells), axis1=-2, axis2=-1), cells.sum(axis=1), noun)
+    return {"agree": agree, **{name: agreement_estimate(cells, of, seed, noun) for name, of in statistics.items()}}
+
+
+def confusion_rows(judge: str, common: Common) -> Rows:
+    """Every couple of grades of the scale, those that never occur included."""
+    couples = [(human, model) for human in common.grades.tolist() for model in common.grades.tolist()]
+    return [(judge, *couple, int(pairs)) for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)]
+
+
+def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: Numbers, other: Numbers, sign: int) -> Rows:
+    """The pairs that two sides see quite otherwise, the furthest apart first; the difference is ``sign`` (other − one)."""
+    apart = sign * (other - one)
+    far = np.flatnonzero(np.abs(apart) >= _FAR)
+    order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
+    return [(*names, *ids[place], int(one[place]), int(other[place]), int(apart[place])) for place in order]
+
+
+def bias_rows(judge: str, common: Common, seed: int) -> Rows:
+    """Shares called relevant, their ratio, and the mean difference of grades in every slice that has pairs.
+
+    Intervals are inverted sign-flip tests of whole units: of the mean difference, and of the judge's relevant pairs relative to
+    those of the people.
+    """
+    slices = {ALL: np.ones(len(common.human), dtype=bool), **common.slices}
+    masks = np.array([mask for mask in slices.values() if mask.any()])
+    relevant = [grades >= common.level for grades in (common.human, common.model)]
+    pairs, human, model = (common.units.sums(masks * values) for values in (1, *relevant))
+    apart = common.units.sums(masks * (common.model - common.human))
+    noun = common.units.kind
+    tests = zip(paired_tests(apart, pairs, seed, noun), paired_tests(model - human, human, seed, noun), strict=True)
+    rows: Rows = []
+    for place, (name, (mean, ratio)) in enumerate(zip((one for one, mask in slices.items() if mask.any()), tests, strict=True)):
+        total, said, told = (side[place].sum() for side in (pairs, human, model))
+        times = replace(ratio, value=told / said if said else math.nan, low=1 + ratio.low, high=1 + ratio.high)
+        units = int((pairs[place] > 0).sum())
+        rows.append((judge, name, said / total, told / total, times, mean, int(total), units, mean.note))
+    return rows
 
 
 def _scores(
-    pool: RunPool, sides: Sequence[Grades], counted: Mask, measures: Sequence[Measure], evaluated: Evaluated
-) -> list[tuple[str, Scored, Scored]]:
+    judged: JudgedPool, sides: Sequence[Grades], measures: Sequence[Measure], evaluated: Evaluated
+) -> Iterator[tuple[str, Scored, Scored]]:
     """Every measure with the systems' scores under people and under the judge, each over the turns that it judged."""
-    turns = [_turns_of(pool, side) & counted for side in sides]
-    units: list[Units] = [units_of(_named(pool, chosen), evaluated.policy.unit) for chosen in turns]
-    scores = [
-        pool.score(side[None], measures, evaluated.policy)[0][..., chosen] for side, chosen in zip(sides, turns, strict=True)
-    ]
-    return [
-        (measure.name, *(Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True)))  # type: ignore[misc]
-        for place, measure in enumerate(measures)
-    ]
+    pool = judged.pool
+    scores, units = [], []
+    for side in sides:
+        chosen = _turns_of(pool, side) & judged.counted
+        scores.append(pool.score(side[None], measures, evaluated.policy)[0][..., chosen])
+        units.append(units_of(_named(pool, chosen), evaluated.policy.unit))
+    for place, measure in enumerate(measures):
+        human, model = (Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True))
+        yield measure.name, human, model

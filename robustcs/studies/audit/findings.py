@@ -9,8 +9,7 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed
 from robustcs.lazy import pd
-from robustcs.studies.audit.analysis import Audit
-from robustcs.studies.audit.labels import ALL
+from robustcs.studies.audit.analysis import ALL, Audit
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, verb
 

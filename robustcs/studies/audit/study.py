@@ -13,7 +13,7 @@ from robustcs.project.parts import measures, needs, only
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.audit.analysis import Audit, People, audit
+from robustcs.studies.audit.analysis import Audit, audit
 from robustcs.studies.audit.findings import audit_findings, verdicts
 from robustcs.studies.audit.show import overview, show
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Question, command
@@ -42,9 +42,7 @@ def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = 
     notes += [*sampling_notes(measures, human.grades), *human.notes, *judged.pool.notes, *judged.turns.notes]
     notes += judged.notes(off_scale)
     evaluated = Evaluated(workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes))
-    people = People(judged.human, judged.scale)
-    sides = {name: (judge, judged.grades[name]) for name, judge in judged.judges.items()}
-    return audit(judged.pool, people, sides, off_scale == "clip", judged.counted, measures, evaluated, workspace.project.seed)
+    return audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
 
 
 COMMAND = command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))

@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from robustcs.result import count, difference, number, p_value, score, table, text
+from robustcs.lazy import npt
+from robustcs.result import count, difference, measure, number, p_value, score, table, text
+from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.rank_stability import rank_stability
 from robustcs.statistics.ranks import DECIMALS
@@ -27,8 +28,7 @@ CHANGES = ("reversed", "swapped", "lost", "gained")
 
 SYSTEMS = table(
     "systems", "How far the judge orders the systems as people do, on these topics.",
-    text("judge", header="Judge"), text("metric", header="Measure"), text("method", "kendall, tau_ap (people's order is the"
-         " true one) or rbo"),
+    text("judge", header="Judge"), measure(), text("method", "kendall, tau_ap (people's order is the true one) or rbo"),
     number("value", "1 is the same order; null where all systems are tied"),
     number("ci_low", "one-sided 95 % limit for as many other topics: at least this", "at least"),
     number("ci_high", "null: no upper limit holds what it says"),
@@ -37,32 +37,30 @@ SYSTEMS = table(
 )  # fmt: skip
 MEANS = table(
     "means", "Mean scores of every system under people and under the judge, on the pairs that both judged.",
-    text("judge", header="Judge"), text("metric", header="Measure"), text("run", header="Run"),
-    score("human", header="people"), score("model", header="judge"),
+    text("judge", header="Judge"), measure(), text("run", header="Run"), score("human", header="people"),
+    score("model", header="judge"),
 )  # fmt: skip
 CONCLUSIONS = table(
     "conclusions", "What becomes of the pairs of systems.",
-    text("judge", header="Judge"), text("metric", header="Measure"), count("pairs", "of systems"),
+    text("judge", header="Judge"), measure(), count("pairs", "of systems"),
     count("human_apart", "that differ significantly under people (adjusted p ≤ .05)", "people", "significant under"),
     count("judge_apart", "that differ significantly under the judge", "judge", "significant under"),
-    count("reversed", "in opposite order, and significant under at least one of them", "", "opposite order"),
-    count("swapped", "in opposite order, and significant under neither", "", "opposite order"),
-    count("lost", "significant under people alone", "", "under one alone"),
-    count("gained", "significant under the judge alone", "", "under one alone"),
+    count("reversed", "in opposite order, and significant under at least one of them", "significant", "opposite order"),
+    count("swapped", "in opposite order, and significant under neither", "neither", "opposite order"),
+    count("lost", "significant under people alone", "people", "under one alone"),
+    count("gained", "significant under the judge alone", "judge", "under one alone"),
     text("note", "why no pair can differ significantly; empty where pairs can"),
 )  # fmt: skip
 REVERSALS = table(
     "reversals", "Pairs of systems of which the judge says something else than people.",
-    text("judge", header="Judge"), text("metric", header="Measure"), text("first", header="First"),
-    text("second", header="Second"),
-    difference("human_difference", "first minus second under people", "people"),
-    difference("judge_difference", "under the judge", "judge"),
+    text("judge", header="Judge"), measure(), text("first", header="First"), text("second", header="Second"),
+    *difference("human_difference", "first minus second under people", "people").rounded(3).between("human_low", "human_high"),
+    *difference("judge_difference", "under the judge", "judge").rounded(3).between("judge_low", "judge_high"),
     text("change", "reversed (opposite order, significant under at least one), swapped (under neither), lost (significant under"
          " people alone), gained (under the judge alone)"),
     p_value("human_p", "sign-flip test of whole units, two-sided", "people", "p"),
     p_value("human_p_corrected", "adjusted by max-T over all pairs of the measure", "people", "p adj."),
     p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p adj."),
-    number("human_low", "95 % interval of human_difference"), number("human_high"), number("judge_low"), number("judge_high"),
 )  # fmt: skip
 
 
@@ -81,24 +79,18 @@ class Scored:
 
 def system_rows(judge: str, metric: str, human: Scored, model: Scored, common: bool, seed: int) -> list[tuple[Any, ...]]:
     """Rank correlations with their lower limits; ``common``: both stand on the same turns."""
+    apart, note = (None, "") if common else (model.units.sizes, "people and the judge judged different topics")
+    turns = [int(side.units.sizes.sum()) for side in (human, model)]
     rows = []
     for method in METHODS:
-        found = rank_stability(
-            human.sums, model.sums, human.units.sizes, seed, method, None if common else model.units.sizes, human.units.kind
-        )
-        note = "" if common else "people and the judge judged different topics"
-        notes = "; ".join(filter(None, (note, found.note)))
-        turns = (int(human.units.sizes.sum()), int(model.units.sizes.sum()))
-        rows.append((judge, metric, method, found.value, found.low, found.high, *turns, notes))
+        found = rank_stability(human.sums, model.sums, human.units.sizes, seed, method, apart, human.units.kind)
+        rows.append((judge, metric, method, found.value, found.low, found.high, *turns, joined(note, found.note)))
     return rows
 
 
 def mean_rows(judge: str, metric: str, names: Sequence[str], human: Scored, model: Scored) -> list[tuple[Any, ...]]:
     """Every system's means."""
-    return [
-        (judge, metric, name, own, other)
-        for name, own, other in zip(names, human.means.tolist(), model.means.tolist(), strict=True)
-    ]
+    return [(judge, metric, *row) for row in zip(names, human.means.tolist(), model.means.tolist(), strict=True)]
 
 
 def reversal_rows(
@@ -111,25 +103,22 @@ def reversal_rows(
         differences = side.sums[first] - side.sums[second]
         tests.append(paired_tests(differences, side.units.sizes, seed, side.units.kind))
         families.append(max_t_family(tests[-1], differences, seed))
-    rows = []
     told = [family.p <= ALPHA for family in families]
+    rows: list[tuple[Any, ...]] = []
     for place, (own, other) in enumerate(zip(*tests, strict=True)):
-        change = _change(own.value, other.value, bool(told[0][place]), bool(told[1][place]))
+        change = _change(own.value, other.value, *(bool(side[place]) for side in told))
         if change:
-            rows.append((
-                judge, metric, names[first[place]], names[second[place]], own.value, other.value, change,
-                own.p, families[0].p[place], other.p, families[1].p[place], own.low, own.high, other.low, other.high,
-            ))  # fmt: skip
-    rows.sort(key=lambda row: (CHANGES.index(row[6]), -abs(row[4] - row[5])))
+            ps = [p for test, family in zip((own, other), families, strict=True) for p in (test.p, family.p[place])]
+            rows.append((judge, metric, names[first[place]], names[second[place]], own, other, change, *ps))
+    rows.sort(key=lambda row: (CHANGES.index(row[6]), -abs(row[4].value - row[5].value)))
     number_of = [sum(row[6] == change for row in rows) for change in CHANGES]
     note = "; ".join(dict.fromkeys(family.note for family in families if family.note))
-    return rows, (judge, metric, len(tests[0]), int(told[0].sum()), int(told[1].sum()), *number_of, note)
+    return rows, (judge, metric, len(tests[0]), *(int(side.sum()) for side in told), *number_of, note)
 
 
 def _change(human: float, model: float, told_by_human: bool, told_by_model: bool) -> str:
     """One of :data:`CHANGES`; empty where the two agree."""
-    other_way = round(human, DECIMALS) * round(model, DECIMALS) < 0
-    if other_way:
+    if round(human, DECIMALS) * round(model, DECIMALS) < 0:
         return "reversed" if told_by_human or told_by_model else "swapped"
     if told_by_human != told_by_model:
         return "lost" if told_by_human else "gained"

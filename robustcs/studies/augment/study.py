@@ -14,7 +14,7 @@ import numpy.typing as npt
 from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
-from robustcs.evaluation.judges import OffScale
+from robustcs.evaluation.judges import JudgedPool, OffScale
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
@@ -23,7 +23,7 @@ from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.urls import IRDS_PREFIX
-from robustcs.project.hole_imputation import JudgedPool, group_numbers, judged_pool, run_groups, run_sources, selection_warnings
+from robustcs.project.hole_imputation import group_numbers, judged_pool, run_groups, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.parts import judged_runs, needs
 from robustcs.project.requirements import new_judgments

@@ -24,8 +24,7 @@ def scored(seed: int, quality: tuple[float, ...], units: int = 14) -> Scored:
 def test_every_pair_by_its_definition() -> None:
     human, model = scored(0, (0.1, 0.5, 0.52, 0.9)), scored(1, (0.1, 0.6, 0.58, 0.3))
     rows, summary = reversal_rows("j", "ndcg", NAMES, human, model, seed=0)
-    found = {(row[2], row[3]): row for row in rows}
-    names = [field.name for field in REVERSALS.fields]
+    found = {(row["first"], row["second"]): row for row in REVERSALS.frame(rows).to_dict("records")}
     told = []
     for side in (human, model):
         pairs = np.array([side.sums[i] - side.sums[j] for i, j in combinations(range(4), 2)])
@@ -38,7 +37,7 @@ def test_every_pair_by_its_definition() -> None:
             expected = "reversed" if told[0][place] or told[1][place] else "swapped"
         elif told[0][place] != told[1][place]:
             expected = "lost" if told[0][place] else "gained"
-        row = dict(zip(names, found[NAMES[i], NAMES[j]], strict=True)) if expected else {"change": ""}
+        row = found[NAMES[i], NAMES[j]] if expected else {"change": ""}
         assert row["change"] == expected
         assert ((NAMES[i], NAMES[j]) in found) == bool(expected)
         if expected:
@@ -46,7 +45,7 @@ def test_every_pair_by_its_definition() -> None:
             assert (row["human_difference"], row["judge_difference"]) == pytest.approx((own, other))
             assert (row["human_p"] <= 0.05) == (not row["human_low"] <= 0 <= row["human_high"])
     # d falls from the top to below b and c
-    assert {("b", "d"), ("c", "d")} <= {pair for pair, row in found.items() if row[6] == "reversed"}
+    assert {("b", "d"), ("c", "d")} <= {pair for pair, row in found.items() if row["change"] == "reversed"}
     assert dict(zip([field.name for field in CONCLUSIONS.fields], summary, strict=True)) == {
         "judge": "j", "metric": "ndcg", "pairs": 6, "human_apart": int(told[0].sum()), "judge_apart": int(told[1].sum()),
         **counts, "note": "",
