@@ -17,20 +17,28 @@ import numpy as np
 from scipy.special import stdtrit
 
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import parse_measure, score_columns
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics.agreement import Statistic, alpha_of, alpha_sums, cohen_of, cohen_sums, fleiss_of, fleiss_sums
+from robustcs.statistics.agreement import (
+    Statistic,
+    agreement_estimate,
+    alpha_of,
+    alpha_sums,
+    cohen_of,
+    cohen_sums,
+    fleiss_of,
+    fleiss_sums,
+)
 from robustcs.statistics.effect import detectable_differences, detectable_noncentrality, effect_sizes, within_margin
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import holm_family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.rank_stability import rank_stability
-from robustcs.statistics.ranks import kendall
+from robustcs.statistics.ranks import kendall, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
 

@@ -10,7 +10,8 @@ import numpy as np
 from bench.coverage_cells import DRAWS, LABELS, POLICY, SCALE, Collection, Floats, Judgments, Tally, Trial, run_files
 from robustcs.evaluation.clarification import recalls, weighted_scores
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import parse_measure, score_columns
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.annotations import join_annotations, read_annotations
 from robustcs.inputs.clariq import read_question_run, read_topics
@@ -22,11 +23,9 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_depth
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.statistics.agreement import alpha_of, alpha_sums
-from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.preference import preferred_share
+from robustcs.statistics.agreement import agreement_estimate, alpha_of, alpha_sums
+from robustcs.statistics.means import mean_estimates, preferred_share, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 from robustcs.studies.agreement.analysis import snippet_agreement

@@ -19,15 +19,16 @@ import numpy as np
 from bench.coverage_cells import LABELS, POLICY, Collection, Floats, Tally, Trial, run_files
 from bench.coverage_items import _scores, _tops
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import parse_measure, score_columns
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.statistics import sign_flip
-from robustcs.statistics.draws import sampled_mean, sampling_error
 from robustcs.statistics.effect import Needed, effect_sizes, units_needed, within_margin
 from robustcs.statistics.estimate import Estimate, Tested, sparse_note
 from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.variance import sampled_mean, sampling_error
 from robustcs.studies.crowd.grades import as_qrels
 
 #: Shares of all conversations in which a pair differs: the cells.

@@ -29,7 +29,7 @@ from robustcs.evaluation.bounds import measure_bounds  # noqa: E402
 from robustcs.evaluation.hole_check import draws_interval  # noqa: E402
 from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix  # noqa: E402
-from robustcs.evaluation.measures import parse_measure  # noqa: E402
+from robustcs.evaluation.measure import parse_measure  # noqa: E402
 from robustcs.evaluation.ranking import rank_run  # noqa: E402
 from robustcs.evaluation.run_pool import NEVER, Grades, PoolBuilder, RunPool, collect_run  # noqa: E402
 from robustcs.inputs.qrels import read_qrels  # noqa: E402
@@ -184,8 +184,7 @@ def bounds_width(pool: RunPool, left: Grades, highest: int) -> np.ndarray:
             pool.names[run], pool.turns, left[places], judged, retrieved, retrieved == 0, 0, ()
         )  # fmt: skip
         for column, measure in enumerate(MEASURES):
-            outside = holes - (matrix.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1)
-            bounds = measure_bounds(matrix, measure, POLICY, highest, outside=outside)
+            bounds = measure_bounds(matrix, measure, POLICY, highest, "pool", holes)
             widths[run, column] = (bounds.high - bounds.low).mean()
     return widths.mean(axis=0)
 

@@ -31,13 +31,13 @@ import numpy as np  # noqa: E402
 
 from bench.holes import COLLECTIONS, PAGE, POLICY, hidden, truth  # noqa: E402
 from bench.pages import put  # noqa: E402
-from robustcs.evaluation.groups import RunSources  # noqa: E402
 from robustcs.evaluation.hole_check import draws_interval  # noqa: E402
 from robustcs.evaluation.hole_expectation import contrasts, fill_holes  # noqa: E402
 from robustcs.evaluation.hole_tipping import tipping  # noqa: E402
 from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
-from robustcs.evaluation.measures import parse_measure  # noqa: E402
-from robustcs.statistics.completed import completed_family  # noqa: E402
+from robustcs.evaluation.measure import parse_measure  # noqa: E402
+from robustcs.evaluation.state import RunSources  # noqa: E402
+from robustcs.statistics.families import completed_family  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_5", "P_5"))

@@ -32,7 +32,7 @@ from scipy.special import ndtr
 from bench.coverage import ROOT
 from bench.pages import put
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.inputs.labels import read_labels

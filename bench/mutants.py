@@ -3,8 +3,9 @@
 Each mutant changes one place of one file: a comparison, an operator, a constant, ``min``/``max``, ``and``/``or``, a returned
 sign; in modules that write sentences also a column (``p`` for ``p_corrected``, ``ci_low`` for ``ci_high``) or a row (last for
 first). Only the tests of that file run, in a temporary copy of the package: ``tests/statistics/test_X.py`` for
-``statistics/X.py``, ``tests/studies/S/test_X.py`` for ``studies/S/X.py``. Tests that need the public data skip. A mutant
-that no test notices survives; some of them compute the same as before. ``--rooms`` also takes paths of files.
+``statistics/X.py`` (or those of :data:`TESTED_BY`), ``tests/studies/S/test_X.py`` for ``studies/S/X.py``. Tests that need the
+public data skip. A mutant that no test notices survives; some of them compute the same as before. ``--rooms`` also takes paths
+of files.
 One process runs at a time, forked from one that has imported all that the change does not touch; 400 mutants take about half an
 hour of one idle core.
 """
@@ -43,11 +44,16 @@ ROOMS = {
     "statistics": ("statistics/*.py",), "evaluation": ("evaluation/*.py",),
     "sentences": ("studies/*/findings.py", "studies/breakdown/overview.py", "studies/audit/overview.py"),
 }  # fmt: skip
-#: File → its tests, where they have another name.
+#: File → what its tests are of, where that is not its name.
 TESTED_BY = {
-    "evaluation/hole_check.py": "evaluation/test_hole_model.py",
-    "evaluation/hole_influence.py": "evaluation/test_hole_order.py", "evaluation/measure.py": "evaluation/test_measures.py",
-    "evaluation/run_pair.py": "evaluation/test_pair_bounds.py",
+    "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("bounds", "pair_bounds"),
+    "evaluation/hole_check.py": ("hole_model",), "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration"),
+    "evaluation/judgments.py": ("augmentation", "judges", "provenance"), "evaluation/measure.py": ("measures",),
+    "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/thresholds.py": ("thresholds", "terms"),
+    "statistics/agreement.py": ("agreement", "unit_agreement"),
+    "statistics/families.py": ("families", "correction", "completed", "letters"),
+    "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
+    "statistics/ranks.py": ("ranks", "rank_stability"), "statistics/variance.py": ("variance", "draws", "choice"),
 }  # fmt: skip
 #: CPU seconds that a mutant has at least, times the usual time that it has, seconds of the clock for each, and bytes of memory.
 LEAST, SLOWER, IDLE, MEMORY = 10.0, 4.0, 20.0, 8 * 2**30
@@ -120,9 +126,9 @@ def _files(room: str) -> list[Path]:
     return sorted(path.relative_to(ROOT / PACKAGE) for path in found)
 
 
-def tests_of(path: Path) -> Path:
+def tests_of(path: Path) -> list[Path]:
     """The tests of a file of the package, relative to the folder of tests."""
-    return Path(TESTED_BY.get(path.as_posix(), path.with_name(f"test_{path.name}")))
+    return [path.with_name(f"test_{name}.py") for name in TESTED_BY.get(path.as_posix(), (path.stem,))]
 
 
 # ---------------------------------------------------------------- mutants
@@ -223,7 +229,7 @@ def changed(mutant: Mutant, source: bytes) -> tuple[str, ast.AST, ast.AST]:
 
 
 def _told(mutant: Mutant, source: bytes, before: ast.AST, after: ast.AST) -> str:
-    """``robustcs/statistics/paired.py:12: a < b → a <= b``."""
+    """``robustcs/statistics/means.py:12: a < b → a <= b``."""
     line = source.decode().splitlines()[mutant.line - 1].strip()
     found = f"{PACKAGE / mutant.path}:{mutant.line}: {ast.unparse(before)} → {ast.unparse(after)}"
     return found if len(found) > 120 else f"{found}    in: {line[:90]}"
@@ -243,17 +249,17 @@ def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[str], int]:
     sys.path[:] = [str(folder), *(path for path in sys.path if path not in (str(ROOT), str(ROOT / "bench")))]
     importers = _loaded(folder)
     for place, mutant in enumerate(chosen):
-        tests = folder / TESTS / tests_of(mutant.path)
+        tests = [test for name in tests_of(mutant.path) if (test := folder / TESTS / name).exists()]
         stale = _stale(mutant.path, importers)
         if place == 0 or mutant.path != chosen[place - 1].path:
-            if not tests.exists():
-                print(f"{PACKAGE / mutant.path} has no {TESTS / tests_of(mutant.path)}", flush=True)
+            if not tests:
+                print(f"{PACKAGE / mutant.path} has no tests", flush=True)
             else:
                 started = _used()
                 if _outcome(folder, tests, stale, None) != 0:
-                    raise SystemExit(f"{tests_of(mutant.path)} fails without any change")
+                    raise SystemExit(f"the tests of {mutant.path} fail without any change")
                 usual = _used() - started
-        if not tests.exists():
+        if not tests:
             survivors.append(f"{PACKAGE / mutant.path}:{mutant.line}: no tests")
             continue
         file = folder / PACKAGE / mutant.path
@@ -307,7 +313,7 @@ def _stale(path: Path, importers: dict[str, set[str]]) -> set[str]:
     return found - {str(PACKAGE)}
 
 
-def _outcome(folder: Path, tests: Path, stale: set[str], limit: float | None) -> int | None:
+def _outcome(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None) -> int | None:
     """What pytest returns in a process of its own; None where it took more than ``limit`` CPU seconds, or hung."""
     child = os.fork()
     if not child:
@@ -330,7 +336,7 @@ def _used() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _run(folder: Path, tests: Path, stale: set[str], limit: float | None) -> None:
+def _run(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None) -> None:
     """Run the tests in this process, and end it; without a limit, what was compiled serves later ones."""
     code = 70
     try:
@@ -351,7 +357,7 @@ def _run(folder: Path, tests: Path, stale: set[str], limit: float | None) -> Non
             with contextlib.suppress(AttributeError):
                 delattr(sys.modules.get(package), last)
         pytest = importlib.import_module("pytest")
-        code = int(pytest.main([str(tests), "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]))
+        code = int(pytest.main([*map(str, tests), "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]))
     finally:
         os._exit(code)
 

@@ -24,7 +24,7 @@ def permutation(folder: Path, own: bool) -> None:
     table = np.loadtxt(folder / "scores.txt")
     pairs = [first - second for first, second in combinations(table, 2)]
     if own:
-        from robustcs.statistics.correction import holm
+        from robustcs.statistics.families import holm
         from robustcs.statistics.sign_flip import paired_tests
 
         p = [test.p for test in paired_tests(pairs, np.ones(table.shape[1]), seed=0, draws=DRAWS)]
@@ -45,7 +45,7 @@ def bootstrap(folder: Path, own: bool) -> None:
     half = table.shape[1] // 2
     first, second = table[:, :half], table[:, half : 2 * half]
     if own:
-        from robustcs.statistics.rank_stability import rank_stability
+        from robustcs.statistics.ranks import rank_stability
 
         found = rank_stability(first, second, np.ones(half), seed=0, resamples=RESAMPLES)
         print(found.value, found.low)

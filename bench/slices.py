@@ -32,10 +32,10 @@ from bench.coverage_cells import Collection, read_collection
 from bench.coverage_items import turns_of
 from bench.pages import put
 from robustcs.inputs.texts import read_texts
+from robustcs.slicing import TEXTS
 from robustcs.slicing.estimates import slices_of
 from robustcs.slicing.search import Rule, find_slices, rules_of
 from robustcs.slicing.table import Slicing, turn_slicings
-from robustcs.slicing.words import TEXTS
 from robustcs.statistics.units import Units
 
 PAGE = ROOT / "docs" / "slices.md"

@@ -22,11 +22,18 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from bench.holes import COLLECTIONS, truth  # noqa: E402
-from robustcs.evaluation.hole_influence import expected_influence, hole_effects  # noqa: E402
 from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
-from robustcs.evaluation.hole_order import Contest, drawn_grades, judgments_needed, orders, with_known  # noqa: E402
+from robustcs.evaluation.hole_order import (  # noqa: E402
+    Contest,
+    drawn_grades,
+    expected_influence,
+    hole_effects,
+    judgments_needed,
+    orders,
+    with_known,
+)
 from robustcs.evaluation.matrix import UNJUDGED  # noqa: E402
-from robustcs.evaluation.measures import parse_measure  # noqa: E402
+from robustcs.evaluation.measure import parse_measure  # noqa: E402
 from robustcs.evaluation.run_pool import NEVER, Grades  # noqa: E402
 from robustcs.policy import EvaluationPolicy  # noqa: E402
 

@@ -20,7 +20,8 @@ Means = Iterator[list[float]]
 def with_robustcs(qrels: str, runs: list[str]) -> Means:
     """As the studies evaluate a run."""
     from robustcs.evaluation.matrix import graded_run
-    from robustcs.evaluation.measures import parse_measure, score_columns
+    from robustcs.evaluation.measure import parse_measure
+    from robustcs.evaluation.measures import score_columns
     from robustcs.inputs.qrels import read_qrels
     from robustcs.policy import EvaluationPolicy
 

@@ -221,7 +221,7 @@ def test_broken_settings(command: str, option: str, folder: Path, capfd: pytest.
     name, value = option.split()
     if any(name in parameter.opts for parameter in COMMANDS[command].params):
         assert len(err.splitlines()) == 1 and "No such option" not in err
-        assert value in err or "threshold" in option and "threshold" in err
+        assert value in err or ("threshold" in option and "threshold" in err)
     else:
         assert code == 2 and err.splitlines()[-1].startswith(f"Error: No such option '{name}'.")
 

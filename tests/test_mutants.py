@@ -13,7 +13,7 @@ from bench import mutants
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("name", ["statistics/risk.py", "studies/crowd/findings.py"])
+@pytest.mark.parametrize("name", ["evaluation/answers.py", "studies/crowd/findings.py"])
 def test_each_mutant_is_another_program(name: str) -> None:
     source = (ROOT / "robustcs" / name).read_bytes()
     every = mutants.mutants(Path(name))
@@ -42,7 +42,7 @@ def test_kinds_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_change_that_a_test_notices_is_killed() -> None:
-    command = [sys.executable, "bench/mutants.py", "--sample", "2", "--rooms", "robustcs/statistics/correction.py"]
+    command = [sys.executable, "bench/mutants.py", "--sample", "2", "--rooms", "robustcs/statistics/families.py"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     assert ended.stdout.startswith("2 of ") and "2 of 2 mutants killed (100.0%), 0 of them by the time limit" in ended.stdout
     assert ended.stderr.count(" killed ") == 2

@@ -12,7 +12,8 @@ import pytest
 
 from robustcs.errors import InputError
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import Run, read_run

@@ -24,7 +24,7 @@ from robustcs.documents.words import (
     tested_p,
     whole_percent,
 )
-from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
 from robustcs.result import Field, text
 

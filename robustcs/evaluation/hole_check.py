@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
-from robustcs.evaluation.hole_features import Floats, found_alone
+from robustcs.evaluation.hole_features import found_alone
 from robustcs.evaluation.hole_model import HoleModel, fit_stages, hide, split
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE
 
 #: The trial hides this share of the judged passages at a time, and wants at least this coverage.

@@ -3,7 +3,7 @@
 The hole model draws grades for the unjudged passages in the top :data:`FILLED_DEPTH` of all runs, the same in all of them. Each
 draw gives every run a score in every turn, and so every difference. Their mean is what is expected; its interval for other
 conversations takes in both what is not known of the holes and what the sample of conversations leaves open
-(:mod:`robustcs.statistics.completed`). Beside it stands what the holes alone leave open on these turns, and the share of the
+(:mod:`robustcs.statistics.families`). Beside it stands what the holes alone leave open on these turns, and the share of the
 measured difference that is expected to be holes: 1 − expected / measured, by draws. Differences that are read together have p
 adjusted over all of them.
 """
@@ -17,16 +17,16 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.groups import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
-from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
-from robustcs.statistics.completed import completed_family, completed_intervals
+from robustcs.statistics import Floats
+from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.statistics import Codes, Floats
 
 #: Ranks below this one tell no more; a run that lacks the passage counts as having it here.
 DEEPEST = 150
@@ -22,9 +23,6 @@ _HINGE, _SHARP_HINGE, _TOP = np.log(12), np.log(4), 10
 
 #: Kinds of features: one variance shrinks the coefficients of a kind, but for the first, which nothing shrinks.
 BASIC, RANK, RUN_RANK, RUN_TOP, FINDERS, ALONE, RUN_FOUND = range(7)
-
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +43,12 @@ class PairFeatures:
         int64[n]: the best rank in any run, from 1.
     """
 
-    pairs: Numbers
-    turns: Numbers
+    pairs: Codes
+    turns: Codes
     fixed: Floats
-    kinds: Numbers
+    kinds: Codes
     varying: Floats
-    best: Numbers
+    best: Codes
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -98,7 +96,7 @@ def run_groups(pool: RunPool) -> tuple[int, ...]:
     return tuple(groups.tolist())
 
 
-def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequence[int]) -> PairFeatures:
+def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[int]) -> PairFeatures:
     """The features of ``pairs`` (in any order), given the judgments ``grades`` (int16[N + 1]) and the group of every run."""
     pairs = _in_order(pool, pairs)
     # sums in the order of names, so that the order of the runs changes nothing
@@ -135,7 +133,7 @@ def pair_features(pool: RunPool, pairs: Numbers, grades: Grades, groups: Sequenc
     )
 
 
-def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes, npt.NDArray[np.bool_]]:
     """The groups' numbers, int64[G] by run name, and bool[G, N]: it is in the top ``depth`` of this group's runs alone."""
     order = np.argsort(pool.names, kind="stable")
     numbers = np.asarray(groups)[order]
@@ -144,13 +142,13 @@ def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Numbe
     return numbers[np.sort(first)], finders & (finders.sum(axis=0) == 1)
 
 
-def _members(groups: Numbers) -> Floats:
+def _members(groups: Codes) -> Floats:
     """float64[R, G]: which group every run belongs to, groups by first appearance."""
     numbers, first = np.unique(groups, return_index=True)
     return np.asarray(groups[:, None] == numbers[np.argsort(first)], dtype=np.float64)
 
 
-def _in_order(pool: RunPool, pairs: Numbers) -> Numbers:
+def _in_order(pool: RunPool, pairs: Codes) -> Codes:
     """``pairs`` by turn and document id, whatever the order in which the pool met them."""
     documents, codes = np.unique(pool.pair_documents[pairs], return_inverse=True)
     place = np.empty(len(documents), dtype=np.int64)
@@ -158,7 +156,7 @@ def _in_order(pool: RunPool, pairs: Numbers) -> Numbers:
     return pairs[np.lexsort((place[codes], pool.pair_turns[pairs]))]
 
 
-def _elsewhere(pool: RunPool, pairs: Numbers, grades: Grades) -> Floats:
+def _elsewhere(pool: RunPool, pairs: Codes, grades: Grades) -> Floats:
     """float64[n, 2]: the passage is judged in another turn; its mean grade there, as a share of the highest grade."""
     judged = np.flatnonzero(grades[:-1] > UNJUDGED)
     values = np.maximum(grades[judged], 0).astype(np.float64)

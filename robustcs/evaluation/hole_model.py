@@ -17,11 +17,11 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.hole_features import Floats, Numbers, PairFeatures, pair_features, run_groups
-from robustcs.evaluation.hole_recalibration import Recalibration, recalibration
-from robustcs.evaluation.hole_stages import Mask, StageFit, fit_stage
+from robustcs.evaluation.hole_features import PairFeatures, pair_features, run_groups
+from robustcs.evaluation.hole_stages import Recalibration, StageFit, fit_stage, recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from robustcs.statistics import Codes, Floats, Mask
 
 #: Judged passages down to this rank, or to :data:`_DEEPER` times the deepest hole's, are learned from.
 _LEARNED, _DEEPER = 20, 3
@@ -74,7 +74,7 @@ class HoleModel:
     seed: int
 
     @property
-    def pairs(self) -> Numbers:
+    def pairs(self) -> Codes:
         """int64[H]: the holes in the pool, by turn and document id."""
         return self.holes.pairs
 

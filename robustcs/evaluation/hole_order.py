@@ -2,7 +2,7 @@
 
 The passages in question are the unjudged ones in the top K of all runs, those that judging works through. An order is
 
-- *proven* where it is the same whatever their grades (:mod:`robustcs.evaluation.pair_bounds`, those passages being the pool),
+- *proven* where it is the same whatever their grades (:mod:`robustcs.evaluation.bounds`, those passages being the pool),
 - *certain* where at least 95 % of the draws of the hole model agree on it,
 - *open* otherwise.
 
@@ -22,16 +22,64 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.hole_features import Floats, Numbers
+from robustcs.evaluation.bounds import difference_bounds
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE
-from robustcs.evaluation.pair_bounds import difference_bounds
-from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.ranks import DECIMALS
+
+
+def hole_effects(
+    model: HoleModel,
+    pool: RunPool,
+    grades: Grades,
+    measures: Sequence[Measure],
+    policy: EvaluationPolicy,
+    counted: npt.NDArray[np.bool_],
+) -> Floats:
+    """float64[H, L, R, M]: by how much each level of a hole of ``model.pairs`` alone would move the mean score of every run.
+
+    Means go over the turns ``counted`` (bool[T]). All other holes stay as they are.
+    """
+    holes, turns = model.pairs, model.holes.turns
+    number = np.bincount(turns, minlength=model.turns)
+    place = np.arange(len(holes)) - np.repeat(np.cumsum(number) - number, number)
+    base = pool.score(grades[None], measures, policy)[0]
+    effects = np.zeros((len(holes), len(model.levels), *base.shape[:2]))
+    # a hole changes its own turn only, so one set of grades tries one hole of every turn
+    jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(model.levels))]
+    size = pool.batch(measures)
+    for start in range(0, len(jobs), size):
+        some = jobs[start : start + size]
+        sets = np.tile(grades, (len(some), 1))
+        for row, (step, column) in zip(sets, some, strict=True):
+            row[holes[place == step]] = model.levels[column]
+        change = pool.score(sets, measures, policy) - base
+        for moved, (step, column) in zip(change, some, strict=True):
+            tried = np.flatnonzero(place == step)
+            effects[tried, column] = np.moveaxis(moved[..., turns[tried]], -1, 0)
+    return np.asarray(effects * counted[turns][:, None, None, None] / max(int(counted.sum()), 1))
+
+
+def expected_influence(model: HoleModel, effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Floats:
+    """float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference were the passage judged g|.
+
+    ``effects``: :func:`hole_effects`. Differences are added up over ``compared`` (pairs of run numbers; without any, the scores
+    themselves) and measures.
+    """
+    first, second = (np.array([pair[side] for pair in compared], dtype=np.int64) for side in (0, 1))
+    probabilities = model.probabilities()
+    influence = np.zeros(len(effects))
+    for column in range(effects.shape[1]):
+        change = effects[:, column]
+        moved = change[:, first] - change[:, second] if len(compared) else change
+        influence += probabilities[:, column] * np.abs(moved).sum(axis=(1, 2))
+    return influence
+
 
 State = Literal["proven", "certain", "open"]
 
@@ -39,7 +87,7 @@ State = Literal["proven", "certain", "open"]
 SURE = 0.95
 #: Draws of grades, and those of them that are taken for the truth.
 DRAWS, TRUTHS = 200, 100
-#: Numbers of judgments that are tried.
+#: Codes of judgments that are tried.
 _TRIED = 200
 
 
@@ -65,7 +113,7 @@ class Contest:
     top: int
     max_grade: int
 
-    def holes(self, grades: Grades) -> Numbers:
+    def holes(self, grades: Grades) -> Codes:
         """The pairs in question under ``grades`` (int16[N + 1]), ascending."""
         best = self.pool.best_ranks().min(axis=0, initial=NEVER)
         return np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= self.top) & self.counted[self.pool.pair_turns])
@@ -146,7 +194,7 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
 class _Bounds:
     """The ends of a mean difference over all grades of the holes."""
 
-    def __init__(self, contest: Contest, grades: Grades, holes: Numbers):
+    def __init__(self, contest: Contest, grades: Grades, holes: Codes):
         self.contest = contest
         pool = contest.pool
         # further down and in turns that do not count, what nobody judged is not relevant
@@ -166,8 +214,8 @@ class _Bounds:
         if measure.family not in NATIVE or measure.family in ("bpref", "judged"):
             return np.nan, np.nan
         contest = self.contest
-        pair = run_pair(self.matrices[first], self.matrices[second], self.numbers[first], self.numbers[second], self.per_turn)
-        found = difference_bounds(pair, measure, contest.policy, contest.max_grade, "pool")
+        matrices, numbers = [self.matrices[first], self.matrices[second]], [self.numbers[first], self.numbers[second]]
+        found = difference_bounds(matrices, numbers, measure, contest.policy, contest.max_grade, "pool", self.per_turn)
         low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (found.low, found.high))
         return low, high
 
@@ -188,7 +236,7 @@ def judgments_needed(
     effects: Floats,
     grades: Grades,
     drawn: Grades,
-    queue: Numbers,
+    queue: Codes,
 ) -> tuple[list[Needed], Needed]:
     """How many judgments every order of ``found`` probably takes, and all of them together.
 
@@ -225,6 +273,6 @@ def judgments_needed(
     return needed, _summary(most)
 
 
-def _summary(takes: Numbers) -> Needed:
+def _summary(takes: Codes) -> Needed:
     low, median, high = np.quantile(takes, (0.1, 0.5, 0.9))
     return Needed(round(median), round(low), round(high))

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import expit
 
-from robustcs.evaluation.hole_features import ALONE, BASIC, Floats, Numbers, PairFeatures
+from robustcs.evaluation.hole_features import ALONE, BASIC, PairFeatures
+from robustcs.statistics import Codes, Floats, Mask
 
 #: Prior variance of a coefficient that is not shrunk.
 _VAGUE = 9.0
@@ -31,8 +31,6 @@ _STEPS, _LONGEST_STEP = 40, 3.0
 _CLOSE, _CLOSE_REFIT = 0.02, 0.04
 #: Turns worked on at a time, those of similar size together.
 _TURNS = 32
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class StageFit:
 class _Block:
     """The pairs of some turns, padded: x float64[t, m, p], z [t, m, q], outcome and presence [t, m]."""
 
-    turns: Numbers
+    turns: Codes
     x: Floats
     z: Floats
     y: Floats
@@ -178,7 +176,7 @@ def _spread(turn: Floats, left: Floats, now: Floats) -> Floats:
     return np.asarray(correlation * np.outer(deviation, deviation))
 
 
-def _shrinkage(beta: Floats, left: Floats, now: Floats, kinds: Numbers) -> Floats:
+def _shrinkage(beta: Floats, left: Floats, now: Floats, kinds: Codes) -> Floats:
     new = now.copy()
     for kind in np.unique(kinds[kinds != BASIC]):
         of = kinds == kind
@@ -191,3 +189,53 @@ def _variance(values: Floats, left: Floats, now: float, before: tuple[float, flo
     guess, worth = before
     determined = np.clip(1 - left / now, 0, 1).sum()
     return float(((values**2).sum() + worth * guess) / (determined + worth))
+
+
+#: a, b, c before data, and their standard deviations.
+_EXPECTED, _SPREAD = np.array([0.0, 1.0, 0.0]), np.array([0.3, 0.3, 0.15])
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """``logit → a + b · logit + c · height``, height being the logs of rank above rank 12.
+
+    mean
+        float64[3]: a, b, c. A model that is calibrated has 0, 1, 0.
+    root
+        float64[3, 3]: lower Cholesky factor of their covariance.
+    """
+
+    mean: Floats
+    root: Floats
+
+    def draw(self, generator: np.random.Generator) -> Floats:
+        """float64[3]: a, b and c as they may be."""
+        return np.asarray(self.mean + self.root @ generator.standard_normal(len(self.mean)))
+
+    def apply(self, drawn: Floats, logits: Floats, height: Floats) -> Floats:
+        """The corrected ``logits`` (float64[draws, n]) under ``drawn`` (float64[draws, 3])."""
+        return np.asarray(drawn[:, :1] + drawn[:, 1:2] * logits + drawn[:, 2:] * height)
+
+
+def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -> Recalibration:
+    """Logistic regression of what hidden pairs did on what was predicted, n of them.
+
+    Its covariance takes the turns as units (sandwich), since errors within a turn go together. A pair
+    may occur more than once.
+    """
+    x = np.column_stack([np.ones_like(logits), logits, height])
+    prior = np.diag(1 / _SPREAD**2)
+    mean: Floats = _EXPECTED.copy()
+    for _ in range(50):
+        chance = expit(x @ mean)
+        curvature = (x * (chance * (1 - chance))[:, None]).T @ x + prior
+        step = np.linalg.solve(curvature, x.T @ (went_on - chance) - prior @ (mean - _EXPECTED))
+        mean = mean + step
+        if np.abs(step).max() < 1e-9:
+            break
+    units, unit = np.unique(turns, return_inverse=True)
+    sums = np.zeros((len(units), 3))
+    np.add.at(sums, unit, x * (went_on - expit(x @ mean))[:, None])
+    inverse = np.linalg.inv(curvature)
+    covariance = inverse @ (sums.T @ sums + prior) @ inverse
+    return Recalibration(np.asarray(mean), np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64))

@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles
-from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_model import KeptDraws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
-from robustcs.statistics.completed import completed_family
+from robustcs.statistics import Floats
 from robustcs.statistics.estimate import LEVELS
+from robustcs.statistics.families import completed_family
 from robustcs.statistics.ranks import DECIMALS
 
 #: The most that odds are multiplied or divided by, and the steps, equal in logs, on the way there.

@@ -1,8 +1,18 @@
-"""A measure as a value, which prints as it is parsed."""
+"""A measure as a value that prints as trec_eval names it, and the names that are read.
+
+The ir_measures spelling is read too: ``nDCG@3`` is ``ndcg_cut_3``; ``P(rel=2)@1`` is ``P_1`` with its own relevance level.
+"""
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from robustcs.errors import UsageError
+from robustcs.inputs.numbers import whole_number
+from robustcs.inputs.qrels import MAX_GRADE
 
 #: Persistence of rank-biased precision where the name gives none: that of ir_measures. trec_eval 10 takes 0.9.
 RBP_PERSISTENCE = 0.8
@@ -52,3 +62,153 @@ class Measure:
         if arguments:
             title += f"({','.join(arguments)})"
         return title if self.cutoff is None else f"{title}@{self.cutoff}"
+
+
+#: Measures of predicted answers (reading comprehension); they need no qrels.
+ANSWER_FAMILIES = ("f1", "em")
+#: How the names of trec_eval's further measures start whose scores end at 1 as well.
+_SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
+
+
+def highest_score(measure: Measure) -> float | None:
+    """The most that a turn can score: 1, or None for measures of trec_eval that have no such end, such as utility."""
+    return 1.0 if measure.family != "trec_eval" or measure.name.startswith(_SHARES) else None
+
+
+#: The names of trec_eval that the grade matrix or answers serve.
+_TREC_NAMES = re.compile(
+    r"(?P<cut>P|recall|success|judged|unj|ndcg_cut|map_cut|recip_rank_cut|rbp_cut)_(?P<k>[0-9]+)"
+    r"|(?P<whole>ndcg|map|recip_rank|bpref|rbp|f1|em)"
+    r"|rbp_(?P<p>0?\.[0-9]+)"
+)
+_IR_MEASURES = r"(?P<name>[A-Za-z]+)(?:\((?P<arguments>[^)]*)\))?(?:@(?P<k>[0-9]+))?"
+#: ir_measures name (lower case) → family and whether a cut-off is needed (True), refused (False) or optional (None).
+_IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
+    "p": ("P", True), "precision": ("P", True), "r": ("recall", True), "recall": ("recall", True),
+    "success": ("success", True), "judged": ("judged", True), "ndcg": ("ndcg", None), "ap": ("map", None),
+    "map": ("map", None), "rr": ("recip_rank", None), "mrr": ("recip_rank", None), "bpref": ("bpref", False),
+    "rbp": ("rbp", None), "f": ("f1", None), "em": ("em", False),
+}  # fmt: skip
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that ``text`` names, in trec_eval's or in ir_measures' spelling.
+
+    Raises :class:`UsageError` with the names that look alike for anything else.
+    """
+    text = text.strip()
+    match = _TREC_NAMES.fullmatch(text)
+    if match:
+        if match["cut"]:
+            return _native(match["cut"].removesuffix("_cut"), _cutoff(text, match["k"]), None, None)
+        if match["p"]:
+            return _native("rbp", None, None, _persistence(text, match["p"]))
+        return _native(match["whole"], None, None, None)
+    match = re.fullmatch(_IR_MEASURES, text)
+    family, wants_cutoff = _IR_FAMILIES.get(match["name"].lower(), (None, None)) if match else (None, None)
+    if match and family and (match["k"] or match["arguments"] is not None or match["name"] not in ("P", "R", "F")):
+        if family == "f1" or (wants_cutoff is not None and wants_cutoff != bool(match["k"])):
+            raise _unknown(text)
+        level, persistence = None, None
+        for argument in filter(None, (match["arguments"] or "").split(",")):
+            key, _, value = (part.strip() for part in argument.partition("="))
+            if key == "rel" and (rel := whole_number(value, MAX_GRADE) or 0) >= 1 and family not in ("ndcg", "judged", "em"):
+                level = rel
+            elif key == "p" and family == "rbp":
+                persistence = _persistence(text, value)
+            else:
+                raise UsageError(
+                    "bad-measure", f"measure {text!r} has an argument {argument.strip()!r} it does not take",
+                    "rel=LEVEL goes with binary measures, p=PERSISTENCE with RBP",
+                )  # fmt: skip
+        return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
+    if trec_eval_knows(text):
+        return Measure(text, "trec_eval")
+    raise _unknown(text)
+
+
+def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
+    if family == "rbp" and level is not None and persistence is None:
+        persistence = RBP_PERSISTENCE  # which its name then says
+    if level is not None or (persistence is not None and cutoff is not None):
+        # trec_eval has no name for a measure with a level of its own
+        name = Measure("", family, cutoff, level, persistence).label
+    elif cutoff is None:
+        name = family if persistence is None else f"{family}_{persistence:g}"
+    else:
+        name = f"{family}_cut_{cutoff}" if family in ("ndcg", "map", "recip_rank", "rbp") else f"{family}_{cutoff}"
+    return Measure(name, family, cutoff, level, persistence)
+
+
+def _cutoff(text: str, digits: str) -> int:
+    cutoff = whole_number(digits, 1_000_000) or 0
+    if cutoff < 1:
+        raise UsageError("bad-measure", f"measure {text!r} has the cut-off {digits}", "it goes from 1 to 1000000")
+    return cutoff
+
+
+def _persistence(text: str, value: str) -> float:
+    try:
+        persistence = float(value)
+    except ValueError:
+        persistence = 0.0
+    if not 0 < persistence < 1:
+        raise UsageError("bad-measure", f"measure {text!r} has the persistence {value!r}", "it lies between 0 and 1")
+    return persistence
+
+
+def _unknown(text: str) -> UsageError:
+    names = ["P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", "map", "map_cut_100", "recip_rank",
+             "bpref", "rbp", "judged_3", "ndcg", "f1", "em"]  # fmt: skip
+    close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
+    advice = f"did you mean {' or '.join(close)}?" if close else f"write a trec_eval name such as {', '.join(names[:6])}"
+    return UsageError("unknown-measure", f"no measure is named {text!r}", advice)
+
+
+def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
+    """Return the measures, each once; totals and geometric means only where ``totals`` are welcome.
+
+    Raises :class:`UsageError` where nothing else is asked for.
+    """
+    kept = [measure for measure in measures if totals or is_averaged(measure.name)]
+    if measures and not kept:
+        advice = "ask for a mean such as map, or ask robustcs evaluate"
+        raise UsageError("not-a-mean", f"{measures[0]} is no mean over turns", advice)
+    return list(dict.fromkeys(kept))
+
+
+# ---------------------------------------------------------------- what trec_eval knows beside them
+
+#: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
+#: itself breaks an assertion and ends the whole process.
+_WITH_CUT = r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})"
+#: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
+_TEXTS = ("runid", "relstring")
+#: Measures that are counted or multiplied over turns, not averaged: totals, and geometric means (kept as logarithms).
+TOTAL, GEOMETRIC = "num_", "gm_"
+
+
+def is_averaged(name: str) -> bool:
+    """Whether a run's score is the mean of its turns' scores, so that turns can be compared, tested and resampled."""
+    return not name.startswith((TOTAL, GEOMETRIC))
+
+
+def trec_eval_request(name: str) -> str | None:
+    """pytrec_eval's spelling of a trec_eval result name (``Rprec_mult_0.20`` → ``Rprec_mult.0.20``); None if unknown."""
+    import pytrec_eval
+
+    if name in pytrec_eval.supported_measures:
+        return name
+    match = re.fullmatch(_WITH_CUT, name)
+    return f"{match[1] or match[3]}.{match[2] or match[4]}" if match else None
+
+
+def trec_eval_knows(name: str) -> bool:
+    """Whether trec_eval computes a measure of this name, one number per turn (``P`` alone is several: it needs a cut-off)."""
+    import pytrec_eval
+
+    request = trec_eval_request(name)
+    if request is None or name in _TEXTS:
+        return False
+    tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
+    return name in tried["1"]

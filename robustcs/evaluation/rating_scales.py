@@ -15,6 +15,7 @@ from robustcs.result import count, number, score, share, table, text
 from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
+    agreement_estimate,
     alpha_of,
     alpha_sums,
     fleiss_of,
@@ -23,7 +24,6 @@ from robustcs.statistics.agreement import (
     rating_counts,
 )
 from robustcs.statistics.estimate import Estimate
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of_items
 
 #: Share of an item's pairs of ratings that must agree for the item to be kept by the agreement filter.

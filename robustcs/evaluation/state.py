@@ -1,4 +1,4 @@
-"""What a project says at one moment, small enough to be kept: so that a later state can be compared without the inputs."""
+"""Which systems are compared with which, and what a project says at one moment, small enough to be kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,39 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from robustcs.kept import sealed
+
+#: The original turns behind the project's rewriter: a group that names this system gets it made, as raw texts are.
+ORIGINAL_REWRITTEN = "original_rewritten"
+
+
+@dataclass(frozen=True)
+class RunSources:
+    """Which runs come from one source, as a number for every run; what the hole model and its warnings go by.
+
+    learned
+        Told by the user: the model learns how the finds of each differ. None lets it guess.
+    warned
+        Sources whose own finds are looked at for warnings; None takes those that the model knows.
+    names
+        What ``warned`` are called.
+    """
+
+    learned: tuple[int, ...] | None = None
+    warned: tuple[int, ...] | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+
+
+#: Nobody said where the runs come from.
+UNKNOWN_SOURCES = RunSources()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Systems that are compared with one baseline, such as paraphrase sets with the original turns; all by name."""
+
+    baseline: str
+    sets: tuple[str, ...]
+
 
 #: What a kept state says of itself. Those of format 1 had no checksum.
 FORMAT = "robustcs state 2"

@@ -1,10 +1,10 @@
-"""From a score to correct or incorrect."""
+"""From a score to correct or incorrect, and the words that say so."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import highest_score, parse_measure
+from robustcs.evaluation.measure import Measure, highest_score, parse_measure
 
 #: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
 TOLERANCE = 1e-9
@@ -111,3 +110,18 @@ def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[T
 
 #: Table 1 and 2 of the error-analysis paper.
 DEFAULT_THRESHOLDS = (Threshold(">", 0.0), Threshold(">=", 0.5), Threshold("=", 1.0))
+
+#: Word → its definition.
+TERMS: Mapping[str, str] = {
+    "threshold": "the condition on a score that makes an answer correct: > 0, ≥ 0.5, = 1",
+    "correct": "the score of the answer passes the threshold",
+    "answered": "the system's own answer is correct, whatever the other systems do",
+    "answerable": "Human is correct",
+    "QA error": "Human is not correct: the QA component (ranker or reader) fails even with the human rewrite",
+    "rewriter error": "Human is correct and the rewriter is not",
+    "QR and Human correct": "both are correct: neither a QA error nor a rewriter error",
+    "differ": "the adjusted p-value of the difference is at most 0.05 (differ significantly)",
+    "drop": "the score of the baseline minus the score of the system; without a named baseline, Human is the baseline",
+    "adjusted p-value": "the p-value after the adjustment for all comparisons of its family (p adj.)",
+    "family": "the comparisons that are read together; the note of a table names it",
+}

@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from robustcs.errors import InputError, Problem, UsageError
@@ -21,9 +20,8 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.records import StrPath
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
+from robustcs.statistics import Mask
 from robustcs.wording import counted, some_of
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ class _Layout:
 
 def _layout(path: StrPath, columns: Sequence[str]) -> _Layout:
     names = {column.lower() for column in columns}
-    selection = _SENTENCES in names or "snippets" not in names and _TASK not in names
+    selection = _SENTENCES in names or ("snippets" not in names and _TASK not in names)
     if _TASK not in names and _SENTENCES not in names:
         answer = (("sentences",), ("chosen",)) if selection else (("text",), ("snippets",))
         plain = (("turn", "turn_id"), ("passage", "passage_id"), ("worker", "worker_id"), *answer)

@@ -215,7 +215,7 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("texts", PLAIN.name, ("collection",) if "text" in record else (), _plain_formulations(record))
     names, values = (list(islice(some, LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
-    if isinstance(first, dict) and "Questions" in first or isinstance(first, dict) and "Responses" in first:
+    if (isinstance(first, dict) and "Questions" in first) or (isinstance(first, dict) and "Responses" in first):
         return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
     if isinstance(first, dict) and first and all(isinstance(value, int | float) for value in first.values()):
         return Identified("clariq evaluation", "scores {measure: {facet: score}}", by_fields=False)

@@ -8,15 +8,13 @@ from functools import partial
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.augmentation import merge_qrels
-from robustcs.evaluation.groups import RunSources
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.hole_features import MOST_RUNS
-from robustcs.evaluation.judges import JudgedPool, OffScale, on_scale, scale_of
+from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_scale, scale_of
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
+from robustcs.evaluation.state import RunSources
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd

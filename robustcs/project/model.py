@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
+from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX, is_irds, located

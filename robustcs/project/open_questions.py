@@ -12,7 +12,7 @@ from typing import Any
 
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError, UsageError
-from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
+from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.inputs.files import sha256, text_lines
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside

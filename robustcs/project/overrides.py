@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.inputs.pooled import pooled
 from robustcs.inputs.urls import IRDS_PREFIX

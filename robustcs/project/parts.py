@@ -6,8 +6,7 @@ from collections.abc import Collection
 from dataclasses import fields, replace
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
 from robustcs.project.model import FORMULATION_FILES, Formulation, Project
 
 

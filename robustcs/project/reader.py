@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, graded_run
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import averaged
+from robustcs.evaluation.measure import Measure, averaged
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,

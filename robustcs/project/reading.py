@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
-from robustcs.evaluation.groups import Group
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.inputs.files import read_text
 from robustcs.inputs.pooled import pooled

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError
-from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
-from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES
+from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.workspace import Workspace

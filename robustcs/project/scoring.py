@@ -12,9 +12,8 @@ from typing import Literal
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, evaluate, parse_measure
-from robustcs.evaluation.trec_eval import missing_score, sampling_notes
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure
+from robustcs.evaluation.measures import evaluate, missing_score, sampling_notes
 from robustcs.evaluation.turns import (
     Answered,
     Expected,

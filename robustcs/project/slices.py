@@ -12,8 +12,8 @@ from robustcs.project import readers
 from robustcs.project.overrides import file_of, several
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
+from robustcs.slicing import BY_TEXTS, TEXTS, WORDS
 from robustcs.slicing.table import Slicing, turn_slicings
-from robustcs.slicing.words import BY_TEXTS, TEXTS, WORDS
 from robustcs.wording import some_of
 
 #: What slices are looked for in where nothing is asked for.

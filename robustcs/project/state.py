@@ -17,8 +17,8 @@ from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, evaluate, highest_score, parse_measure
+from robustcs.evaluation.measure import Measure, highest_score, parse_measure
+from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold

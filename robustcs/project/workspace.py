@@ -8,10 +8,9 @@ from pathlib import Path
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
-from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.lazy import pd
 from robustcs.project.model import ROLES, Project, Role

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
 from robustcs.similarity.rankings import RBO_PERSISTENCE
 

@@ -11,22 +11,44 @@ docs/slices.md says how often they hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.result import Field, count, difference, number, p_value, text
-from robustcs.slicing.rearranged import BLOCK, rearranged
 from robustcs.slicing.table import Slicing
+from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
+#: Draws at a time: always as many, so that whoever asks gets the same ones.
+BLOCK = 32
+
+
+def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool = False) -> Iterator[Floats]:
+    """``draws`` arrangements of the rows of ``table`` [M, T], float64[M, ≤ draws, T] at a time; the same for every row."""
+    generator = np.random.default_rng(seed)
+    turns = table.shape[1]
+    order = np.argsort(units.codes, kind="stable")
+    by_unit = table[:, order]
+    means = units.sums(table) / units.sizes
+    sizes = units.sizes.astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
+    codes = units.codes
+    place = np.empty(turns, dtype=np.int64)
+    place[order] = np.arange(turns) - starts[codes[order]]
+    for start in range(0, draws, BLOCK):
+        number = min(BLOCK, draws - start)
+        source = generator.permuted(np.tile(np.arange(units.count), (number, 1)), axis=1)
+        taken = np.broadcast_to(codes, (number, turns)) if levels else source[:, codes]
+        lengths = sizes[taken]
+        first = generator.random((number, units.count))[:, codes] * lengths
+        scores = np.take(by_unit, starts[taken] + (place + first.astype(np.int64)) % lengths, axis=1)
+        yield scores + (means[:, source[:, codes]] - means[:, taken]) if levels else scores
+
 
 #: Draws behind a p, less the observed one; fewer where units are many.
 DRAWS = 1_999

@@ -17,14 +17,12 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.result import Field, count, number, p_value, score, text
-from robustcs.slicing.rearranged import rearranged
+from robustcs.slicing.estimates import rearranged
 from robustcs.slicing.table import Slicing
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.units import Units
 from robustcs.wording import counted
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 #: The chance of a false find that is allowed.
 ALPHA = 0.05

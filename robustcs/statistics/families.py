@@ -4,24 +4,32 @@ Step-down max-T (Westfall & Young 1993, algorithm 2.8) on sign flips of whole un
 the statistic |Σ s_k d_mk| / √Σ d_mk², and the largest statistic among the comparisons not yet rejected is what each observed
 one must beat. All comparisons share their patterns, so their dependence counts: pairs of the same systems cost far less than in
 Holm's correction, which remains for p-values that no sign flip gives (correlations, binomial tests).
+
+Differences between systems where part of the data was drawn: sampling and the draws in one interval.
+
+Every draw completes the data and has a sign-flip distribution of its own: the ratios Σ_S y / Σ_S n over random subsets S of the
+units, whose ends are the interval of :mod:`robustcs.statistics.sign_flip`. The mixture of all draws' distributions has the
+variance within the draws plus that between them, as Rubin's (1987) rules for multiple imputation have it, and its tails without
+their normal approximation. The limits are its quantiles, at the places that the test would take. Where the draws agree, the
+interval is that of the test.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics.correction import holm
-from robustcs.statistics.estimate import LEVELS, Tested
-from robustcs.statistics.sign_flip import DRAWS, Subsets
+from robustcs.statistics import Floats
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, LEVELS, Tested, sparse_note
+from robustcs.statistics.sign_flip import DRAWS, Subsets, limits, paired_tests
 from robustcs.wording import counted
-
-Floats = npt.NDArray[np.float64]
 
 Method = Literal["max-T", "Holm"]
 #: Statistics held at a time: few enough for the processor's cache.
@@ -123,3 +131,170 @@ def _note(floor: float, comparisons: int, exact: bool) -> str:
     more = f"; {counted(math.ceil(math.log2(floor / LEVELS[0]) - 1e-12), 'more unit')} could" if exact else ""
     corrected = f"corrected for {counted(comparisons, 'comparison')} no p can reach {LEVELS[0]:g}"
     return f"{corrected}: the smallest possible is {min(1.0, floor):.2g}{more}"
+
+
+def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Holm's step-down correction: float64, in the order given; rejecting where it is ≤ α keeps the family-wise error ≤ α.
+
+    The i-th smallest of m values is multiplied by m − i + 1 and is at least as large as those before it, at most 1. nan is
+    no comparison and stays nan. Holm (1979).
+    """
+    values = np.asarray(p, dtype=np.float64)
+    corrected = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return corrected
+
+
+#: Random subsets for each draw.
+SUBSETS = 999
+#: Sign patterns for each draw of a family: their draws together make some tens of thousands.
+FAMILY_PATTERNS = 199
+#: Ratios held at a time: bounds working memory to some 100 MB.
+_RATIOS = 4_000_000
+
+
+def completed_intervals(
+    sums: npt.ArrayLike, sizes: npt.ArrayLike, seed: int, confidence: float = CONFIDENCE
+) -> tuple[Floats, Floats]:
+    """Lower and upper limits, float64[C] each, of C differences Σy / Σn.
+
+    ``sums``: y float64[D, C, K], a sum for each of D draws, differences and units. ``sizes``: n float64[K], turns of every
+    unit. NaN where no interval can be given: below six units, or where too few units differ in half of the draws, as without
+    draws. Seeded; all differences share their subsets.
+    """
+    drawn, counts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    draws, differences, units = drawn.shape
+    low, high = np.full((2, differences), math.nan)
+    if units < LEAST_UNITS:
+        return low, high
+    moved = np.ptp(drawn, axis=0).max(axis=1) > 1e-12
+    for place, test in zip(np.flatnonzero(~moved), paired_tests(drawn[0, ~moved], counts, seed), strict=True):
+        low[place], high[place] = test.low, test.high
+    place = math.floor((1 - confidence) * (draws * SUBSETS + 1) / 2 + 1e-9)
+    moving = np.median((np.abs(drawn) > 1e-12).sum(axis=2), axis=0)
+    open_ = np.flatnonzero(moved & np.array([not sparse_note(int(some), units, "unit") for some in moving], dtype=bool))
+    step = max(1, _RATIOS // (draws * SUBSETS))
+    for start in range(0, len(open_), step):
+        some = open_[start : start + step]
+        tops, bottoms = np.empty((len(some), draws, SUBSETS)), np.empty((draws, SUBSETS))
+        for number in range(draws):
+            flipped = np.random.default_rng([seed, number]).integers(0, 2, (units, SUBSETS)).astype(np.float64)
+            tops[:, number], bottoms[number] = drawn[number, some] @ flipped, counts @ flipped
+        for row, difference in zip(tops, some, strict=True):
+            low[difference], high[difference] = limits(row.ravel(), bottoms.ravel(), place)
+    return low, high
+
+
+def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
+    """Return the p-values, float64[C], of C differences that are read together, adjusted over all of them.
+
+    ``sums``: float64[D, C, K], a sum for each of D draws, differences and units. Every draw has the step-down max-T p of
+    :func:`~robustcs.statistics.families.max_t` for each difference; their mean is p, as in the mixture behind
+    :func:`completed_intervals`. A draw in which a difference has the other sign counts as 2, as it does in a two-sided p: where
+    draws disagree on the sign, nothing is rejected. Without anything that draws leave open it is max-T itself. NaN below five
+    units. Seeded.
+    """
+    drawn = np.asarray(sums, dtype=np.float64)
+    draws, differences, units = drawn.shape
+    if units < LEAST_UNITS:
+        return np.full(differences, math.nan)
+    if not (np.ptp(drawn, axis=0) > 1e-12).any():
+        return max_t(drawn[0], seed)
+    norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
+    scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
+    totals = scaled.sum(axis=2)
+    order = np.argsort(np.abs(totals), axis=1, kind="stable")
+    scaled, observed = (np.take_along_axis(one, order[..., None], axis=1) for one in (scaled, np.abs(totals)[..., None]))
+    found = np.empty((draws, differences))
+    step = max(1, _RATIOS // (differences * FAMILY_PATTERNS))
+    for start in range(0, draws, step):
+        some = slice(start, start + step)
+        statistics = np.abs(scaled[some] @ _patterns(seed, draws, units)[some])
+        # the smallest first, so that a running maximum is that of all differences not yet rejected
+        np.maximum.accumulate(statistics, axis=1, out=statistics)
+        as_far = (statistics >= observed[some] - _ROUNDING).sum(axis=2)
+        stepped = np.maximum.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
+        np.put_along_axis(found[some], order[some], stepped.astype(np.float64), axis=1)
+    sides = [np.where(ahead, found, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
+    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + draws * FAMILY_PATTERNS)))
+
+
+@lru_cache(maxsize=1)
+def _patterns(seed: int, draws: int, units: int) -> Floats:
+    """float64[D, K, :data:`FAMILY_PATTERNS`]: the signs of every draw."""
+    shape = units, FAMILY_PATTERNS
+    return np.stack([np.random.default_rng([seed, number]).integers(0, 2, shape) * 2.0 - 1 for number in range(draws)])
+
+
+def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[str, ...]:
+    """Letters for ``count`` systems, best first: two share a letter exactly where they are not told apart.
+
+    ``apart`` says for every pair of places (i, j), i < j, whether the tests tell the two apart; a pair that it lacks was not
+    tested and is not. Letters run a … z, aa, ab …; each names a group of systems none of which is told apart from another, and
+    the best system has an a. Groups are grown greedily in the given order and those that add nothing are left out (after Piepho
+    2004, "An algorithm for a letter-based representation of all-pairwise comparisons"): few letters, not provably the fewest.
+    """
+    alike = [[i == j or not apart.get((min(i, j), max(i, j)), False) for j in range(count)] for i in range(count)]
+    groups: list[set[int]] = []
+    covered: set[tuple[int, int]] = set()
+    for first in range(count):
+        for second in range(first, count):
+            if alike[first][second] and (first, second) not in covered:
+                group = _grown({first, second}, first, alike)
+                groups.append(group)
+                covered |= _pairs(group)
+    groups = _needed(groups)
+    groups.sort(key=sorted)
+    return tuple(" ".join(_letter(place) for place, group in enumerate(groups) if system in group) for system in range(count))
+
+
+def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> list[str]:
+    """The letters of systems, in their order, by their means and the corrected p of every pair of places."""
+    order = sorted(range(len(values)), key=lambda place: -values[place])
+    rank = {place: position for position, place in enumerate(order)}
+    ranked = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p for (one, two), p in corrected.items()}
+    letters = compact_letters(len(values), told_apart(ranked, alpha))
+    return [letters[rank[place]] for place in range(len(values))]
+
+
+def told_apart(corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> dict[tuple[int, int], bool]:
+    """Which pairs a corrected p tells apart at ``alpha``; nan does not."""
+    return {pair: p <= alpha for pair, p in corrected.items()}
+
+
+def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:
+    """``group`` with every further system that is like all of its members, nearest to ``start`` first."""
+    for system in sorted(range(len(alike)), key=lambda place: abs(place - start)):
+        if all(alike[system][member] for member in group):
+            group.add(system)
+    return group
+
+
+def _pairs(group: set[int]) -> set[tuple[int, int]]:
+    return {(i, j) for i in group for j in group if i <= j}
+
+
+def _needed(groups: list[set[int]]) -> list[set[int]]:
+    """The groups without those all of whose pairs stand together in others."""
+    times = Counter(pair for group in groups for pair in _pairs(group))
+    kept = []
+    for group in sorted(groups, key=len):
+        pairs = _pairs(group)
+        if all(times[pair] > 1 for pair in pairs):
+            times.subtract(pairs)
+        else:
+            kept.append(group)
+    return kept
+
+
+def _letter(place: int) -> str:
+    """a … z, aa, ab, …"""
+    letters = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters

@@ -8,23 +8,26 @@ correction CR2 of Bell & McCaffrey (2002), written out for a mean: Σ e_g² / (1
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.statistics import Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
     LEAST_UNITS,
     Estimate,
+    Tested,
     alike_note,
     carried_note,
     carried_share,
+    floor_note,
     joined,
     units_note,
 )
-
-Floats = npt.NDArray[np.float64]
+from robustcs.statistics.units import Units
 
 MEAN_METHOD = "cluster-robust t (CR2)"
 BOUNDED_METHOD = "cluster-robust t (CR2) on the logit"
@@ -139,3 +142,122 @@ def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conv
         Estimate(share, lower, upper, count, SHARE_METHOD, units_note(count, noun))
         for share, (lower, upper), count in zip(value.tolist(), limits, units.tolist(), strict=True)
     )
+
+
+MEDIAN_METHOD = "Woodruff: the interval of the share below the median, read off the values"
+
+
+def median_estimate(values: npt.ArrayLike, units: Units) -> Estimate:
+    """The median of ``values``, float[T], one for each item of ``units``, with its 95 % interval for other units.
+
+    The share of items up to the median has an interval by units (:func:`~robustcs.statistics.means.share_estimates`); the
+    values at these shares are the limits (Woodruff 1952). No interval below five units; nan without values.
+    """
+    known = np.asarray(values, dtype=np.float64)
+    if not len(known):
+        return Estimate(math.nan, math.nan, math.nan, 0, MEDIAN_METHOD)
+    middle = float(np.median(known))
+    (share,) = share_estimates(units.sums(known <= middle), units.sizes, units.kind)
+    if math.isnan(share.low):
+        return Estimate(middle, math.nan, math.nan, share.units, MEDIAN_METHOD, share.note)
+    # an interval around the share that ties leave at the median, moved to the half
+    low, high = (float(np.quantile(known, min(1.0, max(0.0, 0.5 + end - share.value)))) for end in (share.low, share.high))
+    return Estimate(middle, min(low, middle), max(high, middle), share.units, MEDIAN_METHOD, share.note)
+
+
+EXACT_METHOD = "exact binomial test"
+
+
+def preferred_share(wins: npt.ArrayLike, decided: npt.ArrayLike, noun: str = "judgment") -> Tested:
+    """The share Σ wins / Σ decided of K units (K numbers each), and p of "it is one half", two-sided.
+
+    Where every unit has one judgment these are the exact binomial test and the interval of Clopper & Pearson (1934), its
+    inversion. Where units have several, which depend on each other, it is Wilson's interval with the units' effective sample
+    size (:func:`share_estimates`), and p is that of its score test. Units without a decided judgment take no part. No interval
+    below five units.
+    """
+    hits, sizes = np.asarray(wins, dtype=np.float64), np.asarray(decided, dtype=np.float64)
+    hits, sizes = hits[sizes > 0], sizes[sizes > 0]
+    units = len(sizes)
+    if not units:
+        return Tested(math.nan, math.nan, math.nan, 0, EXACT_METHOD, f"no {noun} decides", 1.0, 1.0)
+    return _single(int(hits.sum()), units, noun) if (sizes == 1).all() else _repeated(hits, sizes, noun)
+
+
+def _single(wins: int, number: int, noun: str) -> Tested:
+    from scipy.special import betaincinv
+
+    low, high = math.nan, math.nan
+    if number >= LEAST_UNITS:
+        tail = (1 - CONFIDENCE) / 2
+        low = float(betaincinv(wins, number - wins + 1, tail)) if wins else 0.0
+        high = float(betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
+    floor = min(1.0, 2.0 ** (1 - number))
+    notes = joined(units_note(number, noun), floor_note(floor))
+    p = mcnemar_exact(wins, number - wins)
+    return Tested(wins / number, low, high, number, EXACT_METHOD, notes, p, floor, True, number)
+
+
+def _repeated(hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], noun: str) -> Tested:
+    from scipy.special import stdtr
+
+    (found,) = share_estimates(hits, sizes, noun)
+    share, units = found.value, len(sizes)
+    variance = float(cluster_ratio(hits, sizes).variance[0])
+    inside = min(max(share, 0.5 / sizes.sum()), 1 - 0.5 / sizes.sum())
+    trials = inside * (1 - inside) / variance if variance > 0 else units
+    p = min(1.0, 2 * float(stdtr(units - 1, -abs(share - 0.5) * math.sqrt(4 * trials)))) if units > 1 else math.nan
+    return Tested(share, found.low, found.high, units, SHARE_METHOD, found.note, p, 0.0, True, int((hits != sizes / 2).sum()))
+
+
+#: Scores that differ by less are equal; measures equal trec_eval's to 1e-9 only.
+TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Turns that gain, lose or stay against the baseline; U_Risk and T_Risk (nan without variance or turns).
+
+    expected
+        U_Risk that swapping the two systems in whole turns or conversations at random would give on average.
+    """
+
+    wins: int
+    losses: int
+    ties: int
+    urisk: float
+    trisk: float
+    expected: float
+
+
+def risk(gains: npt.ArrayLike, alpha: float) -> Risk:
+    """Risk summary of ``gains`` (score − baseline, one per turn): a loss weighs 1 + ``alpha`` times a gain.
+
+    U_Risk = (1/n) · (Σ gains − (1 + α) · Σ |losses|) over n turns: below 0 where the losses outweigh the gains (Wang,
+    Bennett & Collins-Thompson 2012; TREC Web Track 2013). T_Risk = U_Risk / its standard error (Dinçer, Macdonald & Ounis
+    2014). It is no test statistic: losses weigh more, so equal systems have U_Risk below 0, −α/2 · mean |gain| on average.
+
+    Written out, U_Risk = (1 + α/2) · mean gain − α/2 · mean |gain|, and the second part stays when the two systems are swapped
+    anywhere. So the sign-flip test of U_Risk is that of the mean gain: there is no p of its own.
+    """
+    values = np.asarray(gains, dtype=np.float64)
+    values = np.where(np.abs(values) < TIE, 0.0, values)
+    wins, losses = int((values > 0).sum()), int((values < 0).sum())
+    weighted = np.where(values < 0, (1 + alpha) * values, values)
+    urisk, expected = (float(weighted.mean()), -alpha / 2 * float(np.abs(values).mean())) if len(values) else (math.nan,) * 2
+    error = float(weighted.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
+    return Risk(wins, losses, len(values) - wins - losses, urisk, urisk / error if error else math.nan, expected)
+
+
+def mcnemar_exact(only_first: int, only_second: int) -> float:
+    """Two-sided p of McNemar's exact test: of the turns that only one of two answers right, is either one favoured?
+
+    Twice the binomial tail of ``min(only_first, only_second)`` out of their sum at 1/2, at most 1 (McNemar 1947); equal
+    to ``scipy.stats.binomtest(b, b + c)``, in whole numbers and without its import time.
+    """
+    discordant = only_first + only_second
+    tail, coefficient = 0, 1
+    for i in range(min(only_first, only_second) + 1):
+        tail += coefficient
+        coefficient = coefficient * (discordant - i) // (i + 1)
+    return min(1.0, float(2 * tail / 2**discordant))

@@ -20,12 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import STABLE_UNITS
 from robustcs.statistics.means import t_quantile
 from robustcs.statistics.units import Units
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 METHOD = "prediction-powered, tuned weight, jackknife over judged units"
 #: So many units weigh as much as the prior from single turns.

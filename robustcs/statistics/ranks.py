@@ -2,6 +2,11 @@
 
 Rankings are given by scores, higher is better, with systems on the last axis; all leading axes are worked on at once. Scores
 that agree to :data:`DECIMALS` decimals are tied: sums of floats differ in their last bits.
+
+Would other units rank the systems alike? Rank correlation of two rankings on these units, with a lower limit.
+
+No two-sided interval covers: sampling noise pulls the correlation of two noisy rankings down, in every resample once more. So
+the value is given for these units as it is, and of resampled units only "at least L".
 """
 
 from __future__ import annotations
@@ -11,11 +16,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.statistics import Floats
+from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
+
 DECIMALS = 9
 #: Persistence of rank-biased overlap: the first ten ranks carry 86 % of the weight (Webber et al. 2010).
 PERSISTENCE = 0.9
-
-Array = npt.NDArray[np.float64]
 
 
 def _above(scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -29,12 +35,12 @@ def ranks(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.asarray(1 + _above(scores).sum(axis=-1))
 
 
-def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Array:
+def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
     top, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     return np.asarray(np.divide(top, below, out=np.full(top.shape, np.nan), where=below > 0))
 
 
-def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
+def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     """Kendall's tau-b in [-1, 1]; nan where all systems of a ranking are tied, or there is one only.
 
     Equal to ``scipy.stats.kendalltau``; written out for thousands of resampled rankings at once.
@@ -46,7 +52,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
     return _quotient(concordant - discordant, pairs)
 
 
-def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Array:
+def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
     """AP correlation in [-1, 1] (Yilmaz, Aslam & Robertson 2008): like tau, but errors near the top cost more.
 
     The expectation, over systems of the estimate other than its best and then over those above it, that the reference orders
@@ -59,12 +65,12 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Array:
     return 2 * _quotient(share.sum(axis=-1), (better > 0).sum(axis=-1)) - 1
 
 
-def tau_ap_symmetric(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
+def tau_ap_symmetric(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     """The mean of :func:`tau_ap` both ways: tau_AP,b of Urbano & Marrero (2017), which neither ranking is the truth of."""
     return (tau_ap(first, second) + tau_ap(second, first)) / 2
 
 
-def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Array:
+def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Floats:
     """Extrapolated rank-biased overlap in [0, 1] (Webber, Moffat & Zobel 2010, equation 32) of complete rankings.
 
     Tied systems share the best of their ranks and agreement at a depth is twice the overlap over the systems that both
@@ -80,9 +86,66 @@ def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSIS
 
 
 #: Method as it stands in results → (reference or first, estimate or second) → value.
-METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Array]] = {
+METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Floats]] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
     "tau_ap_symmetric": tau_ap_symmetric,
     "rbo": rbo,
 }
+
+
+STABILITY_METHOD = "percentile bootstrap over units, one-sided"
+#: Of a matrix of system pairs, numbers held at a time.
+_PAIRS = 4_000_000
+
+#: Resamples of the bootstrap.
+RESAMPLES = 2000
+
+
+def rank_stability(
+    reference: npt.ArrayLike,
+    estimate: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    seed: int,
+    method: str = "kendall",
+    other_sizes: npt.ArrayLike | None = None,
+    noun: str = "conversation",
+    resamples: int = RESAMPLES,
+) -> Estimate:
+    """The rank correlation ``method`` of the systems' means, from sums over units ``reference`` and ``estimate`` [S, K].
+
+    ``sizes`` [K] are the units' turns. Both rankings take the same resampled units; with ``other_sizes`` the second stands on
+    units of its own, resampled apart. ``low`` is the one-sided 95 % limit (the 5th percentile of the resamples) and ``high`` is
+    nan on purpose. No limit below five units.
+    """
+    first, second = np.asarray(reference, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
+    lengths = np.asarray(sizes, dtype=np.float64)
+    others = lengths if other_sizes is None else np.asarray(other_sizes, dtype=np.float64)
+    compute = METHODS[method]
+    value = float(compute(first.sum(axis=1) / lengths.sum(), second.sum(axis=1) / others.sum()))
+    units = min(len(lengths), len(others))
+    notes = units_note(units, noun)
+    words = joined("at least, for rankings on as many other units; no upper limit", notes)
+    if units < LEAST_UNITS or np.isnan(value):
+        return Estimate(value, np.nan, np.nan, units, STABILITY_METHOD, notes)
+    generator = np.random.default_rng(seed)
+    drawn = []
+    step = max(1, _PAIRS // len(first) ** 2)
+    for start in range(0, resamples, step):
+        count = min(step, resamples - start)
+        weights = _weights(generator, len(lengths), count)
+        apart = weights if other_sizes is None else _weights(generator, len(others), count)
+        drawn.append(compute(_means(first, lengths, weights), _means(second, others, apart)))
+    values = np.concatenate(drawn)
+    values = values[~np.isnan(values)]
+    low = float(np.quantile(values, 1 - CONFIDENCE)) if len(values) else np.nan
+    return Estimate(value, min(low, value), np.nan, units, STABILITY_METHOD, words)
+
+
+def _weights(generator: np.random.Generator, units: int, count: int) -> Floats:
+    return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
+
+
+def _means(sums: Floats, sizes: Floats, weights: Floats) -> Floats:
+    """float64[R, S]: the systems' means over turns in every resample."""
+    return np.asarray(weights @ sums.T / (weights @ sizes)[:, None])

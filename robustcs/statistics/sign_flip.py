@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.statistics import Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
     LEAST_UNITS,
@@ -28,8 +29,6 @@ from robustcs.statistics.estimate import (
     sparse_note,
     units_note,
 )
-
-Floats = npt.NDArray[np.float64]
 
 #: Up to so many units every sign pattern is tried.
 EXACT_UNITS = 16

@@ -12,12 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS, Tested, joined, units_note
 from robustcs.statistics.means import t_quantile
 from robustcs.statistics.units import Units
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 METHOD = "jackknife over units on Fisher's z"
 METHODS = ("pearson", "spearman", "kendall")

@@ -18,11 +18,9 @@ from robustcs.errors import UsageError
 from robustcs.inputs.turns import conversation
 from robustcs.policy import Unit
 from robustcs.result import Evaluated
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.wording import counted
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 #: Conversations that share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
 _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
@@ -124,7 +122,7 @@ def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation")
         places = {name: place for place, name in enumerate(dict.fromkeys(of_item))}
         # ids that tell no conversation, and turns of one item each, are no larger units
         told = len(places) < (len(set(turns)) if kind == "conversation" else len(turns))
-        if kind == "conversation" and unit == "turn" or not told:
+        if (kind == "conversation" and unit == "turn") or not told:
             continue
         if len(places) >= LEAST_UNITS:
             return Units(kind, np.array([places[name] for name in of_item], dtype=np.int64), tuple(places), _too_few(kind, few))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.augmentation import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text
+from robustcs.evaluation.judgments import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, outside_of, rbp_residual
+from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, rbp_residual
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix
-from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
-from robustcs.evaluation.measures import NATIVE, parse_measure, score_columns
+from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.measures import NATIVE, score_columns, top_of
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
@@ -37,9 +37,13 @@ def made(rows: list[list[int]], judged: list[list[int]]) -> GradeMatrix:
     return GradeMatrix("made", turns, grades, np.array(pool, dtype=np.int16), lengths, lengths == 0, 0, ())
 
 
+def values_of(cases: list[tuple[list[int], list[int]]], measure: Measure, level: int) -> np.ndarray:
+    matrix = made([row for row, _ in cases], [judged for _, judged in cases])
+    return np.asarray(NATIVE[measure.family](top_of(matrix, measure, EvaluationPolicy(relevance_level=level))))
+
+
 def value(row: list[int], judged: list[int], measure: Measure, level: int) -> float:
-    persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
-    return float(NATIVE[measure.family](made([row], [judged]), measure.level or level, measure.cutoff, persistence)[0])
+    return float(values_of([(row, judged)], measure, level)[0])
 
 
 def brute_force(
@@ -48,13 +52,14 @@ def brute_force(
     """Lowest and highest over the score as it is and every way to grade the unjudged passages of the scope."""
     end = len(row) if scope == "run" else measure.cutoff
     places = [i for i, grade in enumerate(row[:end]) if grade == UNJUDGED]
-    values = [value(row, judged, measure, level)]
+    cases = [(row, judged)]
     for grades in product(range(max_grade + 1), repeat=len(places)):
         graded = list(row)
         for place, grade in zip(places, grades, strict=True):
             graded[place] = grade
-        values.append(value(graded, judged + list(grades), measure, level))
-    return min(values), max(values)
+        cases.append((graded, judged + list(grades)))
+    values = values_of(cases, measure, level)
+    return float(values.min()), float(values.max())
 
 
 @st.composite
@@ -106,25 +111,26 @@ def test_passages_of_other_runs_enter_the_ideal_ranking(
     policy = EvaluationPolicy(relevance_level=level)
     pool = (matrix.grades == UNJUDGED).sum(axis=1) + numbers
     for measure in MEASURES:
-        found = measure_bounds(matrix, measure, policy, max_grade, "pool", outside_of(matrix, measure, pool))
+        found = measure_bounds(matrix, measure, policy, max_grade, "pool", pool)
         for turn, (row, judged) in enumerate(cases):
-            values = [value(row, judged, measure, level)]
+            tried = [(row, judged)]
             places = [i for i, grade in enumerate(row) if grade == UNJUDGED]
             for grades in product(range(max_grade + 1), repeat=len(places) + numbers[turn]):
                 graded = list(row)
                 for place, grade in zip(places, grades, strict=False):
                     graded[place] = grade
-                values.append(value(graded, judged + list(grades), measure, level))
+                tried.append((graded, judged + list(grades)))
+            values = values_of(tried, measure, level)
             low, high = found.low[turn], found.high[turn]
             if measure.family == "bpref":
-                assert low <= min(values) + 1e-12
-                assert max(values) <= high + 1e-12
+                assert low <= values.min() + 1e-12
+                assert values.max() <= high + 1e-12
             else:
-                assert (low, high) == pytest.approx((min(values), max(values)), abs=1e-12), (measure.name, turn)
+                assert (low, high) == pytest.approx((values.min(), values.max()), abs=1e-12), (measure.name, turn)
 
 
 def test_the_scope_pool_needs_to_know_the_pool() -> None:
-    with pytest.raises(ValueError, match="needs the number of passages outside"):
+    with pytest.raises(ValueError, match="needs the number of passages in it"):
         measure_bounds(made([[1]], [[1]]), parse_measure("P_1"), EvaluationPolicy(), 4, "pool")
 
 

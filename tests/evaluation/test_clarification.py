@@ -22,7 +22,7 @@ from robustcs.evaluation.clarification import (
     recalls,
     weighted_scores,
 )
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import read_qrels

@@ -10,11 +10,11 @@ from scipy.special import expit
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import found_alone, pair_features, run_groups
-from robustcs.evaluation.hole_influence import expected_influence, hole_effects
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.hole_recalibration import recalibration
+from robustcs.evaluation.hole_order import expected_influence, hole_effects
+from robustcs.evaluation.hole_stages import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.qrels import Qrels, read_qrels

@@ -8,13 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_features import Numbers
-from robustcs.evaluation.hole_influence import hole_effects
-from robustcs.evaluation.hole_order import DRAWS, Contest, drawn_grades, judgments_needed, orders, with_known
+from robustcs.evaluation.hole_order import DRAWS, Contest, drawn_grades, hole_effects, judgments_needed, orders, with_known
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import Codes
 from tests.evaluation.test_augmentation import as_qrels
 from tests.evaluation.test_hole_model import POLICY, fitted, made_pool, made_runs
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -86,7 +85,7 @@ def test_what_is_judged_meanwhile_stands_in_every_draw() -> None:
         assert order.low == order.high == order.difference == pytest.approx(order.expected) and order.state == "proven"
 
 
-def takes(asked: Contest, grades: Grades, drawn: Grades, truth: Grades, queue: Numbers) -> int:
+def takes(asked: Contest, grades: Grades, drawn: Grades, truth: Grades, queue: Codes) -> int:
     """Judgments until the first order is certain, judged out three by three and scored anew each time."""
     known = grades.copy()
     for done in range(0, len(queue) + 3, 3):

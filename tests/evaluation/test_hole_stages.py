@@ -6,8 +6,7 @@ from scipy.linalg import block_diag
 from scipy.special import expit
 
 from robustcs.evaluation.hole_features import BASIC, RANK, PairFeatures
-from robustcs.evaluation.hole_recalibration import recalibration
-from robustcs.evaluation.hole_stages import fit_stage
+from robustcs.evaluation.hole_stages import fit_stage, recalibration
 
 
 def planted(seed: int, turns: int, each: int, correlation: float = 0.0) -> tuple[PairFeatures, np.ndarray]:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measures import averaged, evaluate, highest_score, parse_measure
+from robustcs.evaluation.measure import averaged, highest_score, is_averaged, parse_measure
+from robustcs.evaluation.measures import evaluate, score_of_run
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.trec_eval import is_averaged, score_of_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy

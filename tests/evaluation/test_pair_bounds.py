@@ -10,16 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation import pair_bounds
-from robustcs.evaluation import run_pair as run_pair_module
-from robustcs.evaluation.bounds import Scope, measure_bounds
+from robustcs.evaluation import bounds, extremes
+from robustcs.evaluation.bounds import (
+    NOT_RETRIEVED,
+    Bounds,
+    MeanDifferences,
+    PairMeasure,
+    RunPairs,
+    Scope,
+    difference_bounds,
+    measure_bounds,
+    run_pairs,
+)
 from robustcs.evaluation.holes import judged_run, passage_numbers
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
-from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
-from robustcs.evaluation.measures import NATIVE, parse_measure
-from robustcs.evaluation.pair_bounds import DifferenceBounds, MeanDifferences, PairMeasure, difference_bounds
+from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.measures import NATIVE, top_of
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.run_pair import NOT_RETRIEVED, RunPairs, run_pair, run_pairs
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -48,14 +55,18 @@ def pair_of(cases: list[Turn], pool: np.ndarray | None = None) -> RunPairs:
         np.array([100 * row + d for row, (*case, judged) in enumerate(cases) for d in case[run] if d not in judged], dtype=int)
         for run in (0, 1)
     ]
-    return run_pair(made(rows[0], pools), made(rows[1], pools), *numbers, pool)
+    (pair,) = run_pairs([made(rows[0], pools), made(rows[1], pools)], numbers, pool)
+    return pair
+
+
+def bounds_of(pair: RunPairs, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff") -> Bounds:
+    return PairMeasure(pair.runs, measure, policy, max_grade, scope).bounds(pair)
 
 
 def score(rankings: list[list[int]], grades: list[dict[int, int]], measure: Measure, level: int) -> np.ndarray:
-    persistence = RBP_PERSISTENCE if measure.persistence is None else measure.persistence
     rows = [[known.get(d, UNJUDGED) for d in ranking] for ranking, known in zip(rankings, grades, strict=True)]
     matrix = made(rows, [list(known.values()) for known in grades])
-    return NATIVE[measure.family](matrix, measure.level or level, measure.cutoff, persistence)
+    return NATIVE[measure.family](top_of(matrix, measure, EvaluationPolicy(relevance_level=level)))
 
 
 def brute_force(turn: Turn, measure: Measure, level: int, max_grade: int, scope: Scope) -> np.ndarray:
@@ -78,13 +89,13 @@ questions = {
 def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_grade: int, scope: Scope) -> None:
     pair, policy = pair_of(cases), EvaluationPolicy(relevance_level=level)
     for measure in EXACT:
-        found = difference_bounds(pair, measure, policy, max_grade, scope)
+        found = bounds_of(pair, measure, policy, max_grade, scope)
         assert found.exact
         for turn, case in enumerate(cases):
             first, second = brute_force(case, measure, level, max_grade, scope)
             expected = (first - second).min(), (first - second).max()
             assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
-            assert found.difference[turn] == pytest.approx(first[0] - second[0], abs=1e-12)
+            assert found.score[turn] == pytest.approx(first[0] - second[0], abs=1e-12)
 
 
 @settings(max_examples=150, deadline=None)
@@ -104,7 +115,7 @@ def test_passages_of_a_third_run_are_graded_in_the_scope_pool(
     ]
     pair = pair_of(cases, np.array(pool))
     for measure in MEASURES:
-        found = difference_bounds(pair, measure, policy, max_grade, "pool")
+        found = bounds_of(pair, measure, policy, max_grade, "pool")
         for turn, (case, third) in enumerate(zip(cases, thirds, strict=True)):
             first, second, judged = case
             asked = sorted({*first, *second, *third} - judged.keys())
@@ -128,7 +139,7 @@ def test_average_precision_and_bpref_stay_inside_an_outer_interval(
 ) -> None:
     pair, policy = pair_of([case]), EvaluationPolicy(relevance_level=level)
     for measure in OUTER:
-        found = difference_bounds(pair, measure, policy, max_grade, scope)
+        found = bounds_of(pair, measure, policy, max_grade, scope)
         assert not found.exact
         first, second = brute_force(case, measure, level, max_grade, scope)
         assert found.low[0] <= (first - second).min() + 1e-12, measure.name
@@ -147,11 +158,11 @@ def test_the_other_way_round_the_signs_change_and_a_run_does_not_differ_from_its
     turned = pair_of([(second, first, judged) for first, second, judged in cases])
     same = pair_of([(first, first, judged) for first, _, judged in cases])
     for measure in MEASURES:
-        found, other = (difference_bounds(runs, measure, policy, max_grade, scope) for runs in (pair, turned))
+        found, other = (bounds_of(runs, measure, policy, max_grade, scope) for runs in (pair, turned))
         np.testing.assert_allclose([found.low, found.high], [-other.high, -other.low], atol=1e-12)
-        assert ((found.low <= found.difference) & (found.difference <= found.high)).all()
+        assert ((found.low <= found.score) & (found.score <= found.high)).all()
     for measure in EXACT:
-        found = difference_bounds(same, measure, policy, max_grade, scope)
+        found = bounds_of(same, measure, policy, max_grade, scope)
         assert not found.low.any() and not found.high.any()
 
 
@@ -165,13 +176,8 @@ def test_the_interval_lies_inside_what_the_two_runs_on_their_own_leave(
     for measure in EXACT:
         end = measure.cutoff if scope == "cutoff" and measure.cutoff else NOT_RETRIEVED
         graded = np.bincount(pair.rows[np.minimum(pair.first_ranks, pair.second_ranks) < end], minlength=len(cases))
-        first, second = (
-            measure_bounds(
-                run, measure, policy, max_grade, outside=graded - (run.grades[:, : measure.cutoff] == UNJUDGED).sum(axis=1)
-            )
-            for run in pair.runs
-        )
-        found = difference_bounds(pair, measure, policy, max_grade, scope)
+        first, second = (measure_bounds(run, measure, policy, max_grade, "pool", graded) for run in pair.runs)
+        found = bounds_of(pair, measure, policy, max_grade, scope)
         assert (found.low >= first.low - second.high - 1e-12).all(), measure.name
         assert (found.high <= first.high - second.low + 1e-12).all(), measure.name
 
@@ -180,7 +186,7 @@ def test_a_passage_of_one_run_alone_lowers_the_other_by_the_ideal_ranking() -> N
     """The first run is judged completely, and still its nDCG falls with a grade for the second run's passage."""
     pair = pair_of([([1], [20, 1], {1: 1})])
     ndcg = parse_measure("ndcg_cut_3")
-    found = difference_bounds(pair, ndcg, EvaluationPolicy(), 4)
+    found = bounds_of(pair, ndcg, EvaluationPolicy(), 4)
     alone = [measure_bounds(run, ndcg, EvaluationPolicy(), 4) for run in pair.runs]
     assert alone[0].low[0] == alone[0].high[0] == 1
     best = 1 / (4 + 1 / np.log2(3)) - 1
@@ -191,11 +197,11 @@ def test_a_passage_of_one_run_alone_lowers_the_other_by_the_ideal_ranking() -> N
 def test_many_turns_are_worked_on_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cases: list[Turn] = [([20, 1], [1, 20], {1: 1}), ([1], [20], {1: 1}), ([], [2, 21], {1: 1, 2: 0})] * 120
     whole = pair_of(cases)
-    monkeypatch.setattr(pair_bounds, "_CELLS", 300)
+    monkeypatch.setattr(extremes, "CELLS", 300)
     alone = pair_of(cases[:3])
     for measure in MEASURES:
-        found, expected = (difference_bounds(pair, measure, EvaluationPolicy(), 2) for pair in (whole, alone))
-        for name in ("low", "difference", "high"):
+        found, expected = (bounds_of(pair, measure, EvaluationPolicy(), 2) for pair in (whole, alone))
+        for name in ("low", "score", "high"):
             np.testing.assert_allclose(getattr(found, name), np.tile(getattr(expected, name), 120), atol=1e-12)
 
 
@@ -211,7 +217,7 @@ def test_all_pairs_at_once_are_what_each_is_alone(scope: Scope, rows: int, monke
         np.array([100 * row + d for row, r in enumerate(run) for d in r if d not in judged[row]], int) for run in rankings
     ]
     pool = np.array([len({d for run in rankings for d in run[row]} - judged[row].keys()) for row in range(3)])
-    monkeypatch.setattr(run_pair_module, "_ROWS", rows)
+    monkeypatch.setattr(bounds, "_ROWS", rows)
     policy = EvaluationPolicy(relevance_level=2)
     for measure in MEASURES:
         together = MeanDifferences(PairMeasure(runs, measure, policy, 3, scope))
@@ -219,9 +225,9 @@ def test_all_pairs_at_once_are_what_each_is_alone(scope: Scope, rows: int, monke
             together.add(pairs)
         low, difference, high = together.means()
         for place, (i, j) in enumerate(combinations(range(5), 2)):
-            alone = difference_bounds(run_pair(runs[i], runs[j], numbers[i], numbers[j], pool), measure, policy, 3, scope)
+            alone = difference_bounds([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool)
             assert low[place] == pytest.approx(alone.low.mean(), abs=1e-12), measure.name
-            assert difference[place] == pytest.approx(alone.difference.mean(), abs=1e-12)
+            assert difference[place] == pytest.approx(alone.score.mean(), abs=1e-12)
             assert high[place] == pytest.approx(alone.high.mean(), abs=1e-12)
 
 
@@ -239,7 +245,7 @@ def test_each_run_is_scored_once_however_many_pairs_it_is_in(monkeypatch: pytest
 
 def test_a_measure_of_trec_eval_alone_has_no_bounds() -> None:
     with pytest.raises(ValueError, match="no bounds for Rprec"):
-        difference_bounds(pair_of([([1], [1], {1: 1})]), parse_measure("Rprec"), EvaluationPolicy(), 4)
+        bounds_of(pair_of([([1], [1], {1: 1})]), parse_measure("Rprec"), EvaluationPolicy(), 4)
 
 
 @settings(max_examples=40, deadline=None)
@@ -264,7 +270,7 @@ def test_no_way_of_grading_long_lists_leaves_the_interval(seed: int, scope: Scop
                 given_ = np.where(chosen, random.integers(1, 5), 0)
             grades.append(judged | dict(zip(asked, given_.tolist(), strict=True)))
         one, other = (score([ranking] * len(grades), grades, measure, 2) for ranking in (first, second))
-        found = difference_bounds(pair, measure, policy, 4, scope)
+        found = bounds_of(pair, measure, policy, 4, scope)
         assert (found.low[0] - 1e-12 <= one - other).all() and (one - other <= found.high[0] + 1e-12).all()
 
 
@@ -272,15 +278,16 @@ def cast2019(shared_data: Path, first: str, second: str) -> tuple[RunPairs, tupl
     qrels = read_qrels(shared_data / "cast2019/qrels.txt.gz")
     files = [shared_data / f"cast2019/runs/bert_base_{name}.trec.gz" for name in (first, second)]
     one, other = (judged_run(rank_run(read_run(file), EvaluationPolicy()), qrels, 3) for file in files)
-    return run_pair(one.matrix, other.matrix, *passage_numbers([one, other])), (one.matrix, other.matrix)
+    (pair,) = run_pairs([one.matrix, other.matrix], passage_numbers([one, other]))
+    return pair, (one.matrix, other.matrix)
 
 
 def test_on_cast_2019_the_manual_rewrites_are_better_whatever_the_judges_would_say(shared_data: Path) -> None:
     """Their own intervals overlap: 3 passages of each run and turn, many of them shared."""
     pair, runs = cast2019(shared_data, "oracle", "cv")
     ndcg = parse_measure("ndcg_cut_3")
-    found = difference_bounds(pair, ndcg, EvaluationPolicy(), 4)
-    means = found.low.mean(), found.difference.mean(), found.high.mean()
+    found = bounds_of(pair, ndcg, EvaluationPolicy(), 4)
+    means = found.low.mean(), found.score.mean(), found.high.mean()
     assert tuple(round(float(mean), 4) for mean in means) == (0.0128, 0.0778, 0.1024)
     own, other = (measure_bounds(run, ndcg, EvaluationPolicy(), 4) for run in runs)
     assert own.low.mean() - other.high.mean() < 0 < found.low.mean()
@@ -290,7 +297,7 @@ def test_on_cast_2019_the_manual_rewrites_are_better_whatever_the_judges_would_s
 def test_real_runs_at_depth(shared_data: Path, scope: Scope) -> None:
     pair, _ = cast2019(shared_data, "raw", "oracle")
     for name in ("P_1", "recall_100", "recip_rank", "map", "ndcg_cut_3", "ndcg", "bpref", "rbp", "judged_3"):
-        found: DifferenceBounds = difference_bounds(pair, parse_measure(name), EvaluationPolicy(relevance_level=2), 4, scope)
-        assert ((found.low <= found.difference) & (found.difference <= found.high)).all()
+        found = bounds_of(pair, parse_measure(name), EvaluationPolicy(relevance_level=2), 4, scope)
+        assert ((found.low <= found.score) & (found.score <= found.high)).all()
         assert (found.low >= -1).all() and (found.high <= 1).all()
-        assert found.low.mean() < found.difference.mean() < found.high.mean()
+        assert found.low.mean() < found.score.mean() < found.high.mean()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.evaluation.augmentation import Rule, merge_qrels
+from robustcs.evaluation.judgments import Rule, merge_qrels
 from robustcs.inputs.qrels import Qrels, read_qrels
 from tests.conftest import Command
 from tests.evaluation.test_augmentation import as_qrels

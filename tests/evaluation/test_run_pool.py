@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from robustcs.evaluation import run_pool
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measures import parse_measure, score_columns
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool, collect_run
 from robustcs.inputs.ids import Ids

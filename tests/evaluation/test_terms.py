@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.evaluation.terms import TERMS
+from robustcs.evaluation.thresholds import TERMS
 from tests.conftest import ROOT
 
 

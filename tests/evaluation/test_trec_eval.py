@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import evaluate, sampling_notes
 from robustcs.evaluation.ranking import rank_run
-from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy

@@ -13,7 +13,8 @@ import pytest
 
 from robustcs.errors import InputError
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages

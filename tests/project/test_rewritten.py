@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
+from robustcs.evaluation.state import Group
 from robustcs.inputs.files import sha256
 from robustcs.project.model import Formulation, Project, TextSource
 from robustcs.project.open_questions import check_baselines, comparable_groups, systems_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from robustcs.errors import InputError, UsageError
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Formulation, Project, TextSource
 from robustcs.project.reading import read_project

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.slicing import estimates
-from robustcs.slicing.estimates import slices_of, slices_of_rows
-from robustcs.slicing.rearranged import rearranged
+from robustcs.slicing.estimates import rearranged, slices_of, slices_of_rows
 from robustcs.slicing.table import slicing
 from robustcs.statistics.units import units_of
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
-from robustcs.slicing.properties import ellipsis, length, name, names, pronoun, referring, topic_shifts
+from robustcs.slicing.table import ellipsis, length, name_kept, names, pronoun, referring, topic_shifts
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_names_are_capitals_inside_a_sentence() -> None:
         "nasa", "lotus", "elise", "colin", "chapman",
     }  # fmt: skip
     assert names("Sharks are fish") == set() and names("GMO foods") == {"gmo"}
-    assert name("What are the pros?", "What are the pros of GMO foods?") == "lost"
-    assert name("What are the pros of gmo foods?", "What are the pros of GMO foods?") == "kept"
-    assert name("What are they?", "what are sharks?") == "none"
+    assert name_kept("What are the pros?", "What are the pros of GMO foods?") == "lost"
+    assert name_kept("What are the pros of gmo foods?", "What are the pros of GMO foods?") == "kept"
+    assert name_kept("What are they?", "what are sharks?") == "none"
 
 
 def test_topics_shift_by_words_in_common() -> None:
@@ -75,7 +75,7 @@ def test_topics_shift_by_words_in_common() -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_has_properties(text: str, human: str) -> None:
     assert pronoun(text) in ("yes", "no") and ellipsis(text) in ("yes", "no") and length(text) in ("1–5", "6–8", "9+")
-    assert name(human, human) in ("kept", "none") and name(text, human) in ("kept", "none", "lost")
+    assert name_kept(human, human) in ("kept", "none") and name_kept(text, human) in ("kept", "none", "lost")
     assert topic_shifts({"1_1": text, "1_2": human}).keys() == {"1_1", "1_2"}
 
 
@@ -85,6 +85,6 @@ def test_raw_questions_of_cast_2020_lean_on_their_conversations(shared_data: Pat
     raw, human = read_texts(topics, "original"), read_texts(topics, "human")
     pronouns = Counter(map(pronoun, raw.values())), Counter(map(pronoun, human.values()))
     assert pronouns[0]["yes"] > 70 and pronouns[1]["yes"] < 0.4 * pronouns[0]["yes"]
-    assert Counter(name(raw[turn], human[turn]) for turn in raw)["lost"] > 80
+    assert Counter(name_kept(raw[turn], human[turn]) for turn in raw)["lost"] > 80
     shifts = Counter(topic_shifts(human).values())
     assert shifts["first"] == 25 and shifts["stays"] > shifts["shifts"] + shifts["returns"]

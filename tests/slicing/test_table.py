@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.slicing import TEXTS
 from robustcs.slicing.table import slicing, turn_slicings
-from robustcs.slicing.words import TEXTS
 
 TURNS = ["1_1", "1_2", "2_1", "2_10"]
 TEXT = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.completed import completed_intervals
+from robustcs.statistics.families import completed_intervals
 from robustcs.statistics.sign_flip import paired_tests
 
 

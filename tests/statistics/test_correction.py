@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.correction import holm
+from robustcs.statistics.families import holm
 
 
 def by_definition(p: list[float]) -> list[float]:

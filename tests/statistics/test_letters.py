@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.letters import compact_letters, told_apart
+from robustcs.statistics.families import compact_letters, told_apart
 
 PAIRS = st.integers(1, 9).flatmap(
     lambda n: st.tuples(st.just(n), st.sets(st.sampled_from([(i, j) for i in range(n) for j in range(i + 1, n)] or [(0, 0)])))

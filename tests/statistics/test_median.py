@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.means import share_estimates
-from robustcs.statistics.median import median_estimate
+from robustcs.statistics.means import median_estimate, share_estimates
 from robustcs.statistics.units import units_of
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from robustcs.statistics.paired import mcnemar_exact
+from robustcs.statistics.means import mcnemar_exact
 
 
 @settings(deadline=None)

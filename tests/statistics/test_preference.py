@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from robustcs.statistics.estimate import LEAST_UNITS
-from robustcs.statistics.means import share_estimates
-from robustcs.statistics.preference import EXACT_METHOD, preferred_share
+from robustcs.statistics.means import EXACT_METHOD, preferred_share, share_estimates
 
 
 @pytest.mark.parametrize("number", [5, 8, 13, 40])

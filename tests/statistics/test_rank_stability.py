@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from robustcs.statistics.rank_stability import rank_stability
-from robustcs.statistics.ranks import METHODS
+from robustcs.statistics.ranks import METHODS, rank_stability
 
 
 def test_value_is_kendalls_and_low_the_fifth_percentile() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.statistics.risk import Risk, risk
+from robustcs.statistics.means import Risk, risk
 from robustcs.statistics.sign_flip import paired_tests
 
 

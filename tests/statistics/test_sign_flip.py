@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from robustcs.statistics.paired import mcnemar_exact
+from robustcs.statistics.means import mcnemar_exact
 from robustcs.statistics.sign_flip import Subsets, paired_tests
 
 # few different values make ties, and sums that are 0

@@ -13,8 +13,10 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from robustcs.statistics.agreement import (
     LEVELS,
+    MANY_UNITS,
     Floats,
     Level,
+    agreement_estimate,
     alpha_of,
     alpha_sums,
     cohen_of,
@@ -24,7 +26,6 @@ from robustcs.statistics.agreement import (
     fleiss_sums,
     krippendorff_alpha,
 )
-from robustcs.statistics.unit_agreement import MANY_UNITS, agreement_estimate
 
 
 def ratings(random: np.random.Generator, items: int, raters: int = 3, scale: int = 4) -> np.ndarray:

@@ -10,7 +10,8 @@ from scipy.stats import t
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run

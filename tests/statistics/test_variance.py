@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.statistics.unit_agreement import agreement_estimate
+from robustcs.statistics.agreement import agreement_estimate
 from robustcs.statistics.units import Units
 from robustcs.statistics.variance import COMPONENTS, share_of, variance_components, variance_sums
 

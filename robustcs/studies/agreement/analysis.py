@@ -20,6 +20,7 @@ from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
 from robustcs.statistics.agreement import (
     Chosen,
+    agreement_estimate,
     alpha_of,
     alpha_sums,
     check_majority,
@@ -34,7 +35,6 @@ from robustcs.statistics.agreement import (
 )
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of_items
 from robustcs.studies.agreement.cut import ALIGNMENT, cut_references
 from robustcs.studies.agreement.effort import CONFIDENCE, WORK, annotation_units, confidence_table, work_table

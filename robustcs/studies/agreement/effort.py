@@ -11,8 +11,7 @@ from robustcs.inputs.annotations import AnnotatedText, TextKey
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, p_value, share, table, text
-from robustcs.statistics.means import share_estimates
-from robustcs.statistics.median import median_estimate
+from robustcs.statistics.means import median_estimate, share_estimates
 from robustcs.statistics.unit_correlation import unit_correlation
 from robustcs.statistics.units import Units, units_of_items
 

@@ -17,9 +17,8 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, score, share, table, text
-from robustcs.statistics.agreement import Counts, fleiss_of, fleiss_sums, majority_of
+from robustcs.statistics.agreement import Counts, agreement_estimate, fleiss_of, fleiss_sums, majority_of
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
 
 #: The source of everything together.

@@ -13,18 +13,17 @@ import pyarrow as pa
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import run_groups
-from robustcs.evaluation.judges import JudgedPool
+from robustcs.evaluation.judgments import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import npt, pd
 from robustcs.result import Evaluated, Result, count, difference, flag, number, share, table, text
-from robustcs.statistics.agreement import Statistic, alpha_of, cohen_of
+from robustcs.statistics.agreement import Statistic, agreement_estimate, alpha_of, cohen_of
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.systems import (
     CONCLUSIONS,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from robustcs.documents.order import figures_first
-from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.measures import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only

@@ -13,8 +13,7 @@ from robustcs.lazy import npt
 from robustcs.result import count, difference, measure, number, p_value, score, table, text
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.rank_stability import rank_stability
-from robustcs.statistics.ranks import DECIMALS
+from robustcs.statistics.ranks import DECIMALS, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 

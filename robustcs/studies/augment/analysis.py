@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.augmentation import Merge
 from robustcs.evaluation.hole_tipping import TIPPING
+from robustcs.evaluation.judgments import SOURCES, Merge, sources_of_pool
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
-from robustcs.evaluation.provenance import SOURCES, sources_of_pool
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
@@ -22,8 +20,7 @@ from robustcs.result import Result, TableSpec, count, difference, number, p_valu
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import cluster_t_test
-from robustcs.statistics.rank_stability import rank_stability
-from robustcs.statistics.ranks import DECIMALS, METHODS, ranks
+from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED

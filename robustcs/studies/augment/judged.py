@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import highest_score
+from robustcs.evaluation.measure import Measure, highest_score
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import TableSpec, count, difference, number, p_value, score, table, text
-from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import LEAST_UNITS, units_note
+from robustcs.statistics.families import holm
 from robustcs.statistics.means import cluster_ratio
 from robustcs.statistics.prediction_powered import LEAST_PILOT, corrected, judged_sums, selection_test, units_to_judge
 from robustcs.statistics.units import Units, units_of

@@ -13,12 +13,11 @@ import numpy.typing as npt
 
 from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
-from robustcs.evaluation.augmentation import Conflict, Merge, merge_qrels
-from robustcs.evaluation.judges import JudgedPool, OffScale
+from robustcs.evaluation.judgments import Conflict, JudgedPool, Merge, OffScale, merge_qrels
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
-from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import Qrels
@@ -276,7 +275,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     """
     from robustcs.documents.files import write_text
     from robustcs.errors import UsageError
-    from robustcs.evaluation.augmentation import qrels_text
+    from robustcs.evaluation.judgments import qrels_text
     from robustcs.overwrite_guard import refuse_protected
     from robustcs.studies.augment.show import show
 

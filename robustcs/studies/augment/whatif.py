@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
 from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, Scoring
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
@@ -23,6 +22,7 @@ from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.lazy import pd

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.bins import Formulations
-from robustcs.evaluation.terms import TERMS
-from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
+from robustcs.evaluation.thresholds import TERMS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.result import Field, count, difference, measure, p_value, points, score, share, table, text
-from robustcs.statistics.choice import best_choice
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of, comparisons
-from robustcs.statistics.letters import letters_of
+from robustcs.statistics.families import letters_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
+from robustcs.statistics.variance import best_choice
 
 #: The level at which two rewriters are told apart.
 ALPHA = 0.05

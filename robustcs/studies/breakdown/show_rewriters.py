@@ -18,7 +18,7 @@ from robustcs.documents.words import (
     percent,
 )
 from robustcs.evaluation.bins import bins_of
-from robustcs.evaluation.terms import TERMS
+from robustcs.evaluation.thresholds import TERMS
 from robustcs.lazy import Drawing
 from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown

@@ -15,7 +15,7 @@ from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
 from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
-from robustcs.slicing.words import TEXTS
+from robustcs.slicing import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns

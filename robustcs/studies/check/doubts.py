@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import ANSWER_FAMILIES, averaged, evaluate, parse_measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, averaged, parse_measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.project.conventions import customary_level
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import turns_in_words

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
-from robustcs.evaluation.augmentation import merge_qrels
+from robustcs.evaluation.judgments import merge_qrels
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels

@@ -13,9 +13,8 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import confusion, label_scores, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.result import count, number, score, table, text
-from robustcs.statistics.agreement import Statistic, cohen_of
+from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.unit_agreement import agreement_estimate
 from robustcs.studies.clariq.tasks import System, Task, add_comparisons
 from robustcs.studies.clariq.topic_means import NOTE, NOUN, TopicMeans, common_units
 

@@ -13,7 +13,7 @@ from robustcs.result import count, number, p_value, share, table, text
 from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
-from robustcs.statistics.preference import preferred_share
+from robustcs.statistics.means import preferred_share
 
 PREFERENCE = table(
     "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",

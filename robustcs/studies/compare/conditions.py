@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 
 #: Adjusted p-values up to this are significant.
 ALPHA = 0.05

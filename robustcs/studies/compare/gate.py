@@ -17,12 +17,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import Unit
-from robustcs.statistics.completed import completed_intervals
 from robustcs.statistics.estimate import p_text
-from robustcs.statistics.families import max_t
+from robustcs.statistics.families import completed_intervals, max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
 from robustcs.studies.compare.conditions import Condition

@@ -13,14 +13,13 @@ import click
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.bounds import difference_bounds
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
-from robustcs.evaluation.pair_bounds import difference_bounds
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.run_pair import run_pair
 from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
@@ -152,7 +151,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
         path = Path(given)
         kept = path if path.name == STATE else path / STATE
         project_file = path / CONFIG_NAME if path.is_dir() else path
-        if path.is_dir() and not project_file.is_file() or path.name == STATE:
+        if (path.is_dir() and not project_file.is_file()) or path.name == STATE:
             if not kept.is_file():
                 advice = f"name a folder with {CONFIG_NAME}, its file, or the folder of a report"
                 raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)
@@ -233,11 +232,10 @@ def _beside(
     scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
     numbers = passage_numbers([first, second])
     pool = pool_holes([first, second], numbers) + np.array([below.get(turn, 0) for turn in turns], dtype=np.int64)
-    pair = run_pair(first.top, second.top, numbers[0], numbers[1], pool)
     low, high = {}, {}
     for measure in measures:
         if measure.family in NATIVE:
-            bounds = difference_bounds(pair, measure, policy, highest, "pool")
+            bounds = difference_bounds([first.top, second.top], numbers, measure, policy, highest, "pool", pool)
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
     grades = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robustcs.documents.text import anchor
-from robustcs.evaluation.augmentation import qrels_text
+from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.runs import Run
 from robustcs.lazy import pd

@@ -10,10 +10,9 @@ from typing import Annotated
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.trec_eval import sampling_notes
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative

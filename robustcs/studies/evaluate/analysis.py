@@ -13,15 +13,15 @@ from itertools import combinations
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.trec_eval import TOTAL, is_averaged, score_of_run
+from robustcs.evaluation.measure import TOTAL, is_averaged
+from robustcs.evaluation.measures import score_of_run
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.effect import check_margin, units_needed, within_margin
 from robustcs.statistics.estimate import joined
-from robustcs.statistics.families import Family, max_t_family
-from robustcs.statistics.letters import letters_of
+from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units

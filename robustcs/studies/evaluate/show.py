@@ -11,7 +11,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import SCORES, found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, score, signed, signed_interval, tested_p
-from robustcs.evaluation.trec_eval import TOTAL, is_averaged
+from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import Drawing, pd
 from robustcs.result import text
 from robustcs.statistics.effect import EVEN

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
-from robustcs.evaluation.measures import ANSWER_FAMILIES, NATIVE, parse_measure
-from robustcs.evaluation.trec_eval import is_averaged
+from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
+from robustcs.evaluation.measures import NATIVE
 from robustcs.lazy import pd
 from robustcs.project import readers
 from robustcs.project.model import Project

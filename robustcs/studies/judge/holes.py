@@ -11,12 +11,10 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
-from robustcs.evaluation.hole_influence import expected_influence, hole_effects
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.hole_order import Contest
+from robustcs.evaluation.hole_order import Contest, expected_influence, hole_effects
 from robustcs.evaluation.holes import JudgedRun, judged_run
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Turns

@@ -8,12 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.hole_features import Floats
-from robustcs.evaluation.hole_influence import hole_effects
 from robustcs.evaluation.hole_model import HoleModel
-from robustcs.evaluation.hole_order import Contest, Needed, drawn_grades, judgments_needed, orders, with_known
+from robustcs.evaluation.hole_order import Contest, Needed, drawn_grades, hole_effects, judgments_needed, orders, with_known
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades
+from robustcs.statistics import Floats
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.orders import State
 

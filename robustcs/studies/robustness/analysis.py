@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import DROPS
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.state import Group
 from robustcs.lazy import npt, pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.effect import check_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.risk import risk
+from robustcs.statistics.means import risk
 from robustcs.statistics.units import units_of
 from robustcs.studies.robustness.drops import drops_of, tests_of
 from robustcs.studies.robustness.slices import SLICES, slice_drops

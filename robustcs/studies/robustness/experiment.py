@@ -14,7 +14,7 @@ from functools import partial
 from robustcs.documents.testset_files import write_testsets
 from robustcs.errors import UsageError
 from robustcs.evaluation import holes
-from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
+from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.lazy import pd
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource

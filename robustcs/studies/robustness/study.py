@@ -27,7 +27,7 @@ from robustcs.studies.study import BY, SEED, SYSTEMS, UNIT, Answer, Call, Questi
 from robustcs.wording import counted, verb
 
 if TYPE_CHECKING:
-    from robustcs.evaluation.groups import Group
+    from robustcs.evaluation.state import Group
 
 
 def ask(
@@ -162,7 +162,7 @@ def _run(
 
 def _group(text: str) -> tuple[str, Group]:
     from robustcs.errors import UsageError
-    from robustcs.evaluation.groups import Group
+    from robustcs.evaluation.state import Group
 
     name, equals, members = text.partition("=")
     baseline, *sets = members.split(",")

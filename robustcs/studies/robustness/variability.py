@@ -9,7 +9,7 @@ import numpy as np
 
 from robustcs.lazy import npt, pd
 from robustcs.result import difference, score, text
-from robustcs.statistics.risk import TIE
+from robustcs.statistics.means import TIE
 from robustcs.statistics.units import Units
 from robustcs.statistics.variance import variance_components
 

@@ -14,12 +14,18 @@ from robustcs.errors import UsageError
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
 from robustcs.similarity.rouge import rouge
-from robustcs.statistics.choice import best_choice, expected_best
-from robustcs.statistics.draws import NORMAL, draws_needed, sampled_mean, sampling_error
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
-from robustcs.statistics.variance import variance_components
+from robustcs.statistics.variance import (
+    NORMAL,
+    best_choice,
+    draws_needed,
+    expected_best,
+    sampled_mean,
+    sampling_error,
+    variance_components,
+)
 
 #: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}

@@ -10,8 +10,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
-from robustcs.evaluation.terms import TERMS
-from robustcs.evaluation.thresholds import Threshold
+from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR, columns_of, comparisons

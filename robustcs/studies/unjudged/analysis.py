@@ -10,18 +10,26 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation import holes
-from robustcs.evaluation.bounds import ROUNDING, Bounds, Scope, condensed, measure_bounds, outside_of, rbp_residual
-from robustcs.evaluation.groups import Group
+from robustcs.evaluation.bounds import (
+    ROUNDING,
+    Bounds,
+    MeanDifferences,
+    PairMeasure,
+    Scope,
+    condensed,
+    measure_bounds,
+    rbp_residual,
+    run_pairs,
+)
+from robustcs.evaluation.extremes import LARGEST
 from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, contrasts, expected_drops
-from robustcs.evaluation.hole_features import Floats
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.judgments import SOURCES, sources_of_runs
 from robustcs.evaluation.matrix import GradeMatrix
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, Scores, parse_measure, score_columns
-from robustcs.evaluation.pair_bounds import LARGEST, MeanDifferences, PairMeasure
-from robustcs.evaluation.provenance import SOURCES, sources_of_runs
-from robustcs.evaluation.run_pair import run_pairs
+from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.measures import NATIVE, Scores, score_columns
+from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
@@ -40,6 +48,7 @@ from robustcs.result import (
 )
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
+from robustcs.statistics import Floats
 from robustcs.statistics.units import Units
 
 #: Measures that are made for incomplete judgments.
@@ -269,8 +278,7 @@ class Gaps:
     def _bounds(self, matrix: GradeMatrix, measure: Measure, pool: npt.NDArray[np.int64] | None) -> Bounds:
         """The bounds turn by turn, NaN for a measure that trec_eval alone computes."""
         if measure.family in NATIVE:
-            outside = None if pool is None else outside_of(matrix, measure, pool)
-            return measure_bounds(matrix, measure, self.policy, self.settings.max_grade, self.settings.scope, outside)
+            return measure_bounds(matrix, measure, self.policy, self.settings.max_grade, self.settings.scope, pool)
         score = score_columns(matrix, [measure], self.policy)[measure.name]
         return Bounds(np.full(len(score), np.nan), score, np.full(len(score), np.nan), np.zeros(len(score), dtype=np.int64))
 

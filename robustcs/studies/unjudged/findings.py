@@ -11,7 +11,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence
 from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain, whole_percent
 from robustcs.evaluation.bounds import ROUNDING
-from robustcs.evaluation.groups import Group
+from robustcs.evaluation.state import Group
 from robustcs.lazy import pd
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
 from robustcs.wording import and_more, counted

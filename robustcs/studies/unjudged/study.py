@@ -10,11 +10,11 @@ from typing import Annotated, Literal, get_args
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
-from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
+from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
-from robustcs.evaluation.trec_eval import sampling_notes
+from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project

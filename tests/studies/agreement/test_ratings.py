@@ -14,8 +14,7 @@ from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.statistics.agreement import fleiss_kappa, fleiss_of, fleiss_sums
-from robustcs.statistics.unit_agreement import agreement_estimate
+from robustcs.statistics.agreement import agreement_estimate, fleiss_kappa, fleiss_of, fleiss_sums
 from robustcs.studies.agreement.ratings import rating_agreement
 from robustcs.studies.agreement.sources import NO_MAJORITY
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from robustcs.evaluation.augmentation import merge_qrels
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.judgments import merge_qrels
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run

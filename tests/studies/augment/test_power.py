@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of

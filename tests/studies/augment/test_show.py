@@ -12,7 +12,7 @@ from rich.console import Console
 from robustcs.documents.document import Figure, Paragraph, Table
 from robustcs.documents.latex import render_latex
 from robustcs.documents.terminal import render_terminal
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import Augmentation

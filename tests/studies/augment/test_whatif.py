@@ -13,7 +13,7 @@ from robustcs.evaluation import hole_check
 from robustcs.evaluation.hole_check import HoleCheck
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy

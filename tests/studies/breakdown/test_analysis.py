@@ -22,7 +22,8 @@ from statsmodels.stats.multitest import multipletests
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, Binned, Formulations
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measures import evaluate, parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.inputs.qrels import read_qrels

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from robustcs.inputs.preferences import Preference
-from robustcs.statistics.preference import preferred_share
+from robustcs.statistics.means import preferred_share
 from robustcs.studies.clariq.preference import preference_table
 
 

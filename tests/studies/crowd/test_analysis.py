@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.augmentation import qrels_text
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.judgments import qrels_text
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.crowd import GoldCheck, Grade, read_bank, read_grades
 from robustcs.inputs.mixed_initiative import Asked, Bank, Mapped, map_to_bank, read_mixed_initiative

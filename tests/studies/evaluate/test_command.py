@@ -14,7 +14,7 @@ import pytest
 import pytrec_eval
 
 from robustcs.cli.main import run
-from robustcs.statistics.correction import holm
+from robustcs.statistics.families import holm
 from tests.conftest import Command
 
 

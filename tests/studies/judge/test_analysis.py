@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robustcs.errors import InputError
 from robustcs.evaluation.holes import JudgedRun, judged_run
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels, read_qrels

@@ -7,7 +7,7 @@ import pytest
 
 from robustcs.documents.document import Table
 from robustcs.evaluation.hole_order import Needed, Order
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.judge.analysis import Worklist

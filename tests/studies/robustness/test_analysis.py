@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.groups import Group
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.state import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project

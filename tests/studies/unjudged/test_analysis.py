@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns, passage_numbers
-from robustcs.evaluation.measures import parse_measure
+from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run

@@ -1,0 +1,336 @@
+r"""The largest difference of two scores over all grades of some passages, and the ends of average precision and bpref.
+
+Each passage gets one whole grade from 0 to ``max_grade``, which counts wherever it stands in the two runs, and in the ideal
+ranking and the number of relevant passages of both. A passage weighs w = (its weight in the first run) − (its weight in the
+second), the weight being that of its rank, and 0 where it is not inside the cut-off. The smallest difference is minus the
+largest of second − first, and the score of a single run is its difference from a run that retrieves nothing. All are exact but
+those of average precision and bpref, for which only the ends of each run are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robustcs.evaluation.matrix import UNJUDGED, Grades
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_discounts, rank_weights
+from robustcs.statistics import Codes, quotient
+
+#: Cells of a table of passages that are worked on at a time.
+CELLS = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A measure, the grades that passages could get (0 to ``max_grade``), and what is judged in every turn (int16[T, J])."""
+
+    measure: Measure
+    level: int
+    persistence: float
+    max_grade: int
+    judged: Grades
+
+    @cached_property
+    def heights(self) -> dict[int, int]:
+        """The positive grades that occur, ascending, and the distance of each from the one before it (from 0)."""
+        grades = sorted({grade for grade in (*np.unique(self.judged).tolist(), self.max_grade) if grade > 0})
+        return {grade: grade - before for grade, before in zip(grades, [0, *grades], strict=False)}
+
+    @cached_property
+    def counts(self) -> dict[int, Codes]:
+        """int64[T]: the judged passages of every turn that have at least this grade, for each of ``heights`` and the level."""
+        return {grade: (self.judged >= grade).sum(axis=1) for grade in {*self.heights, self.level}}
+
+    def weights(self, depth: int) -> Scores:
+        """What a relevant passage (for nDCG: one gain) at ranks 1 to ``depth`` adds to the score, or can at most add to it."""
+        family, cutoff = self.measure.family, self.measure.cutoff
+        if family == "ndcg":
+            return rank_discounts(depth)
+        if family == "recip_rank":
+            return np.asarray(1.0 / np.arange(1, depth + 1))
+        if family == "rbp":
+            return rank_weights(self.persistence, depth)
+        return np.full(depth, 1 / cutoff if family == "P" and cutoff else 1.0)
+
+
+class Side(NamedTuple):
+    """One run: float64[R] its scores and what :data:`OF_RUN` says of it, float64[n] the weights of the passages in it."""
+
+    scores: Scores
+    more: Scores
+    weights: Scores
+
+    def take(self, part: slice, inside: slice) -> Side:
+        """Some rows, and the passages of these."""
+        return Side(self.scores[part], self.more[part], self.weights[inside])
+
+
+class Case(NamedTuple):
+    """R rows, each a turn of a pair of runs, and the n passages (``rows``, ascending) whose grades can change their scores."""
+
+    asked: Asked
+    turns: Codes
+    first: Side
+    second: Side
+    rows: Codes
+
+    def ends(self) -> tuple[Scores, Scores]:
+        """The smallest and the largest difference of every row: float64[R] each."""
+        most = int(np.bincount(self.rows, minlength=1).max())
+        size = max(1, CELLS // (most + 1))  # a table of the passages of some rows stays small
+        low, high = np.empty(len(self.turns)), np.empty(len(self.turns))
+        largest = LARGEST[self.asked.measure.family]
+        for start in range(0, len(self.turns), size):
+            part = slice(start, start + size)
+            inside = slice(*np.searchsorted(self.rows, (start, start + size)))
+            first, second, rows = self.first.take(part, inside), self.second.take(part, inside), self.rows[inside] - start
+            low[part] = -largest(Case(self.asked, self.turns[part], second, first, rows))
+            high[part] = largest(Case(self.asked, self.turns[part], first, second, rows))
+        return low, high
+
+    @property
+    def weights(self) -> Scores:
+        """float64[n]: w."""
+        return np.asarray(self.first.weights - self.second.weights)
+
+    @property
+    def more(self) -> Scores:
+        """float64[R]."""
+        return np.asarray(self.first.more - self.second.more)
+
+    def per_row(self, values: npt.NDArray[Any]) -> Scores:
+        """Sums over a row's passages."""
+        return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64)
+
+
+def _total(case: Case) -> Scores:
+    """P and RBP: every passage that becomes relevant adds w, so all with w > 0 do and the others do not."""
+    return case.first.scores - case.second.scores + case.per_row(np.maximum(case.weights, 0.0))
+
+
+def _first_hit(case: Case) -> Scores:
+    """Reciprocal rank and success: the score is the largest weight of a relevant passage.
+
+    Take any passages that become relevant, and the one of them that weighs most in the first run. It alone gives the first
+    run the same score, and the second run no higher one. So no more than one has to become relevant: try each, and none.
+    """
+    first, second = case.first, case.second
+    largest = first.scores - second.scores
+    tried = [np.maximum(side.scores[case.rows], side.weights) for side in (first, second)]
+    np.maximum.at(largest, case.rows, tried[0] - tried[1])
+    return largest
+
+
+def _recall(case: Case) -> Scores:
+    """(h + Σ w) / (R + n), h the hits of the first run without those of the second, over n passages that become relevant.
+
+    w is 1, 0 or −1. As |h + Σ w| ≤ R + n, a passage of w = 1 never lowers the quotient and one of −1 never raises it. One of
+    0 brings it nearer to 0: all of them, where it is negative, else none.
+    """
+    better, even = case.per_row(case.weights > 0), case.per_row(case.weights == 0)
+    hits = case.more + better
+    relevant = case.asked.counts[case.asked.level][case.turns] + better
+    return quotient(hits, relevant + np.where(hits < 0, even, 0))
+
+
+def _ndcg(case: Case) -> Scores:
+    r"""N / D with N = Σ w_i · grade_i + const, linear, and D = ideal DCG, which every new grade enters as well.
+
+    D(x) is the largest of the sums Σ d_r · gain, d_r = 1/log2(r + 1) inside the cut-off and 0 below, over all orders of the
+    judged and the new gains x: a maximum of linear functions, so convex.
+
+    *Where N < 0 for all grades.* {x : N/D ≤ λ} = {x : N − λD ≤ 0} is convex for λ ≤ 0, so N/D is quasi-convex on the box
+    [0, G]^u, G being the highest grade, and takes its maximum at a corner: every new grade is 0 or G. D depends only on how
+    many are G, so with j of them they are the j passages of the largest w. That leaves j = 0 … u.
+
+    *Else* the maximum is ≥ 0. For a multiset of new grades N is largest with the highest grades at the largest w. Write a
+    grade as the number of levels t = 1 … G that it reaches, and n_t for the number of new grades ≥ t, c_t for that of judged
+    ones. With T(n) = the sum of the n largest w and S(m) = d_1 + … + d_m, N = const + Σ_t T(n_t) and D = Σ_t S(c_t + n_t),
+    under n_1 ≥ n_2 ≥ … . N/D is largest at the λ at which max (N − λD) = 0 (Dinkelbach 1967). For a given λ ≥ 0 every level is
+    maximised on its own: the step from n to n + 1 changes its term by w_(n+1) − λ d_{c_t + n + 1}, which does not grow with t,
+    because c_t does not. So the smallest maximisers fulfil n_1 ≥ n_2 ≥ … by themselves, and λ ← N/D of the maximisers climbs
+    to the maximum in a few rounds and never beyond. Levels between two grades that occur have the same c_t and are counted
+    together.
+
+    The corners are ways of grading in either case, and the best of them is negative only in the first one, because the largest
+    N is at a corner. So λ starts there, and climbs where it is not negative.
+
+    Passages of w = 0 matter only in D, which as many of them as the ideal ranking is long fill: more are left out.
+    """
+    asked, cutoff, highest = case.asked, case.asked.measure.cutoff, case.asked.max_grade
+    weights = _descending(case)
+    size = asked.judged.shape[1] + weights.shape[1]
+    ideal = from_zero(rank_discounts(min(size, cutoff or size))[None, :])[0]
+    heights = list(asked.heights.values())
+    new = np.arange(weights.shape[1] + 1)
+    sums = []
+    for level, height in asked.heights.items():
+        count = asked.counts[level][case.turns, None] + (new if level <= highest else new[:1])
+        sums.append(height * ideal[np.minimum(count, len(ideal) - 1)])
+
+    gained = case.more
+    reached = from_zero(weights)
+    corners = quotient(gained[:, None] + highest * reached, sum(sums, np.zeros((len(gained), 1))))
+    high: Scores = corners.max(axis=1)
+    climbing = np.flatnonzero(high >= 0)
+    while len(climbing):
+        numerator, denominator = gained[climbing], np.zeros(len(climbing))
+        rows = np.arange(len(climbing))
+        for height, values in zip(heights, sums, strict=True):
+            values = values[climbing]
+            choice = np.zeros_like(rows)
+            if values.shape[1] > 1:
+                choice = np.argmax(height * reached[climbing] - high[climbing, None] * values, axis=1)
+                numerator = numerator + height * reached[climbing, choice]
+            denominator += values[rows, choice]
+        better = quotient(numerator, denominator)
+        higher = better > high[climbing]
+        climbing, better = climbing[higher], better[higher]
+        high[climbing] = better
+    return high
+
+
+def _descending(case: Case) -> Scores:
+    """Every row's w, largest first, with −∞ at the end of shorter rows: float64[R, most of a row]."""
+    rows, weights, cutoff = case.rows, case.weights, case.asked.measure.cutoff
+    if cutoff:
+        kept = weights != 0
+        kept[~kept] = _places(rows[~kept]) < cutoff
+        rows, weights = rows[kept], weights[kept]
+    places = _places(rows)
+    table = np.full((len(case.turns), places.max(initial=-1) + 1), np.inf)
+    table[rows, places] = -weights
+    return np.asarray(-np.sort(table, axis=1))
+
+
+def _places(rows: Codes) -> Codes:
+    """0, 1, 2, … among the equal ones of ``rows``, which ascend."""
+    return np.arange(len(rows)) - np.searchsorted(rows, rows)
+
+
+def from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Cumulative sums along the rows with a 0 in front: the value after 0, 1, 2, … ranks."""
+    return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
+
+
+#: Family → the largest difference of every row; a family that is not here has no exact one. Any grade makes a passage judged,
+#: so for ``judged`` there is one way of grading only: all inside the cut-off are.
+LARGEST: dict[str, Callable[[Case], Scores]] = {
+    "P": _total, "rbp": _total, "success": _first_hit, "recip_rank": _first_hit, "recall": _recall, "ndcg": _ndcg,
+    "judged": lambda case: case.more,
+}  # fmt: skip
+
+
+def _all_judged(top: Top) -> Scores:
+    graded = np.where(top.matrix.grades == UNJUDGED, 0, top.matrix.grades)
+    return NATIVE["judged"](replace(top, matrix=replace(top.matrix, grades=graded)))
+
+
+#: Family → what its largest difference needs of each run besides the score.
+OF_RUN: dict[str, Callable[[Top], Scores]] = {
+    "recall": lambda top: top.hits.sum(axis=1).astype(np.float64), "judged": _all_judged,
+    "ndcg": lambda top: np.maximum(top.grades, 0) @ rank_discounts(top.grades.shape[1]),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------- the ends of one run, where no difference is known exactly
+
+
+def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
+    """Average precision; ``below`` (int64[T, E]): graded passages that are not inside the cut-off, for E cases.
+
+    It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), x and y the unjudged
+    passages inside and outside the cut-off that turn out relevant.
+
+    With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows: the
+    first x unjudged passages give the most, the last x the least, and x = 0, 1, … are all candidates. y = 0 for the high
+    end, all for the low one. Sums of successive candidates differ by the precision at the new rank and by 1/i for every
+    relevant rank i below it, which makes all candidates one cumulative sum.
+    """
+    counted = max_grade >= top.level
+    relevant, unjudged, ranks = top.hits, (top.grades == UNJUDGED) & counted, top.ranks
+    above = np.cumsum(relevant, axis=1)
+    first = np.cumsum(unjudged, axis=1)
+    base = np.where(relevant, above / ranks, 0.0).sum(axis=1)[:, None]
+    known = top.relevant[:, None]
+
+    added = np.where(unjudged, (above + first) / ranks + _sum_after(relevant / ranks), 0.0)
+    high = quotient(base + from_zero(added), known + from_zero(unjudged)).max(axis=1)
+
+    added = np.where(unjudged, (above + 1) / ranks + _sum_after((relevant | unjudged) / ranks), 0.0)
+    sums, counts = base + from_zero(added[:, ::-1]), known + from_zero(unjudged[:, ::-1])
+    low = [quotient(sums, counts + others[:, None]).min(axis=1) for others in (below * counted).T]
+    return np.stack(low, axis=1), np.broadcast_to(high[:, None], below.shape)
+
+
+def _sum_after(values: Scores) -> Scores:
+    """Per rank the sum over all lower ranks."""
+    return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
+
+
+def bpref_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
+    """bpref passes over unjudged passages; once they are graded, R relevant and N others are known and none is passed over.
+
+    As no more than N stand above a passage, its penalty min(non-relevant above, R) / min(R, N) is min(non-relevant above, B)
+    / B with B = min(R, N). With x relevant ones among the u new grades R and N are fixed. Exchanging a relevant passage with
+    another one above it that is not lowers the number of non-relevant passages above it and above those between, and raises
+    none: the first x unjudged ranks give the most, the last x the least. The sum over relevant ranks of min(non-relevant
+    above, B) for every x comes from cumulative sums, because these numbers do not fall along the ranking.
+
+    Of e passages outside the ranking (``below``, int64[T, E]) any number z may be relevant: R grows by z, N by e − z. The
+    penalties fall with B, so the largest B and the smallest R together are never below the highest value, the smallest B and
+    the largest R together never above the lowest.
+    """
+    low, high = np.ones(below.shape), np.zeros(below.shape)
+    nonrelevant = ((top.matrix.judged >= 0) & (top.matrix.judged < top.level)).sum(axis=1)
+    relevant, unjudged, counted = top.relevant, top.grades == UNJUDGED, max_grade >= top.level
+    for row in np.flatnonzero(unjudged.any(axis=1) | (below > 0).any(axis=1)):
+        numbers, each = np.unique(below[row], return_inverse=True)
+        ends = _bpref_of_turn(
+            top.grades[row], top.hits[row], unjudged[row], int(relevant[row]), int(nonrelevant[row]), numbers[:, None], counted
+        )
+        low[row], high[row] = ends[0][each], ends[1][each]
+    return low, high
+
+
+def _bpref_of_turn(
+    grades: Grades, hit: npt.NDArray[np.bool_], unjudged: npt.NDArray[np.bool_], relevant: int, nonrelevant: int,
+    outside: Codes, counted: bool,
+) -> tuple[Scores, Scores]:  # fmt: skip
+    """Both ends for every number of passages outside (int64[E, 1])."""
+    count = int(unjudged.sum())
+    others = np.cumsum((grades >= 0) & ~hit)
+    passed = np.cumsum(unjudged)
+    x = np.arange(count + 1) if counted else np.zeros(1, dtype=np.int64)
+    y = count - x
+    fewest, others_most = relevant + x, nonrelevant + y + outside
+    either_way = outside * counted
+    most, others_fewest = fewest + either_way, others_most - either_way
+    # a bound of 0 has nothing to divide: without others nothing stands above, without relevant ones nothing is added up
+    small = np.maximum(np.minimum(fewest, others_fewest), 1)
+    large = np.maximum(np.minimum(np.minimum(most, others_most), (fewest + others_most) // 2), 1)
+
+    def total(values: npt.NDArray[Any], start: Codes, end: Codes, more: Codes, bound: Codes) -> Any:
+        """Σ min(values + more, bound) / bound over start:end, for every x; values do not fall."""
+        sums = np.concatenate(([0], np.cumsum(values)))
+        full = np.clip(np.searchsorted(values, bound - more, side="right"), start, end)
+        return (sums[full] - sums[start] + more * (full - start)) / bound + (end - full)
+
+    either = hit | unjudged
+    known_others, known_passed = others[hit], passed[hit]
+    nothing, size = np.zeros_like(x), np.full_like(x, either.sum())
+    # above: ranks whose unjudged passages above are all relevant (high) or all non-relevant (low)
+    split, known_split = (np.searchsorted(place, x, side="right") for place in (passed[either], known_passed))
+    least_passed = total(others[either], nothing, split, nothing, large)
+    least_passed = least_passed + total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)
+    split, known_split = (np.searchsorted(place, y, side="right") for place in (passed[either], known_passed))
+    most_passed = total(known_others + known_passed, nothing, known_split, nothing, small)
+    most_passed = most_passed + total(others[either], split, size, y, small)
+    low, high = quotient(hit.sum() + x - most_passed, most), quotient(hit.sum() + x - least_passed, fewest)
+    return low.min(axis=1), high.max(axis=1)

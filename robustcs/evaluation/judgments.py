@@ -1,0 +1,348 @@
+"""Judgments of several files and judges: merged with every contradiction listed, on one scale, and whose grades stand where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from robustcs.errors import MAX_PROBLEMS, InputError, Problem, input_error
+from robustcs.evaluation.holes import Grades, JudgedRun
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.run_pool import Grades as PoolGrades
+from robustcs.evaluation.run_pool import RunPool
+from robustcs.evaluation.turns import Turns
+from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import Ids
+from robustcs.inputs.labels import Labels
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.records import StrPath
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.result import count, number, share, table, text
+from robustcs.wording import counted
+
+#: Which grade stands where a pair has two: the earlier file's, the later file's, or the higher one.
+Rule = Literal["keep", "replace", "max"]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pair that was judged again with another grade.
+
+    old, new
+        The grade that stood when ``new_file`` joined (it came from ``old_file``), and that file's own.
+    kept
+        The grade that stands afterwards.
+    """
+
+    turn: str
+    document: str
+    old: int
+    new: int
+    kept: int
+    old_file: str
+    new_file: str
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What one file of new judgments did.
+
+    added
+        Pairs that nobody had judged before; ``added_turns`` of their turns had no judgment at all.
+    repeated
+        Pairs judged before with the same grade.
+    conflicts
+        Pairs judged before with another grade.
+    """
+
+    file: str
+    judgments: int
+    added: int
+    added_turns: int
+    repeated: int
+    conflicts: int
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Merged judgments, each pair once, and how they came about.
+
+    files
+        Names of what was merged, the old judgments first.
+    holders
+        int16[n]: of every judgment the place in ``files`` of the one whose grade stands; the earliest that gave it.
+    """
+
+    qrels: Qrels
+    files: tuple[str, ...]
+    holders: npt.NDArray[np.int16]
+    conflicts: tuple[Conflict, ...]
+    joined: tuple[Joined, ...]
+
+
+def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
+    """Judgments of ``old`` with those of the ``new`` files, which join one after the other.
+
+    A pair with two grades gets one by ``rule``; a grade that a later file contradicts again is a further conflict. Turns that
+    only new files judge are part of the result.
+    """
+    files = [old, *new]
+    turns = list(dict.fromkeys(turn for file in files for turn in file.turns))
+    documents = pc.unique(pa.chunked_array([file.documents for file in files]))
+    keys, grades = _keys(files, turns, documents), np.concatenate([file.grades for file in files])
+    sources = np.repeat(np.arange(len(files)), [len(file) for file in files])
+
+    order = np.argsort(keys, kind="stable")  # equal pairs stay in the order of their files
+    keys, grades, sources = keys[order], grades[order], sources[order]
+    first = np.append(True, keys[1:] != keys[:-1])
+    group = np.cumsum(first) - 1
+    starts = np.flatnonzero(first)
+    contradicted = np.unique(group[grades != grades[starts[group]]])
+    standing, holders = grades[starts].copy(), sources[starts].copy()
+    conflicts: list[tuple[int, Conflict]] = []
+    ends = np.append(starts[1:], len(keys))
+    for pair in contradicted:
+        turn, document = (int(part) for part in divmod(keys[starts[pair]], len(documents)))
+        kept, holder = int(grades[starts[pair]]), int(sources[starts[pair]])
+        for row in range(starts[pair] + 1, ends[pair]):
+            old_grade, old_holder, grade, source = kept, holder, int(grades[row]), int(sources[row])
+            if grade == old_grade:
+                continue
+            if rule == "replace" or (rule == "max" and grade > old_grade):
+                kept, holder = grade, source
+            found = Conflict(
+                turns[turn], documents[document].as_py(), old_grade, grade, kept, files[old_holder].name, files[source].name
+            )
+            conflicts.append((source, found))
+        standing[pair], holders[pair] = kept, holder
+    conflicts.sort(key=lambda item: (turn_sort_key(item[1].turn), item[1].document, item[0]))
+
+    turn_codes, document_codes = np.divmod(keys[starts], len(documents))
+    merged = Qrels(
+        name="merged judgments",
+        turns=tuple(turns),
+        turn_codes=turn_codes.astype(np.int32),
+        ids=Ids.from_arrow(documents).take(document_codes),
+        grades=standing,
+        notes=tuple(note for file in files for note in file.notes),
+    )
+    added = np.bincount(sources[starts], minlength=len(files))
+    against = np.bincount([source for source, _ in conflicts], minlength=len(files))
+    known = set(old.turns)
+    joined = []
+    for source, file in enumerate(new, 1):
+        fresh = set(file.turns) - known
+        known |= fresh
+        repeated = len(file) - int(added[source]) - int(against[source])
+        joined.append(Joined(file.name, len(file), int(added[source]), len(fresh), repeated, int(against[source])))
+    names = tuple(file.name for file in files)
+    return Merge(merged, names, holders.astype(np.int16), tuple(conflict for _, conflict in conflicts), tuple(joined))
+
+
+def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: pa.StringArray) -> npt.NDArray[np.int64]:
+    """One number per judgment, file after file: the same for the same (turn, document) pair."""
+    place = {turn: number for number, turn in enumerate(turns)}
+    parts = []
+    for file in files:
+        turn_of = np.array([place[turn] for turn in file.turns], dtype=np.int64)
+        document_of = as_numpy(pc.index_in(file.documents, value_set=documents)).astype(np.int64)
+        parts.append(turn_of[file.turn_codes] * len(documents) + document_of[file.document_codes])
+    return np.concatenate(parts)
+
+
+def qrels_text(qrels: Qrels) -> str:
+    """The judgments in TREC form (``turn 0 document grade``), by turn in natural order, then by document id."""
+    in_order = sorted(range(len(qrels.turns)), key=lambda code: turn_sort_key(qrels.turns[code]))
+    rank = np.empty(len(in_order), dtype=np.int32)
+    rank[in_order] = np.arange(len(in_order))
+    documents = qrels.documents.take(as_arrow(qrels.document_codes))
+    table = pa.table({"turn": as_arrow(rank[qrels.turn_codes]), "document": documents})
+    order = pc.sort_indices(table, sort_keys=[("turn", "ascending"), ("document", "ascending")])
+    rows = as_numpy(order)
+    lines = zip(qrels.turn_codes[rows], documents.take(order).to_pylist(), qrels.grades[rows], strict=True)
+    return "".join(f"{qrels.turns[turn]} 0 {document} {grade}\n" for turn, document, grade in lines)
+
+
+#: What happens to a grade off the scale: its pair has no label, it gets the nearest grade, or the file is refused.
+OffScale = Literal["refuse", "drop", "clip"]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """One judge on the scale of the people.
+
+    off_scale
+        Grade off the scale → how many labels have it.
+    """
+
+    labels: Labels
+    off_scale: Mapping[int, int]
+
+    @property
+    def qrels(self) -> Qrels:
+        """The labels that count."""
+        return self.labels.qrels
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPool:
+    """All pairs that people, a judge or a run has, N of them, in the turns that people or a judge judged, T of them.
+
+    human
+        int16[N + 1]: the grades of people, :data:`~robustcs.evaluation.matrix.UNJUDGED` where they gave none.
+    judges
+        Name → the judge; ``grades`` has its labels as ``human`` has those of people.
+    scale
+        The lowest and the highest grade.
+    turns
+        Which turns count, by what the runs answer.
+    """
+
+    pool: RunPool
+    human: PoolGrades
+    judges: Mapping[str, Judge]
+    grades: Mapping[str, PoolGrades]
+    scale: tuple[int, int]
+    turns: Turns
+
+    @property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """bool[T]: the turn counts."""
+        return self.turns.counted
+
+    def notes(self, off_scale: OffScale) -> list[str]:
+        """What a reader should know about the judges' files: labels that are left out, and grades off the scale."""
+        notes: list[str] = []
+        for name, judge in self.judges.items():
+            labels, off = judge.labels, sum(judge.off_scale.values())
+            told = [
+                (labels.unlabelled, "row", "without a grade"),
+                (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
+                (labels.unknown, "label", "for texts that no turn or passage has"),
+            ]
+            notes += labels.qrels.notes
+            notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
+            if off:
+                notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
+        return notes
+
+
+def scale_of(qrels: Qrels) -> tuple[int, int]:
+    """The lowest and the highest grade that people used; 0 at least is one of theirs."""
+    return min(0, int(qrels.grades.min(initial=0))), max(0, int(qrels.grades.max(initial=0)))
+
+
+def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPath) -> Judge:
+    """The judge with every grade on ``scale`` (lowest, highest).
+
+    Raises :class:`InputError` with the lines of grades off the scale where ``rule`` is ``refuse``.
+    """
+    qrels = labels.qrels
+    lowest, highest = scale
+    outside = (qrels.grades < lowest) | (qrels.grades > highest)
+    counts = dict(sorted(Counter(qrels.grades[outside].tolist()).items()))
+    if counts and rule == "refuse":
+        advice = "choose --off-scale drop or clip, or correct the file"
+        found = [
+            Problem(
+                path, labels.line(path, place),
+                f"grade {qrels.grades[place]} is off the scale {lowest} to {highest} of the judgments", advice, "off-scale",
+            )
+            for place in np.flatnonzero(outside)[:MAX_PROBLEMS].tolist()
+        ]  # fmt: skip
+        raise InputError(found, int(outside.sum()))
+    if counts and rule == "clip":
+        labels = replace(labels, qrels=replace(qrels, grades=np.clip(qrels.grades, lowest, highest)))
+    elif counts:
+        if outside.all():
+            raise input_error(path, None, f"no grade is on the scale {lowest} to {highest}", "check the file", "off-scale")
+        labels = replace(labels, qrels=_taken(qrels, ~outside), lines=None)
+    return Judge(labels, counts)
+
+
+def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
+    """The judgments that ``kept`` (bool[n]) chooses, of the turns that still have one."""
+    codes, turn_codes = np.unique(qrels.turn_codes[kept], return_inverse=True)
+    return replace(
+        qrels,
+        turns=tuple(qrels.turns[code] for code in codes),
+        turn_codes=turn_codes.astype(np.int32),
+        ids=qrels.ids.take(kept),
+        grades=qrels.grades[kept],
+    )
+
+
+#: What a source can be.
+QRELS, NEW, JUDGE = "qrels", "new judgments", "judge"
+
+SOURCES = table(
+    "sources", "Whose grades every run's top k has: of people by the file whose grade stands; of each judge, what it says of"
+    " passages that people did not grade.",
+    text("run", header="Run"), text("source", "the file, or the name of a judge", "Source"),
+    text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"), count("graded", "passages of the top k"),
+    share("share", "graded of what the run has in its top k"),
+    share("relevant", "of the graded, at the relevance level; null where nothing is graded", "relevant"),
+    number("mean_grade", "null where nothing is graded", "mean grade"),
+)  # fmt: skip
+
+
+def source_row(
+    run: str, source: str, kind: str, depth: int, grades: npt.NDArray[Any], retrieved: int, level: int
+) -> tuple[Any, ...]:
+    """A row of :data:`SOURCES`: ``grades`` are those of the source in the run's top, ``retrieved`` its passages there."""
+    number = len(grades)
+    known = (float((grades >= level).mean()), float(grades.mean())) if number else (np.nan, np.nan)
+    return run, source, kind, depth, number, number / retrieved if retrieved else np.nan, *known
+
+
+def sources_of_runs(
+    runs: Sequence[JudgedRun], depth: int, level: int, qrels: str, new: Mapping[str, Grades], judges: Mapping[str, Grades]
+) -> list[tuple[Any, ...]]:
+    """Rows of runs whose holes in the top ``depth`` are known: file or judge → its grades by (turn, passage)."""
+    rows = []
+    for run in runs:
+        top = run.matrix.grades[:, :depth]
+        retrieved = int((top >= UNJUDGED).sum())
+        rows.append(source_row(run.name, qrels, QRELS, depth, top[top > UNJUDGED], retrieved, level))
+        left = list(run.holes)
+        for name, grades in new.items():
+            found = np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)
+            rows.append(source_row(run.name, name, NEW, depth, found, retrieved, level))
+            left = [hole for hole in left if hole not in grades]
+        for name, grades in judges.items():
+            found = np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)
+            rows.append(source_row(run.name, name, JUDGE, depth, found, retrieved, level))
+    return rows
+
+
+def sources_of_pool(
+    pool: RunPool,
+    depth: int,
+    level: int,
+    files: Sequence[str],
+    holders: PoolGrades,
+    grades: PoolGrades,
+    judges: Mapping[str, PoolGrades],
+) -> list[tuple[Any, ...]]:
+    """Rows of a pool's runs: ``holders`` (int16[N + 1]) numbers the one of ``files`` whose grade stands, of ``grades``.
+
+    The first of ``files`` are the qrels; ``judges`` are the grades of every judge.
+    """
+    rows = []
+    for run, places in zip(pool.names, pool.places, strict=True):
+        top = places[:, :depth]
+        top = top[top < len(pool)]
+        for place, file in enumerate(files):
+            found = grades[top[holders[top] == place]]
+            rows.append(source_row(run, file, NEW if place else QRELS, depth, found, len(top), level))
+        for name, said in judges.items():
+            found = said[top[(grades[top] == UNJUDGED) & (said[top] > UNJUDGED)]]
+            rows.append(source_row(run, name, JUDGE, depth, found, len(top), level))
+    return rows
