@@ -8,12 +8,9 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from robustcs.lazy import pd
+from robustcs.lazy import Drawing, pd
 from robustcs.policy import BY_DOCUMENT, EvaluationPolicy, Missing
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``coverage``
 #: of gold information by answers; ``texts`` has no scores.
@@ -345,7 +342,7 @@ class Result:
 
     if TYPE_CHECKING:  # robustcs.presentation, which knows the renderers, gives them to every result
 
-        def plot(self, figure: str | None = None) -> Figure:
+        def plot(self, figure: str | None = None) -> Drawing:
             """See :func:`robustcs.presentation.plot`."""
 
         def figures(self) -> dict[str, str]:
