@@ -6,7 +6,7 @@ from robustcs.evaluation.thresholds import TERMS
 from tests.conftest import ROOT
 
 
-def test_the_glossary_has_every_definition_word_for_word() -> None:
+def test_the_glossary_has_the_definitions_of_the_code_word_for_word() -> None:
     lines = (ROOT / "docs" / "glossary.md").read_text("utf-8").splitlines()
     rows = dict(line.strip("| ").split(" | ", 1) for line in lines if line.startswith("| ") and not line.startswith("| word"))
-    assert rows == dict(TERMS)
+    assert TERMS.items() <= rows.items()
