@@ -1,7 +1,7 @@
 """Pairs that re-rankers score per second: ``python bench/rerankers.py [--pairs N] [--batch N ...] [--threads N] [--device D]``.
 
 The models have the shapes of well-known ones and random weights: speed depends on the shape, not on what was learned. They
-are saved into a temporary folder and go through robustcs's own loading, batching and scoring. Questions have 12 words and
+are saved into a temporary folder and go through robustcs's own loading and scoring. Questions have 12 words and
 passages 40 to 160, one token each. On a processor seconds are CPU time over threads, so that other programs do not count; on a
 GPU they are wall time.
 """
@@ -31,8 +31,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from robustcs.retrieval.models import DEVICES, chosen_device
-from robustcs.retrieval.reranking import load_reranker
+from robustcs.programs.models import reranker
 
 VOCABULARY = 30_522
 #: The first three positions, and what monoT5 asks for and says.
@@ -80,12 +79,13 @@ def save(folder: Path, build: Callable[[], Any]) -> None:
     ).save_pretrained(folder)  # fmt: skip
 
 
-def pairs(number: int) -> list[tuple[str, str]]:
-    """One question with ``number`` passages."""
+def pairs(number: int) -> list[dict[str, str]]:
+    """One question with ``number`` passages, in the order of their length, as requests."""
     source = random.Random(0)
     words = [f"w{place}" for place in range(20_000)]
     question = " ".join(source.choices(words, k=12))
-    return [(question, " ".join(source.choices(words, k=source.randint(40, 160)))) for _ in range(number)]
+    passages = [" ".join(source.choices(words, k=source.randint(40, 160))) for _ in range(number)]
+    return [{"text": question, "passage": passage} for passage in sorted(passages, key=len)]
 
 
 def main() -> None:
@@ -94,11 +94,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--batch", type=int, nargs="+", default=[16])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=DEVICES, default="cpu")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    device = chosen_device(given.device)
+    device = given.device
     clock = time.perf_counter if device == "cuda" else time.process_time
     some, asked = pairs(given.pairs), STUDY[0] * STUDY[1] * STUDY[2]
     print(f"{machine()} · torch {torch.__version__} on {device}, {given.threads} thread(s), {given.pairs} pairs\n")
@@ -108,12 +108,14 @@ def main() -> None:
         with TemporaryDirectory() as temporary:
             save(Path(temporary), build)
             for batch in given.batch:
-                score = load_reranker(Path(temporary), device, batch)
-                score(some[:batch])
+                answers = reranker(temporary, device)
+                batches = [some[start : start + batch] for start in range(0, len(some), batch)]
+                answers(batches[0])
                 taken = []
                 for _ in range(given.repeats):
                     started = clock()
-                    score(some)
+                    for one in batches:
+                        answers(one)
                     taken.append(clock() - started)
                 threads = 1 if device == "cuda" else given.threads
                 rate = len(some) * threads / statistics.median(taken)

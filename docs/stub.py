@@ -57,7 +57,7 @@ def stub() -> str:
     for one in STUDIES:
         signature = signature_of(one)
         name = str(signature.return_annotation)
-        scope = vars(sys.modules[one.part("ask").ask.__module__])
+        scope = vars(sys.modules[one.part("study").ask.__module__])
         for result in name.split(" | "):
             imports.append(f"from {scope[result].__module__} import {result}")
         functions.append(_function(one, signature, scope))
@@ -78,7 +78,7 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
         said = said if lines else f"Project | {said}"
         default = "" if parameter.default is parameter.empty else " = ..."
         lines += [f"    {name}: {said}{default}," for name in (parameter.name, _SINGULARS.get(parameter.name)) if name]
-    short = (inspect.getdoc(one.part("ask").ask) or "").partition("\n\n")[0].replace("\n", " ")
+    short = (inspect.getdoc(one.part("study").ask) or "").partition("\n\n")[0].replace("\n", " ")
     return "\n".join([f"def {one.name}(", *lines, f") -> {signature.return_annotation}:", f'    """{short}"""\n'])
 
 

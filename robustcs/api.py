@@ -120,7 +120,7 @@ def signature_of(one: Study) -> inspect.Signature:
     """The signature of a study as a function: qrels and runs, then by keyword its own and the inputs that it takes."""
     from robustcs.project.sources import BY_NAME
 
-    ask, command = one.part("ask").ask, one.command
+    ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
     own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
     plurals = {"metric": "metrics", "threshold": "thresholds"}
@@ -139,7 +139,7 @@ def _function(one: Study) -> Callable[..., Any]:
     """The study as a function: its own keywords go to ``ask``, all others are inputs of the project."""
     from robustcs.project.model import STUDY_TABLES
 
-    ask = one.part("ask").ask
+    ask = one.part("study").ask
     own = types_of(ask)
     table = one.name if one.name in STUDY_TABLES else ""
 

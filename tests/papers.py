@@ -268,7 +268,7 @@ ECAST = Paper(
         Row("Table 9", "Entity removal, 2021", "34.09", "38.22", "context 2021", _bleu("nouns taken off"), "as above"),
         Row("Table 9", "Rewrite, 2020 and 2021", "56.57 56.01", why="the author's own rewrites are not here"),
         Row("Table 9", "T5-CR, 2020 and 2021", "53.70 51.85",
-            why="the model is not here; `paraphrase --context-remover FOLDER` prints this row for a model of yours"),
+            why="the model is not here; `paraphrase --with COMMAND` prints this row for a model of yours"),
         Row("Section 5", "Fleiss' κ over all ratings, and after filter and grouping", "0.07–0.12 0.26–0.36", why=_RATINGS),
         Row("Figure 7", "Means by criterion: meaning, raw meaning, entailment, passage, diversity", "4.2 4.1 4.6 4.4 2.7",
             why=f"{_RATINGS}: tables `means`, `grouped`, `source_kappa` and the figure"),

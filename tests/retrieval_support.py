@@ -153,3 +153,14 @@ def save_mono_t5(folder: Path) -> None:
     train(model, 60, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=targets)
     model.save_pretrained(folder)
     words.save_pretrained(folder)
+
+
+def save_rewriter(folder: Path) -> None:
+    """A T5 that has learned to write down the words of the history and the turn in a fixed way."""
+    words, model = tokenizer(True), t5()
+    inputs = words(["bees live", "bees live ||| eat honey", "bicycle chain"], return_tensors="pt", padding=True)
+    targets = words(["bees live", "bees eat honey", "bicycle chain"], return_tensors="pt", padding=True)["input_ids"]
+    targets[targets == 0] = -100
+    train(model, 80, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=targets)
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)

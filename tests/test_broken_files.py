@@ -45,9 +45,6 @@ FOLDERS = {
     "index": "retrieve --index gone --texts m1=human.tsv",
     "folder": "init gone",
     "out": "bundle out --config gone.toml",
-    "reformulator": "paraphrase --rewrites original=raw.tsv --reformulator gone --paraphraser gone --context-remover nouns",
-    "paraphraser": "paraphrase --rewrites human=human.tsv --paraphraser gone --context-remover nouns",
-    "context_remover": "paraphrase --rewrites human=human.tsv --paraphraser gone --context-remover gone",
 }
 #: Lines on stderr that tell of work and not of an error.
 PROGRESS = ("· ", "reading ", "wrote ")

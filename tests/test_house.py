@@ -101,7 +101,7 @@ def test_studies_have_one_shape(study) -> None:  # type: ignore[no-untyped-def]
     wanted = {"__init__", "analysis", "show"}
     assert wanted <= there
     assert study.command.help
-    assert callable(study.part("ask").ask) and callable(study.part("show").show)
+    assert callable(study.part("study").ask) and callable(study.part("show").show)
 
 
 def test_every_folder_of_studies_stands_in_the_registry() -> None:

@@ -30,7 +30,7 @@ def study_command(study: Study) -> click.Command:
         own = {parameter.name: values.pop(parameter.name) for parameter in command.parameters}
         call = StudyCall(study, uses, values)
         if command.run is not None:
-            study.part("command").COMMAND.run(call, **own)
+            study.part("study").COMMAND.run(call, **own)
             return
         workspace = call.answered() if command.retrieves else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}
@@ -79,7 +79,7 @@ class StudyCall:
         """What the study finds, also by ``--by``."""
         from robustcs.project.collections import asked
 
-        return asked(self.study.part("ask").ask, workspace, self.given.get("by"), **settings)
+        return asked(self.study.part("study").ask, workspace, self.given.get("by"), **settings)
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to every ``--output``, or to the terminal."""

@@ -117,8 +117,7 @@ def _judge() -> _Requests:
 
 
 def _paraphrase() -> _Requests:
-    from robustcs.studies.paraphrase.makers import texts_of
-    from robustcs.studies.paraphrase.stages import STAGES, Request
+    from robustcs.studies.paraphrase.stages import STAGES, Request, texts_of
 
     requests = [Request(stage, "1_2", "Why doesn't honey spoil?", tuple(_HISTORY), 2) for stage in STAGES]
     return (

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import UsageError
+from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import TIMEOUT, Replies, Track, ask_program
+from robustcs.wording import counted
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,28 @@ def ask_copies(
 def _open(key: str, replies: Replies) -> bool:
     """Is a request worth another try?"""
     return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
+
+
+def ask_kept(
+    asking: Asking,
+    maker: str,
+    requests: Mapping[str, Mapping[str, Any]],
+    read: Callable[[Mapping[str, Any]], Any],
+    doing: str,
+    track: Track,
+    about: Callable[[str], Mapping[str, Any]] = lambda key: {},
+) -> tuple[dict[str, Any], int, Replies]:
+    """Key → what ``read`` makes of the answer to its request, None for one of no use; how many were known; and the replies.
+
+    What ``maker`` said before of an equal request is not asked again. ``about``: what a request holds that decides nothing.
+    Raises as :func:`ask_copies` does.
+    """
+    store = OutputStore()
+    found = store.get(maker, requests)
+    lines = [{"id": key, **about(key), **request} for key, request in requests.items() if key not in found]
+    known = len(found)
+    replies = ask_copies(
+        asking, lines, lambda answers: store.put(maker, {key: read(answer) for key, answer in answers.items()}, requests),
+        accept=lambda answer: read(answer) is not None, what=f"{doing} {counted(len(lines), 'text')}", track=track,
+    )  # fmt: skip
+    return found | {key: read(answer) for key, answer in replies.answers.items()}, known, replies

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.files import half_character, parse_json, sha256
+from robustcs.inputs.files import fingerprint, half_character, parse_json, sha256
 from robustcs.programs.processes import end, start
 
 #: Shows progress over an iterable: (items, what is being done, how many) → the same items.
@@ -81,12 +81,16 @@ class Replies:
 
 
 def program_identity(command: str) -> str:
-    """A key that two commands share only where they are the same: their words, and the contents of files among these.
+    """A key that two commands share only where they are the same: their words, and the contents of files and
+    of folders of models (they hold a ``config.json``) among these.
 
     Raises :class:`UsageError` for a command that cannot be split into words.
     """
     words = words_of(command)
-    contents = [sha256(word) if Path(word).is_file() else "" for word in words[1:]]
+    contents = [
+        sha256(word) if Path(word).is_file() else fingerprint(Path(word)) if Path(word, "config.json").is_file() else ""
+        for word in words[1:]
+    ]
     return hashlib.sha256(json.dumps([words, contents]).encode("utf-8", "replace")).hexdigest()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
 from robustcs.retrieval.java import pyserini_version
-from robustcs.retrieval.rewriting import rewrite
+from robustcs.retrieval.rewriting import rerank, rewrite
 from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, files_of, read_sidecar, sidecar_path, text_checksums
@@ -149,10 +149,8 @@ class Retrieval:
         found = {}
         for system in self.systems:
             if system.open:
-                rewriter = self.settings.rewriter if system.raw else None
-                rewritten, empty = rewrite(
-                    rewriter, system.texts, self.store, self.workspace.track, self.settings.device, self.settings.batch
-                )
+                settings = self.settings if system.raw else replace(self.settings, rewriter=None)
+                rewritten, empty = rewrite(settings, system.texts, self.workspace.track)
                 if empty:
                     kept = f"the rewriter writes nothing for {turns_in_words(empty)} of {system.name}"
                     self.tell(f"{kept}: searched as {'they are' if len(empty) > 1 else 'it is'}")
@@ -276,15 +274,11 @@ class Retrieval:
             raise input_error(self.store.path, None, found, "delete the file, or name another one as store", "bad-store")
         if self.settings.reranker is None:
             return rankings
-        from robustcs.retrieval.reranking import rerank
-
         collection = self.workspace.project.collection
         if collection is None:
             raise UsageError("no-collection", "re-ranking needs the texts of passages", "name them with --collection FILE")
-        return rerank(
-            self.settings.reranker, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted),
-            self.settings.rerank_depth, self.store, self.workspace.track, self.settings.device, self.settings.batch,
-        )  # fmt: skip
+        track = self.workspace.track
+        return rerank(self.settings, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted), track)
 
     # ------------------------------------------------------------ explaining
 

@@ -1,67 +1,66 @@
-"""The stage before retrieval: texts that lean on their conversation become questions that stand alone."""
+"""The stages around retrieval: texts that lean on their conversation become questions that stand alone, and the top of a
+ranking is ordered anew by a model that reads question and passage together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from robustcs.errors import UsageError
+import numpy as np
+
+from robustcs.errors import NotInstalledError, UsageError, input_error
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
-from robustcs.retrieval.generation import Generator, generator
-from robustcs.retrieval.index import Track
-from robustcs.retrieval.settings import CONTEXT
-from robustcs.retrieval.store import RankingStore, normalised
+from robustcs.programs.copies import Asking, ask_kept
+from robustcs.programs.runner import Track
+from robustcs.retrieval.search import Ranking
+from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
+from robustcs.retrieval.store import normalised
+from robustcs.wording import some_of
 
-#: Between the turns of a history, as T5-CQR was trained.
-SEPARATOR = " ||| "
+#: Seconds that a model may take for one batch.
+_PATIENCE = 86_400.0
 
 
 def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """Turn → the texts of the earlier turns of its conversation, in order."""
-    turns = sorted(texts, key=turn_sort_key)
     earlier: dict[str, list[str]] = {}
     found = {}
-    for turn in turns:
+    for turn in sorted(texts, key=turn_sort_key):
         known = earlier.setdefault(conversation(turn) if turn_depth(turn) else turn, [])
         found[turn] = list(known)
         known.append(texts[turn])
     return {turn: found[turn] for turn in texts}
 
 
-def rewrite(
-    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track, device: str = "auto", batch: int = 16
-) -> tuple[dict[str, str], list[str]]:
-    """Turn → the question that is searched; see ``rewriter``, ``device`` and ``batch`` of
-    :class:`~robustcs.retrieval.settings.RetrievalSettings`.
+def rewrite(settings: RetrievalSettings, texts: Mapping[str, str], track: Track) -> tuple[dict[str, str], list[str]]:
+    """Turn → the question that is searched, by the ``rewriter`` of the settings.
 
     A turn for which the rewriter has nothing but white space keeps its own text; the second value lists these turns.
 
     Raises :class:`UsageError` for a table that lacks turns, :class:`InputError` for a path that is neither table nor model,
     :class:`NotInstalledError` for a model without torch and transformers.
     """
-    rewritten = _rewritten(rewriter, texts, store, track, device, batch)
-    empty = [turn for turn, text in rewritten.items() if not normalised(text)]
-    return rewritten | {turn: texts[turn] for turn in empty}, empty
-
-
-def _rewritten(
-    rewriter: str | None, texts: Mapping[str, str], store: RankingStore, track: Track, device: str, batch: int
-) -> dict[str, str]:
-    if rewriter is None:
-        return dict(texts)
-    before = history(texts)
-    if rewriter == "previous":
-        return {turn: " ".join([*before[turn], text]) for turn, text in texts.items()}
-    if rewriter == "first":
-        return {turn: " ".join([*before[turn][:1], text]) for turn, text in texts.items()}
-    if Path(rewriter).is_dir():
-        inputs = {turn: normalised(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
-        model = generator(Path(rewriter), device=device, batch=batch)
-        outputs = _generate(model, list(dict.fromkeys(inputs.values())), store, track)
-        return {turn: outputs[text] for turn, text in inputs.items()}
-    return _from_table(rewriter, texts)
+    rewriter, before = settings.rewriter, history(texts)
+    if rewriter in CONTEXT:
+        most = None if rewriter == "previous" else 1
+        found = {turn: " ".join([*before[turn][:most], text]) for turn, text in texts.items()}
+    elif rewriter and Path(rewriter).is_dir():
+        requests = {
+            turn: {"stage": "reformulate", "text": text, "history": before[turn], "n": 1} for turn, text in texts.items()
+        }  # fmt: skip
+        made = _ask_model("reformulate", Path(rewriter), requests, settings, track, "texts")
+        found = {turn: one for turn, (one, *_) in made.items()}
+    else:
+        found = _from_table(rewriter, texts) if rewriter else dict(texts)
+    empty = [turn for turn, text in found.items() if not normalised(text)]
+    return {turn: texts[turn] if turn in empty else text for turn, text in found.items()}, empty
 
 
 def rewriter_identity(rewriter: str) -> str:
@@ -80,6 +79,75 @@ def rewriter_identity(rewriter: str) -> str:
     return f"{name}{(fingerprint(path) if path.is_dir() else sha256(path))[:12]})"
 
 
+def rerank(
+    settings: RetrievalSettings,
+    questions: Mapping[str, str],
+    rankings: Mapping[str, Ranking],
+    passages: Callable[[set[str]], Mapping[str, str]],
+    track: Track,
+) -> dict[str, Ranking]:
+    """The rankings (by the key of their question) with the top in the order of the settings' model, the rest below as it was.
+
+    ``passages`` gives the texts of passage ids. The rest gets scores that go down by one from the lowest of the top.
+
+    Raises :class:`UsageError` where a passage has no text, :class:`InputError` where the folder is no re-ranker,
+    :class:`NotInstalledError` where something is to be computed without torch and transformers.
+    """
+    assert settings.reranker is not None
+    tops = {key: ids[: settings.rerank_depth] for key, (ids, _) in rankings.items()}
+    wanted = {passage for top in tops.values() for passage in top}
+    texts = passages(wanted)
+    if lacking := sorted(wanted - texts.keys()):
+        raise UsageError(
+            "no-passage-text", f"{len(lacking)} passages to re-rank have no text in the collection ({lacking[0]} …)",
+            "name the collection of this index with --collection",
+        )  # fmt: skip
+    requests = {
+        f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
+        for key, top in tops.items() for passage in top
+    }  # fmt: skip
+    scores = _ask_model("rerank", settings.reranker, requests, settings, track, "score")
+    return {key: _ordered(ids, [scores[f"{key} {passage}"] for passage in tops[key]]) for key, (ids, _) in rankings.items()}
+
+
+def _ordered(ids: list[str], top: list[float]) -> Ranking:
+    # equal scores keep the first ranker's order
+    order = sorted(range(len(top)), key=lambda place: -top[place])
+    rest = np.arange(1, len(ids) - len(top) + 1)
+    scores = np.concatenate([[top[place] for place in order], min(top, default=0.0) - rest])
+    return [*(ids[place] for place in order), *ids[len(top) :]], scores
+
+
+def _ask_model(
+    stage: str, folder: Path, requests: Mapping[str, Mapping[str, Any]], settings: RetrievalSettings, track: Track, field: str
+) -> dict[str, Any]:
+    """Key → the ``field`` of the answer of a local model, by :mod:`robustcs.programs.models`; equal requests are asked once."""
+    if not (folder / "config.json").is_file():
+        found = "no such folder" if not folder.exists() else "not a model: the folder has no config.json"
+        raise input_error(folder, None, found, "name the folder of a Hugging Face model", "not-a-model")
+    different = {repr(request): request for request in requests.values()}
+    options = (f"--{stage}", str(folder), "--device", settings.device, "--batch", str(settings.batch))
+    command = shlex.join((sys.executable, "-m", "robustcs.programs.models", *options))
+    maker = f"{stage} {fingerprint(folder)} {settings.device}"
+    doing = {"reformulate": "rewriting", "rerank": "re-ranking"}[stage]
+    try:
+        made, _, replies = ask_kept(
+            Asking(command, timeout=_PATIENCE), maker, different, lambda answer: answer.get(field), doing, track
+        )
+    except UsageError as error:
+        if not all(map(find_spec, ("torch", "transformers"))):
+            raise NotInstalledError(
+                "no-transformers", "a rewriter or re-ranker needs torch and transformers",
+                "install them with: pip install 'robustcs[neural]'",
+            ) from None  # fmt: skip
+        said = error.found.removeprefix(f"--with {command} ")
+        raise input_error(folder, None, f"the model {said}", f"name a model that can {stage}", "not-a-model") from None
+    if replies.failed:
+        found = f"the model gave no answer to {replies.failed} of {len(different)} texts ({replies.complaint})"
+        raise input_error(folder, None, found, "start again: answers are kept", "model-failed")
+    return {key: made[repr(request)] for key, request in requests.items()}
+
+
 def _table(rewriter: str) -> tuple[Path, str | None]:
     """File and column of a table of rewrites."""
     path = Path(rewriter)
@@ -92,22 +160,7 @@ def _table(rewriter: str) -> tuple[Path, str | None]:
 def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
     path, column = _table(rewriter)
     table = read_texts(path, "qr", column)
-    lacking = [turn for turn in texts if turn not in table]
-    if lacking:
-        some = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
-        raise UsageError("no-rewrite", f"{path} has no rewrite of {len(lacking)} turns ({some})", "complete the file")
+    if lacking := [turn for turn in texts if turn not in table]:
+        found = f"{path} has no rewrite of {len(lacking)} turns ({some_of(lacking)})"
+        raise UsageError("no-rewrite", found, "complete the file")
     return {turn: table[turn] for turn in texts}
-
-
-def _generate(model: Generator, inputs: list[str], store: RankingStore, track: Track) -> dict[str, str]:
-    """The greedy output of the model for every input; those that the store knows are not computed again."""
-    known = store.rewrites(model.identity, inputs)
-    new = [text for text in inputs if text not in known]
-    if not new:
-        return known
-    batches = model.batches(new)
-    for found in track(model.generate(batches), f"rewriting {len(new)} turns", len(batches)):
-        outputs = {text: one for text, (one,) in found.items()}
-        store.put_rewrites(model.identity, outputs)
-        known |= outputs
-    return known

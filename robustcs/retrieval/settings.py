@@ -11,10 +11,9 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.numbers import finite_number
-from robustcs.retrieval.models import DEVICES
 from robustcs.version import __version__
 
-MODELS = ("bm25", "ql")
+MODELS, DEVICES = ("bm25", "ql"), ("auto", "cpu", "cuda")
 #: Rewriters that need no file.
 CONTEXT = ("previous", "first")
 #: In KiB. With a few MiB Java starts, and then ends the whole process without any exception.

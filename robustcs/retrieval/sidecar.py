@@ -14,7 +14,8 @@ from typing import Any
 from robustcs.errors import input_error
 from robustcs.inputs.files import read_json, sha256
 from robustcs.inputs.pooled import PooledFile
-from robustcs.retrieval.rewriting import SEPARATOR, history
+from robustcs.programs.models import SEPARATOR
+from robustcs.retrieval.rewriting import history
 from robustcs.retrieval.store import digest
 
 

@@ -22,6 +22,7 @@ from robustcs.retrieval.search import Ranking
 FORM = 2
 #: Bytes of one ranking: millions of passages.
 _LONGEST = 1 << 28
+#: The last two tables held what models made, which now is with other outputs; files of earlier versions have them.
 _SCHEMA = """PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS rankers (ranker TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rankings (
@@ -32,12 +33,8 @@ CREATE TABLE IF NOT EXISTS scores (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rewrites (model TEXT, input TEXT, output TEXT, PRIMARY KEY (model, input)) WITHOUT ROWID;
 """
-_UPGRADE = """UPDATE rankings SET ranking = seal(ranking, question, ranker, depth);
-UPDATE scores SET score = seal(score, model, question, passage);
-UPDATE rewrites SET output = seal(output, model, input);
-"""
+_UPGRADE = "UPDATE rankings SET ranking = seal(ranking, question, ranker, depth);"
 _RANKING = "unseal(ranking, question, ranker, depth)"
-_SCORE = "unseal(score, model, question, passage)"
 
 
 def normalised(text: str) -> str:
@@ -92,7 +89,7 @@ def _is_described(key: str, description: object) -> bool:
 
 
 class RankingStore:
-    """Rankings by question and ranker, scores of re-rankers by question and passage, texts of rewriters by input.
+    """Rankings by question and ranker.
 
     What is written is written whole, or not at all; readers do not wait for writers (write-ahead log).
 
@@ -137,32 +134,6 @@ class RankingStore:
                 (question,),
             )
             return [(json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)]
-
-    # ------------------------------------------------------------ stages before and after
-
-    def scores(self, model: str, question: str, passages: Sequence[str]) -> dict[str, float]:
-        """Known scores of a re-ranker: passage → score; ``question`` is a digest."""
-        with self._open(looking=True) as database:
-            query = f"SELECT passage, {_SCORE} FROM scores WHERE model = ? AND question = ? AND passage IN ({{}})"
-            return dict(select(database, query, (model, question), passages))
-
-    def put_scores(self, model: str, question: str, scores: Mapping[str, float]) -> None:
-        """Keep scores of a re-ranker."""
-        with self._open() as database:
-            rows = [(model, question, passage, score) for passage, score in scores.items()]
-            database.executemany("INSERT OR REPLACE INTO scores VALUES (?1, ?2, ?3, seal(?4, ?1, ?2, ?3))", rows)
-
-    def rewrites(self, model: str, inputs: Sequence[str]) -> dict[str, str]:
-        """Known outputs of a rewriter: input → output."""
-        with self._open(looking=True) as database:
-            query = "SELECT input, unseal(output, model, input) FROM rewrites WHERE model = ? AND input IN ({})"
-            return dict(select(database, query, (model,), inputs))
-
-    def put_rewrites(self, model: str, rewrites: Mapping[str, str]) -> None:
-        """Keep outputs of a rewriter."""
-        with self._open() as database:
-            rows = [(model, source, target) for source, target in rewrites.items()]
-            database.executemany("INSERT OR REPLACE INTO rewrites VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
 
     # ------------------------------------------------------------ size
 

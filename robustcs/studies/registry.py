@@ -54,7 +54,7 @@ def study(name: str) -> Study:
 
 def questions() -> list[list[Question]]:
     """The sections of the report, each as the question that opens it and those that join it."""
-    every = [question for one in STUDIES if one.in_report for question in one.part("question").QUESTIONS]
+    every = [question for one in STUDIES if one.in_report for question in one.part("study").QUESTIONS]
     return [
         [first, *(other for other in every if other.joins and other.key == first.key)] for first in every if not first.joins
     ]

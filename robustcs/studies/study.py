@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -78,8 +77,6 @@ class Study:
         their docstrings, ``COMMAND``) is executed without the rest of that file.
         """
         path = Path(__file__).parent / self.name / "study.py"
-        if not path.exists():
-            return cast(Command, self.part("command").COMMAND)
         tree = ast.parse(path.read_text("utf-8"))
         tree.body = [node for node in tree.body if _of_command(node)]
         for node in tree.body:
@@ -90,10 +87,7 @@ class Study:
         return cast(Command, scope["COMMAND"])
 
     def part(self, name: str) -> ModuleType:
-        """One of the modules of its folder: ``ask``, ``show``, ``command``, ``question``; imported when it is needed."""
-        whole = f"robustcs.studies.{self.name}.study"
-        if name != "show" and find_spec(whole):
-            return import_module(whole)
+        """One of the modules of its folder, such as ``study`` and ``show``; imported when it is needed."""
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
     def blocks(self, result: Result, names: Sequence[str] = ()) -> tuple[Block, ...]:

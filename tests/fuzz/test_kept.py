@@ -311,8 +311,6 @@ def known(folder: Path) -> list[dict[Any, Any]]:
     assert rankings.known(RANKER, QUESTIONS, 3) == found.keys()
     return [
         {key: (ids, scores.tolist()) for key, (ids, scores) in found.items()},
-        rankings.scores("m", "q", QUESTIONS),
-        rankings.rewrites("m", QUESTIONS),
         OutputStore(folder / "outputs.sqlite").get("m", {key: key for key in QUESTIONS}),
     ]
 
@@ -320,8 +318,6 @@ def known(folder: Path) -> list[dict[Any, Any]]:
 def fill(folder: Path) -> None:
     rankings = RankingStore(folder / "rankings.sqlite")
     rankings.put(RANKER, {key: ([f"{key} {rank}" for rank in range(3)], np.array([3.0, 2.0, 1.5])) for key in QUESTIONS}, 3)
-    rankings.put_scores("m", "q", {key: place / 7 for place, key in enumerate(QUESTIONS)})
-    rankings.put_rewrites("m", {key: f"about {key}" for key in QUESTIONS})
     OutputStore(folder / "outputs.sqlite").put("m", {key: [key, 0.25] for key in QUESTIONS}, {key: key for key in QUESTIONS})
 
 
@@ -363,7 +359,6 @@ def test_a_damaged_store_gives_what_was_kept_or_nothing(cases: int, tmp_path: Pa
 
 EDITS = {
     "rankings": ["depth = 5", "ranking = x''", "ranking = zeroblob(40)", "question = 'q9' || question"],
-    "scores": ["score = 0.9", "score = 'x'", "score = NULL"], "rewrites": ["output = 'another'", "output = x'00'"],
     "outputs": ["output = '[1]'", "output = '{'"],
 }  # fmt: skip
 
@@ -387,8 +382,7 @@ def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) 
     original = known(tmp_path)
     text = "json_extract(CAST(substr(output, 18) AS TEXT), '$')"  # after the checksum and the kind
     unsealed = {
-        "rankings": ["rankings SET ranking = substr(ranking, 18)", f"rewrites SET output = {text}",
-                     "scores SET score = CAST(CAST(substr(score, 18) AS TEXT) AS REAL)"],
+        "rankings": ["rankings SET ranking = substr(ranking, 18)"],
         "outputs": [f"outputs SET output = {text}"],
     }  # fmt: skip
     for name, updates in unsealed.items():
@@ -400,7 +394,7 @@ def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) 
     before = [path.read_bytes() for path in sqlite_files(tmp_path)]
     assert known(tmp_path) == original and [path.read_bytes() for path in sqlite_files(tmp_path)] == before
     OutputStore(tmp_path / "outputs.sqlite").put("m", {"new": 1}, {"new": "new"})
-    RankingStore(tmp_path / "rankings.sqlite").put_rewrites("m", {"new": "new"})
+    RankingStore(tmp_path / "rankings.sqlite").put(RANKER, {"new": (["a"], np.array([1.0]))}, 3)
     assert known(tmp_path) == original
     columns = {"outputs": "output", "rankings": "ranking"}
     for path, (table, column) in zip(sqlite_files(tmp_path), columns.items(), strict=True):
@@ -408,7 +402,7 @@ def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) 
             assert database.execute("PRAGMA user_version").fetchone() == (1,)
             database.execute(f"UPDATE {table} SET {column} = x'00'")
             database.commit()
-    assert [len(one) for one in known(tmp_path)] == [0, 40, 40, 0]
+    assert [len(one) for one in known(tmp_path)] == [0, 0]
 
 
 def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_a_thread_that_dies_is_told(index: Path, capfd: pytest.CaptureFixture[st
 
 def test_nothing_is_loaded_by_importing() -> None:
     code = (
-        "import sys, robustcs.retrieval.search, robustcs.project.retrieved, robustcs.retrieval.reranking\n"
+        "import sys, robustcs.retrieval.search, robustcs.project.retrieved, robustcs.retrieval.rewriting\n"
         "print([name for name in ('pyserini', 'jnius', 'torch', 'transformers', 'pandas') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -106,20 +106,10 @@ def test_size_and_prune(tmp_path: Path) -> None:
     assert store.known(other, ["q"], 1000) == {"q"}
 
 
-def test_stages_before_and_after(tmp_path: Path) -> None:
-    store = RankingStore(tmp_path / "store.sqlite")
-    store.put_scores("m", "q", {f"p{n}": n / 7 for n in range(2000)})
-    assert store.scores("m", "q", [f"p{n}" for n in range(3000)]) == {f"p{n}": n / 7 for n in range(2000)}
-    assert store.scores("other", "q", ["p1"]) == store.scores("m", "other", ["p1"]) == {}
-    store.put_rewrites("m", {"a": "b"})
-    assert store.rewrites("m", ["a", "c"]) == {"a": "b"}
-
-
 def test_looking_makes_nothing(tmp_path: Path) -> None:
     store = RankingStore(tmp_path / "new" / "rankings.sqlite")
     key = digest("what is it")
     assert store.known(RANKER, [key], 10) == set() and store.get(RANKER, [key], 10) == {} and store.others(key) == []
-    assert store.scores("model", key, ["p"]) == {} and store.rewrites("model", ["it"]) == {}
     assert store.rankers() == [] and store.prune(["gone"]) == 0
     assert not any(tmp_path.iterdir())
 

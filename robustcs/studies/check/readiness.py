@@ -181,7 +181,7 @@ class Readiness:
     def _scored_systems(self) -> None:
         """So are per-turn scores beside runs."""
         if any(file.kind == "scores" for file in self._answered.workspace.scored_systems()):
-            study("evaluate").part("ask").ask(self.workspace.of(self.project))
+            study("evaluate").part("study").ask(self.workspace.of(self.project))
 
     @cached_property
     def _paired(self) -> list[str]:
@@ -223,15 +223,15 @@ class Readiness:
         """New judgments join the qrels; estimates with judges are made as the command makes them."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
-            study("augment").part("ask").ask(self.workspace.of(self.project))
+            study("augment").part("study").ask(self.workspace.of(self.project))
 
     def _varied(self) -> None:
         """Turns are varied as the command does it."""
-        study("paraphrase").part("ask").ask(self.workspace.of(self.project))
+        study("paraphrase").part("study").ask(self.workspace.of(self.project))
 
     def _audited(self) -> None:
         """Judges are asked as the command does it."""
-        study("audit").part("ask").ask(self.workspace.of(self.project))
+        study("audit").part("study").ask(self.workspace.of(self.project))
 
     def _scale(self) -> None:
         """The grades of the qrels are those that people give."""
@@ -281,7 +281,7 @@ class Readiness:
         """A report leaves out what cannot be asked, and stops at a broken file; without any answer there is none."""
         answered = False
         for one in STUDIES:
-            for question in one.part("question").QUESTIONS if one.in_report else ():
+            for question in one.part("study").QUESTIONS if one.in_report else ():
                 try:
                     part = question.part(self.project)
                 except UsageError:

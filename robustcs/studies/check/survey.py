@@ -225,7 +225,7 @@ class Survey:
         if all(whole):
             self.asked[name] = None
             try:
-                registry.study(name).part("ask").ask(Workspace(project))
+                registry.study(name).part("study").ask(Workspace(project))
             except (UsageError, InputError) as error:
                 self.asked[name] = error
                 self.notes.append(f"[{name}]: {error}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_depth, turn_sort_key
@@ -93,6 +93,12 @@ class Made:
 
 
 Maker = Callable[[Sequence[Request]], Made]
+
+
+def texts_of(answer: Mapping[str, Any]) -> list[str] | None:
+    """The texts of a program's answer: ``texts``, or the one ``text``; None where these are something else."""
+    texts = answer.get("texts", [answer.get("text")])
+    return list(texts) if texts and isinstance(texts, list) and all(isinstance(one, str) for one in texts) else None
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import robustcs
-from robustcs.cli.main import run
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import UsageError
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
@@ -21,7 +20,7 @@ from robustcs.result import Evaluated
 from robustcs.similarity.feedback import strip_feedback
 from robustcs.studies.paraphrase.stages import Made, Paraphrased, Request, paraphrase, without_context
 from tests.conftest import Command
-from tests.retrieval_support import needs_gpu, needs_transformers, t5, tokenizer, train
+from tests.retrieval_support import needs_transformers, save_mono_t5, save_rewriter
 
 RAW = {"1_1": "Wow! What is honey?", "1_2": "Cool. Why doesn't it spoil?", "2_1": "What is tea?"}
 MANUAL = {"1_1": "What is honey?", "1_2": "Cool. Why doesn't honey spoil?", "2_1": "What is tea?"}
@@ -201,100 +200,43 @@ def test_a_program_that_stops_is_taken_up_again(in_copy: Command, program: str, 
 
 def test_messages(in_copy: Command, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--vary and --with together" in in_copy(f"paraphrase --vary {program}", code=2).err
-    assert "nobody is named to reformulate; name a model with --reformulator FOLDER" in in_copy(
-        "paraphrase --paraphraser x", code=2).err  # fmt: skip
-    assert "nobody is named to remove context; name a model with --context-remover FOLDER, --context-remover nouns" in in_copy(
-        "paraphrase --paraphraser x --source manual", code=2).err  # fmt: skip
-    assert "write --prompt STAGE=TEMPLATE, with {text}" in in_copy(f"paraphrase {program} --prompt paraphrase=x", code=2).err
-    assert "no stage of a prompt is named 'x'" in in_copy(f"paraphrase {program} --prompt x={{text}}", code=2).err
+    assert "nobody is named to paraphrase; name a program with --with COMMAND" in in_copy(
+        "paraphrase --context-remover nouns", code=2).err  # fmt: skip
     assert "--with nothing-there: cannot be started" in in_copy("paraphrase --with nothing-there", code=2).err
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="no raw turns are given; name them with --rewrites original=FILE"):
         robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", sources=["raw"])
-
-
-def test_without_torch(in_copy: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    err = in_copy("paraphrase --source manual --paraphraser x --context-remover nouns", code=4).err
-    assert err.rstrip().endswith("install them with: pip install 'robustcs[neural]'")
+    for given in ({"sources": ["x"]}, {"context_remover": "x"}):
+        with pytest.raises(UsageError, match="'x'; write "):
+            robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", **given)
 
 
 # ---------------------------------------------------------------- by models
 
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Writes down what it has learned of three inputs, the conversation's separator included."""
-    folder, words, made = tmp_path_factory.mktemp("model"), tokenizer(True), t5()
-    inputs = words(["bees live", "bees live ||| eat honey", "bicycle chain"], return_tensors="pt", padding=True)
-    targets = words(["bees", "bees eat honey", "chain bicycle"], return_tensors="pt", padding=True)["input_ids"]
-    targets[targets == 0] = -100
-    train(made, 80, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=targets)
-    made.save_pretrained(folder)
-    words.save_pretrained(folder)
-    return folder
-
-
 TURNS = {"1_1": "bees live", "1_2": "eat honey", "2_1": "bicycle chain"}
 
 
-def by_model(folder: Path, **options: Any) -> Paraphrased:
-    path = Path("turns.json")
-    path.write_text(json.dumps(TURNS))
-    project = robustcs.open_project(rewrites={"original": str(path)})
-    found = robustcs.paraphrase(project, reformulator=str(folder), paraphraser=str(folder), context_remover="nouns", **options)
+def by_models(folder: Path, **options: Any) -> Paraphrased:
+    """The turns by the program of local models."""
+    Path("turns.json").write_text(json.dumps(TURNS))
+    project = robustcs.open_project(rewrites={"original": "turns.json"})
+    words = [sys.executable, "-m", "robustcs.programs.models", "--reformulate", str(folder), "--paraphrase", str(folder)]
+    found = robustcs.paraphrase(project, command=shlex.join(words), context_remover="nouns", **options)
     assert isinstance(found, Paraphrased)
     return found
 
 
 @needs_transformers
-def test_a_model_reformulates_and_paraphrases(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_models_reformulate_and_paraphrase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
-    beam = by_model(model, number=2, decoding="beam", device="cpu")
-    assert set(beam.paraphrases["source_text"]) >= {"bees eat honey", "bicycle chain"}
-    assert beam.paraphrases.set_index("turn")["manual"]["2_1"] is not None
-    assert f"reformulate: {model.name} on cpu" in beam.evaluated.notes
-    again = by_model(model, number=2, decoding="beam", device="cpu")
-    assert list(again.stages["known"])[:2] == list(again.stages["requests"])[:2]
-    assert again.paraphrases.equals(beam.paraphrases)
-    drawn = by_model(model, number=6, seed=3)
-    monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "other"))
-    assert by_model(model, number=6, seed=3).paraphrases.equals(drawn.paraphrases)
-    # batches of one know the same inputs; the separator belongs to the input
-    assert "bees eat honey" not in set(by_model(model, number=2, separator=" bicycle ", batch=1).paraphrases["source_text"])
-    line = ["paraphrase", "--rewrites", "human=turns.json", "--paraphraser", str(model), "--context-remover", str(model)]
-    assert run([*line, "--number", "3", "--folder", "made"]) == 0
-    assert (tmp_path / "made" / "sheet.csv").is_file()
-
-
-@needs_transformers
-def test_a_model_is_asked_only_for_what_is_new(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
-    whole = by_model(model, number=3, batch=1)
+    save_rewriter(tmp_path / "model")
+    made = by_models(tmp_path / "model", number=3)
+    assert set(made.paraphrases["source_text"]) >= {"bees eat honey", "bicycle chain"} and made.stages["known"].sum() == 0
+    assert by_models(tmp_path / "model", number=3).paraphrases.equals(made.paraphrases)
     monkeypatch.setitem(TURNS, "3_1", "honey winter")
-    counts = by_model(model, number=3, batch=1).stages.set_index("stage")
+    counts = by_models(tmp_path / "model", number=3).stages.set_index("stage")
     assert counts["known"]["paraphrase"] == counts["requests"]["paraphrase"] - 1
-    assert whole.stages["known"].sum() == 0
-
-
-@needs_transformers
-def test_devices_and_folders_that_do_not_work(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UsageError, match="--device cuda: torch finds no GPU; write --device cpu"):
-        by_model(model, device="cuda")
-    with pytest.raises(InputError, match="no such folder; name the folder of a Hugging Face model"):
-        by_model(tmp_path / "gone")
-
-
-@needs_gpu
-def test_half_precision_on_a_gpu(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ROBUSTCS_CACHE", str(tmp_path / "cache"))
-    assert any("on cuda in half precision" in note for note in by_model(model, device="cuda").evaluated.notes)
+    # the content of a model is part of what is known
+    save_mono_t5(tmp_path / "model")
+    assert by_models(tmp_path / "model", number=3).stages["known"].sum() == 0

@@ -177,12 +177,15 @@ def test_one_edited_rewrite_is_one_question(capfd: pytest.CaptureFixture[str], p
 @needs_pyserini
 def test_runs_say_how_they_were_made_on_request(capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "described"
-    assert call(capfd, "retrieve", "--trust", "--folder", folder, "--ir-metadata")[0] == 0
+    config = (project / "robustcs.toml").read_text()
+    (project / "robustcs.toml").write_text(f"{config}ir_metadata = true\n")
+    assert call(capfd, "retrieve", "--trust", "--folder", folder)[0] == 0
+    (project / "robustcs.toml").write_text(config)
     text = (folder / "human.trec").read_text()
     head, end, rows = text.partition("# ir_metadata.end\n")
     assert end and rows == Path("retrieved/human.trec").read_text()
     assert head.startswith("# ir_metadata.start\n") and '"k1": 0.9' in head and '"depth": 50' in head
-    # without the option the run is another one
+    # without the setting the run is another one
     assert call(capfd, "retrieve", "--trust", "--folder", folder)[0] == 0
     assert (folder / "human.trec").read_text() == rows
 
@@ -529,27 +532,24 @@ def test_a_reranker_orders_the_top_anew(capfd: pytest.CaptureFixture[str], proje
 
 
 @needs_pyserini
-def test_models_work_where_options_or_the_project_file_say(
+def test_models_work_where_the_project_file_says(
     capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = []
 
-    def fake(
-        folder: Path, questions: Any, rankings: Any, passages: Any, depth: int, store: Any, track: Any, *where: Any
-    ) -> Any:
-        told.append(where)
+    def fake(settings: Any, questions: Any, rankings: Any, passages: Any, track: Any) -> Any:
+        told.append((settings.device, settings.batch))
         return dict(rankings)
 
-    monkeypatch.setattr("robustcs.retrieval.reranking.rerank", fake)
+    monkeypatch.setattr("robustcs.project.retrieved.rerank", fake)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text("{}")
     options = ("retrieve", "--hits", 3, "--reranker", tmp_path / "model", "--folder")
     assert call(capfd, *options, tmp_path / "a")[0] == 0
-    assert call(capfd, *options, tmp_path / "b", "--device", "cpu", "--batch", 4)[0] == 0
     with (project / "robustcs.toml").open("a") as file:
         file.write('device = "cuda"\nbatch = 8\n')
-    assert call(capfd, *options, tmp_path / "c", "--batch", 2)[0] == 0
-    assert told == [("auto", 16), ("cpu", 4), ("cuda", 2)]
+    assert call(capfd, *options, tmp_path / "b")[0] == 0
+    assert told == [("auto", 16), ("cuda", 8)]
 
 
 def ranked(run_file: Path) -> dict[str, list[str]]:
