@@ -112,8 +112,7 @@ class Evaluated:
 
 #: What the cells of a column are: texts, whole numbers, numbers, true or false.
 Kind = Literal["text", "integer", "number", "boolean"]
-#: How people read them: a count, a share (0 to 1) in per cent, a difference of shares in points of per cent, a score or a
-#: difference of scores, a p value, a measure.
+#: How people read them: a share (0 to 1) in per cent, a difference of shares in points of per cent, and so on.
 Unit = Literal["", "count", "share", "points", "score", "difference", "p", "measure"]
 
 #: The dtype kinds of numpy and pandas that hold each kind; an integer may be missing.
