@@ -29,7 +29,7 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 from robustcs.studies.agreement.analysis import snippet_agreement
-from robustcs.studies.clariq.need import weighted_statistic
+from robustcs.studies.clariq.tasks import weighted_statistic
 from robustcs.studies.crowd.grades import as_qrels
 
 #: Resamples of a nested bootstrap-t; the program takes more.

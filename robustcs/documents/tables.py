@@ -43,7 +43,7 @@ def cell(field: Field, line: Any) -> str:
         return "–"
     low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
     if field.unit == "p" and hasattr(line, "p_floor"):  # of some of the patterns, a p at its floor is a bound
-        return tested_p(value, line.p_floor, line.exact)
+        return tested_p(value, line.p_floor, getattr(line, "exact", True))
     shown = whole_percent(value) if field.limits and field.unit == "share" else _FORMS.get(field.unit, _plain)(field, value)
     if _missing(low):
         return shown
@@ -157,7 +157,7 @@ def wide_table(
     heads
         What stands across → the head of its columns, in the order shown; by default everything, under its own name.
     group
-        The head above all of them, where each is one column.
+        The head above all of them, where each is one column; by default that there are intervals.
     by
         A column of ``index`` whose changes are marked by a thin rule.
     """
@@ -165,6 +165,7 @@ def wide_table(
     frame = result.tables[name] if rows is None else rows
     heads = heads if heads is not None else {key: str(key) for key in dict.fromkeys(frame[across])}
     keys, fields = ([spec.field(one) if isinstance(one, str) else one for one in some] for some in (index, values))
+    group = group or ("with 95% CI" if fields[0].limits else "")
     columns, lines, marks = list(keys), [], []
     for title in heads.values():
         columns += [one.called(*((title, group) if len(fields) == 1 else (one.header or one.name, title))) for one in fields]

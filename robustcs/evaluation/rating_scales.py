@@ -11,7 +11,7 @@ from robustcs.inputs.records import decimal_number
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
-from robustcs.result import count, number, score, share, table, text
+from robustcs.result import count, score, share, table, text
 from robustcs.statistics.agreement import (
     LEVELS,
     Counts,
@@ -23,25 +23,24 @@ from robustcs.statistics.agreement import (
     pair_agreement,
     rating_counts,
 )
-from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.units import Units, units_of_items
 
 #: Share of an item's pairs of ratings that must agree for the item to be kept by the agreement filter.
 MIN_AGREEMENT = 0.4
 
-_INTERVAL = (
-    number("ci_low", "95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
+_BY_UNIT = "95 %, nested bootstrap-t over units; null for fewer than five"
+_UNITS = (
     count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 KAPPA = table(
     "kappa", "Fleiss' kappa of the ratings as given.",
     text("criterion", header="Criterion"), count("items", "with at least two ratings"),
-    count("raters", "most ratings of an item"), score("value", header="Fleiss' κ"), *_INTERVAL,
+    count("raters", "most ratings of an item"), *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS,
 )  # fmt: skip
 ALPHA = table(
     "alpha", "Krippendorff's alpha; ratings that are words have only the nominal level.",
     text("criterion", header="Criterion"), text("level", "nominal, ordinal or interval"), count("items"),
-    score("value", header="alpha"), *_INTERVAL,
+    *score("value", header="alpha").between(says=_BY_UNIT), *_UNITS,
 )  # fmt: skip
 AGREEMENT = table(
     "agreement", "Raw agreement, and what the agreement filter keeps.",
@@ -112,18 +111,14 @@ def agreement_tables(
         counts = scale.counts[raters >= 2]
         items = len(counts)
         found = agreement_estimate(own.sums(fleiss_sums(counts).T).T, fleiss_of, seed, own.kind)
-        kappa.append((name, items, int(raters.max()), *_estimate(found)))
+        kappa.append((name, items, int(raters.max()), found, found.units, found.note))
         by_unit = own.sums(alpha_sums(counts).T).T
         for level in LEVELS if scale.numbers else LEVELS[:1]:
             numbers = scale.numbers or range(len(scale.values))
             found = agreement_estimate(by_unit, alpha_of(numbers, level), seed, own.kind)
-            alpha.append((name, level, items, *_estimate(found)))
+            alpha.append((name, level, items, found, found.units, found.note))
         pairs = pair_agreement(counts)
         kept = int((pairs >= min_agreement).sum())
         mean = float(pairs.mean()) if items else math.nan
         agreement.append((name, items, int(raters.sum()), mean, kept, kept / items if items else math.nan))
     return KAPPA.frame(kappa), ALPHA.frame(alpha), AGREEMENT.frame(agreement)
-
-
-def _estimate(found: Estimate) -> tuple[float, float, float, int, str]:
-    return found.value, found.low, found.high, found.units, found.note

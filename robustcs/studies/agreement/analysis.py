@@ -6,7 +6,7 @@ Source: Łajewska and Balog (2023), "Towards Filling the Gap in Conversational S
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,8 +36,15 @@ from robustcs.statistics.agreement import (
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of_items
-from robustcs.studies.agreement.cut import ALIGNMENT, cut_references
-from robustcs.studies.agreement.effort import CONFIDENCE, WORK, annotation_units, confidence_table, work_table
+from robustcs.studies.agreement.effort import (
+    ALIGNMENT,
+    CONFIDENCE,
+    WORK,
+    annotation_units,
+    confidence_table,
+    cut_references,
+    work_table,
+)
 
 Texts = Mapping[TextKey, AnnotatedText]
 
@@ -50,39 +57,40 @@ _BY_UNIT = "95 %, cluster-robust t over units on the logit; null for fewer than 
 _UNITS = (count("units", "independent conversations, turns or texts"), text("note", "what must be known beside the interval"))
 _JACCARD = table(
     "jaccard", "J_k: the characters (sentences) that at least k annotators chose out of those that any chose; highest k first.",
-    count("k", "the number of annotators: J"), score("value"), number("ci_low", _BY_UNIT), number("ci_high"),
+    count("k", "the number of annotators: J"), *score("value").between(says=_BY_UNIT),
     count("texts", "with at least k annotators"), *_UNITS,
 )  # fmt: skip
 _REFERENCE = table(
     "reference", "Annotations against reference annotations. No rows without references.",
-    text("aggregate", "mean, majority or similarity", "Annotation"), score("precision"), score("recall"),
-    score("f1", header="F1"), number("ci_low", f"of f1: {_BY_UNIT}"), number("ci_high"), count("texts"),
-    text("rule", "what the aggregate takes"), number("precision_low", "as that of f1"), number("precision_high"),
-    number("recall_low"), number("recall_high"), *_UNITS,
+    text("aggregate", "mean, majority or similarity", "Annotation"),
+    *score("precision").between("precision_low", "precision_high"),
+    *score("recall").between("recall_low", "recall_high"), *score("f1", header="F1").between(says=f"of f1: {_BY_UNIT}"),
+    count("texts"), text("rule", "what the aggregate takes"), *_UNITS,
     count("empty", "texts in which no reference has a snippet; all three are 0 there"),
 )  # fmt: skip
 _CHANCE = table(
     "chance", "Agreement on single characters (sentences where these are chosen), corrected for chance.",
-    text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"), score("value"),
-    number("ci_low", "95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
+    text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"),
+    *score("value").between(says="95 %, nested bootstrap-t over units; null for fewer than five"),
     count("texts", "with at least two annotators"), count("items", "characters, or sentences"), *_UNITS,
 )  # fmt: skip
+_CLUSTER = "95 %, cluster-robust t over units; null for fewer than five"
 _STATISTICS = table(
     "statistics", "What was chosen; means over annotations or snippets, not over texts.",
-    text("group", "annotators or reference", "Group"), count("texts"), count("annotations"),
+    text("group", "annotators or reference", "Group"), count("texts"), count("annotations", header="given"),
     count("empty", "annotations without a snippet"), count("snippets"),
-    number("snippets_per_annotation", header="snippets each"),
-    number("tokens_per_snippet", "white space separates tokens", "tokens a snippet"),
-    share("share", "of the text's characters that an annotation takes", "of the text"),
-    number("tokens_per_annotation", "empty annotations count", "tokens each"),
-    number("snippets_per_annotation_low", "95 %, cluster-robust t over units; null for fewer than five"),
-    number("snippets_per_annotation_high"), number("tokens_per_snippet_low"), number("tokens_per_snippet_high"),
-    number("tokens_per_annotation_low"), number("tokens_per_annotation_high"), *_UNITS,
+    *number("snippets_per_annotation", "", "snippets each").rounded(2).between(
+        "snippets_per_annotation_low", "snippets_per_annotation_high", _CLUSTER),
+    *number("tokens_per_snippet", "white space separates tokens", "tokens a snippet").rounded(1).between(
+        "tokens_per_snippet_low", "tokens_per_snippet_high"),
+    *number("tokens_per_annotation", "empty annotations count", "tokens each").rounded(1).between(
+        "tokens_per_annotation_low", "tokens_per_annotation_high"),
+    share("share", "of the text's characters that an annotation takes", "of the text"), *_UNITS,
 )  # fmt: skip
 _WORKERS = table(
     "workers", "Flagged annotations by worker, the most often flagged first.",
     text("worker", header="Worker"), count("annotations"),
-    number("f1_others", "mean F1 to the other annotators of the text", "F1 to others"),
+    number("f1_others", "mean F1 to the other annotators of the text", "F1 to others").rounded(2),
     *(count(name, group="flagged as") for name in ("long", "outside", "empty")), count("flagged"),
 )  # fmt: skip
 _ANNOTATIONS = table(
@@ -148,49 +156,45 @@ def snippet_agreement(
     Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority; or
     where the references are of sentences and the annotations of paragraphs.
     """
-    texts = _in_order(texts)
-    given = _in_order(references)
+    texts, given = _in_order(texts), _in_order(references)
     references, alignment = cut_references(texts, given)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     if not expected and all(len(some) < 2 for some in chosen.values()):
-        raise UsageError(
-            "one-annotator", "no text has two annotators", "give the files of several, or compare them with --reference FILE"
-        )
+        advice = "give the files of several, or compare them with --reference FILE"
+        raise UsageError("one-annotator", "no text has two annotators", advice)
     check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     # sentences are made of references of paragraphs: what they cost and hold is told of these
-    read = {key: given[key] for key in given if key in texts} if not alignment else given
+    read = given if alignment else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
-    units = units_of_items([turn for turn, _ in texts], "text", evaluated.policy.unit)
+    unit = evaluated.policy.unit
+    units = units_of_items([turn for turn, _ in texts], "text", unit)
     read_unit = next(iter(texts.values())).unit
-    items = "sentences" if read_unit == "selection" else "characters"
     without = len(texts) - len(expected) if references else 0
     told = [f"without a reference and left out of that comparison: {without} of {len(texts)} texts"] if without else []
-    told += [units.note] if units.note else []
-    notes = (*evaluated.notes, *told)
     texts_table = _texts(texts, chosen, overlaps)
     by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
     likeness = {key: similarity_to_others(some).tolist() for key, some in chosen.items()}
+    rule = majority_rule(
+        {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
+    )
     compared = units.take([key in overlaps for key in texts])
     return SnippetAgreement(
-        replace(evaluated, notes=notes, unit=units.kind, units=units.count),
+        units.stated(replace(evaluated, notes=(*evaluated.notes, *told))),
         jaccard=_jaccard(list(chosen.values()), units),
-        reference=_reference(
-            list(overlaps.values()), majority_rule({len(chosen[key]) for key in overlaps}, majority, items), compared,
-            sum(not some.any() for some in expected.values()),
-        ),
+        reference=_reference(list(overlaps.values()), rule, compared, sum(not some.any() for some in expected.values())),
         alignment=ALIGNMENT.frame(alignment),
         chance=_chance(list(chosen.values()), units, seed),
-        statistics=_STATISTICS.frame([_statistics(name, some, evaluated.policy.unit) for name, some in groups]),
-        work=work_table(groups, evaluated.policy.unit),
-        confidence=confidence_table(texts, by_text, likeness, evaluated.policy.unit),
+        statistics=_STATISTICS.frame([_statistics(name, some, unit) for name, some in groups]),
+        work=work_table(groups, unit),
+        confidence=confidence_table(texts, by_text, likeness, unit),
         workers=_workers(annotations),
         annotations=annotations,
         texts=texts_table,
         read=read_unit,
-    )  # fmt: skip
+    )
 
 
 def _chosen(text: AnnotatedText) -> Chosen:
@@ -215,7 +219,7 @@ def _jaccard(chosen: Sequence[Chosen], units: Units) -> pd.DataFrame:
         enough = [len(some) >= k for some in chosen]
         values = [jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
         (found,) = _means(np.array([values]), units.take(enough))
-        rows.append((k, found.value, found.low, found.high, len(values), found.units, found.note))
+        rows.append((k, found, len(values), found.units, found.note))
     return _JACCARD.frame(rows)
 
 
@@ -239,10 +243,7 @@ def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empt
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
             precision, recall, f1 = _means(np.array(overlaps)[:, place].T, units)
-            rows.append((
-                aggregate, precision.value, recall.value, f1.value, f1.low, f1.high, len(overlaps), rule, precision.low,
-                precision.high, recall.low, recall.high, f1.units, f1.note, empty,
-            ))  # fmt: skip
+            rows.append((aggregate, precision, recall, f1, len(overlaps), rule, f1.units, f1.note, empty))
     return _REFERENCE.frame(rows)
 
 
@@ -254,26 +255,17 @@ def majority_rule(annotators: set[int], majority: int | None, items: str = "char
     return f"{items} that {many} annotators chose"
 
 
-def _annotations(text: AnnotatedText, chosen: Chosen) -> list[dict[str, object]]:
+def _annotations(text: AnnotatedText, chosen: Chosen) -> Iterator[tuple[object, ...]]:
     others, least = chosen.sum(axis=0) - chosen, LEAST_OTHERS[text.unit]
-    likeness = similarity_to_others(chosen)
-    rows: list[dict[str, object]] = []
-    for place, annotation in enumerate(text.annotations):
-        own = chosen[place]
-        size = int(own.sum())
-        share = float(own.mean())
-        checked = len(chosen) > least and size > 0
-        outside = float((own & (others[place] < least)).sum() / size) if checked else math.nan
+    rows = zip(text.annotations, chosen, others, similarity_to_others(chosen).tolist(), strict=True)
+    for annotation, own, other, likeness in rows:
+        size, share = int(own.sum()), float(own.mean())
+        outside = float((own & (other < least)).sum() / size) if len(chosen) > least and size else math.nan
         characters = sum(end - start for start, end in annotation.spans) if text.parts else size
-        rows.append(
-            {
-                "turn": text.turn, "passage": text.passage, "worker": annotation.worker, "snippets": len(annotation.spans),
-                "characters": characters, "share": share,
-                "outside_share": outside, "f1_others": likeness[place],
-                "long": share > LONGEST_SHARE[text.unit], "outside": outside == 1, "empty": size == 0,
-            }
+        yield (
+            text.turn, text.passage, annotation.worker, len(annotation.spans), characters, share, outside, likeness,
+            share > LONGEST_SHARE[text.unit], outside == 1, size == 0,
         )  # fmt: skip
-    return rows
 
 
 def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
@@ -300,7 +292,7 @@ def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
     ):  # fmt: skip
         of_text = np.array([times @ sums(counts) for counts, times in counted])
         found = agreement_estimate(some.sums(of_text.T).T, statistic, seed, some.kind)
-        rows.append((name, found.value, found.low, found.high, len(counted), characters, found.units, found.note))
+        rows.append((name, found, len(counted), characters, found.units, found.note))
     return _CHANCE.frame(rows)
 
 
@@ -317,25 +309,20 @@ def _text_kappa(chosen: Chosen) -> float:
 
 
 def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
-    shares: list[float] = []
-    numbers: list[tuple[int, int]] = []  # snippets and their tokens, of every annotation
-    for own in texts.values():
-        shares += _chosen(own).mean(axis=1).tolist()
-        for annotation in own.annotations:
-            numbers.append((len(annotation.spans), sum(len(own.text[start:end].split()) for start, end in annotation.spans)))
+    shares = [share for own in texts.values() for share in _chosen(own).mean(axis=1).tolist()]
+    # snippets and their tokens, of every annotation
+    numbers = np.array([
+        (len(one.spans), sum(len(own.text[start:end].split()) for start, end in one.spans))
+        for own in texts.values() for one in own.annotations
+    ])  # fmt: skip
     units = annotation_units(texts, unit)
-    snippets, tokens = units.sums(np.array(numbers).T)
-    means = [
+    snippets, tokens = units.sums(numbers.T)
+    each, of_snippet, of_annotation = (
         mean_estimates(top, bottom, units.kind)[0]
         for top, bottom in ((snippets, units.sizes), (tokens, snippets), (tokens, units.sizes))
-    ]
-    each, of_snippet, of_annotation = means
-    empty = sum(number == 0 for number, _ in numbers)
-    return (
-        group, len(texts), len(numbers), empty, int(snippets.sum()), each.value, of_snippet.value,
-        float(np.mean(shares)), of_annotation.value,
-        *(limit for one in means for limit in (one.low, one.high)), each.units, each.note,
-    )  # fmt: skip
+    )
+    counts = (len(texts), len(numbers), int((numbers[:, 0] == 0).sum()), int(snippets.sum()))
+    return (group, *counts, each, of_snippet, of_annotation, float(np.mean(shares)), each.units, each.note)
 
 
 def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:

@@ -1,15 +1,15 @@
 """How well do raters agree, and what do they say? Fleiss' kappa, Krippendorff's alpha, raw agreement, majority labels.
 
-Source: Al-Thani et al. (2023), "ECAsT", stage 3: items on which at least 40 % of raters agree are kept, ratings are grouped to
-poor, undecided and good, and an item's label is the rating of three or more of five raters. The agreement of an item is taken
-as the share of its pairs of ratings that are the same, the raw agreement of Fleiss' kappa: with five raters every item that
-reaches 40 % then has such a label.
+Source: Al-Thani et al. (2023), "ECAsT", stage 3 and Figure 7 (by the source of what was rated): items on which at least 40 % of
+raters agree are kept, ratings are grouped to poor, undecided and good, and an item's label is the rating of three or more of
+five raters. The agreement of an item is taken as the share of its pairs of ratings that are the same, the raw agreement of
+Fleiss' kappa: with five raters every item that reaches 40 % then has such a label.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,20 +27,30 @@ from robustcs.evaluation.rating_scales import (
     scales_of,
 )
 from robustcs.inputs.ratings import Rating
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, score, share, table, text
+from robustcs.policy import Unit
+from robustcs.result import Evaluated, Result, count, number, score, share, table, text
 from robustcs.statistics.agreement import (
     Counts,
+    agreement_estimate,
     check_majority,
     fleiss_kappa,
+    fleiss_of,
+    fleiss_sums,
     krippendorff_alpha,
+    majority_of,
     pair_agreement,
 )
-from robustcs.studies.agreement.sources import GROUPED, MEANS, NO_MAJORITY, SOURCE_KAPPA, label_places, source_tables
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.units import Units, units_of
 
 #: Group → its ratings; the paper's, for a scale of 1 to 5.
 Groups = Mapping[str, Sequence[str]]
 GROUPS: Groups = {"poor": ("1", "2"), "undecided": ("3",), "good": ("4", "5")}
+#: The source of everything together.
+ALL = "all"
+NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
 _STAGES = table(
     "stages", "What filtering and grouping do.",
@@ -55,6 +65,23 @@ _LABELS = table(
     "labels", "The rating that a majority of an item's raters gave.",
     _CRITERION, text("items", "all or kept"), text("label", f"or {NO_MAJORITY!r}", "Label"),
     text("group", "empty where the ratings are not grouped", "Group"), count("count", "of items"), share("share"),
+)  # fmt: skip
+_KEYS = (_CRITERION, text("source", f"of what was rated, or {ALL}", "Source"), count("items"))
+_LEAST = "95 %; null for fewer than five units"
+_UNITS = (count("units"), text("unit", "conversation or turn"))
+MEANS = table(
+    "means", "Mean ratings by criterion and source, where ratings are numbers.",
+    *_KEYS, *number("value", "mean over items of the mean of an item's ratings", "mean").rounded(2).between(says=_LEAST),
+    *_UNITS, number("label_mean", "mean of the ratings that a majority of an item's raters gave", "of labels").rounded(2),
+    count("labelled", "items with such a rating"),
+)  # fmt: skip
+GROUPED = table(
+    "grouped", "Items by the group of their label, by criterion and source, where ratings are grouped (Figure 7).",
+    *_KEYS, text("group", f"or {NO_MAJORITY!r}"), count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
+)  # fmt: skip
+SOURCE_KAPPA = table(
+    "source_kappa", "Fleiss' kappa of the ratings as given, by criterion and source.",
+    *_KEYS, *score("value", header="Fleiss' κ").between(says=_LEAST), *_UNITS,
 )  # fmt: skip
 
 
@@ -153,9 +180,77 @@ def _labels(
     scale: Scale, items: str, counts: Counts, group_of: Mapping[str, str], majority: int | None
 ) -> list[tuple[str, str, str, str, int, float]]:
     label = label_places(counts, majority)
-    rows = []
-    for place, name in [*enumerate(scale.values), (-1, NO_MAJORITY)]:
-        count = int((label == place).sum())
-        share = count / len(counts) if len(counts) else math.nan
-        rows.append((scale.criterion, items, name, group_of.get(name, ""), count, share))
-    return rows
+    times = [(name, int((label == place).sum())) for place, name in [*enumerate(scale.values), (-1, NO_MAJORITY)]]
+    of = len(counts) or math.nan
+    return [(scale.criterion, items, name, group_of.get(name, ""), number, number / of) for name, number in times]
+
+
+def label_places(counts: Counts, majority: int | None) -> np.ndarray:
+    """int[items]: the place of the rating that a majority of an item's raters gave, −1 where there is none.
+
+    ``counts`` [items, values]; ``majority``: how many raters make a label, None is more than half of those of the item.
+    """
+    needed = np.array([majority_of(int(raters), majority) for raters in counts.sum(axis=1)], dtype=np.int64)
+    top = counts.max(axis=1, initial=0)
+    # two ratings may both reach a majority that is no more than half
+    clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
+    return np.where(clear, counts.argmax(axis=1) if len(counts) else 0, -1)
+
+
+def source_tables(
+    ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The tables :data:`MEANS`, :data:`GROUPED` and :data:`SOURCE_KAPPA`.
+
+    ``groups_of``: criterion → rating → group; empty where the ratings of a criterion are not grouped.
+    """
+    means: list[tuple[object, ...]] = []
+    grouped: list[tuple[object, ...]] = []
+    kappas: list[tuple[object, ...]] = []
+    for source, scale, units in _parts(ratings, unit):
+        key = (scale.criterion, source, len(scale.counts))
+        labels = label_places(scale.counts, majority)
+        if scale.numbers:
+            values = scale.counts @ np.array(scale.numbers) / scale.counts.sum(axis=1)
+            (mean,) = mean_estimates(units.sums(values), units.sizes, units.kind)
+            chosen = np.array(scale.numbers)[labels[labels >= 0]]
+            label_mean = float(chosen.mean()) if len(chosen) else math.nan
+            means.append((*key, mean, units.count, units.kind, label_mean, len(chosen)))
+        group_of = groups_of.get(scale.criterion, {})
+        if group_of:
+            own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)
+            for group in [*dict.fromkeys(group_of.values()), NO_MAJORITY]:
+                hits = own == group
+                (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
+                grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
+        kappa = agreement_estimate(units.sums(fleiss_sums(scale.counts).T).T, fleiss_of, seed, units.kind)
+        kappas.append((*key, kappa, kappa.units, units.kind))
+    return MEANS.frame(means), GROUPED.frame(grouped), SOURCE_KAPPA.frame(kappas)
+
+
+def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:
+    """(source, ratings counted, units of their items) for every criterion: all together, then each source if there are any."""
+    source_of: dict[tuple[str, str], str] = {}
+    for rating in ratings:
+        if rating.source:
+            source_of.setdefault((rating.turn, rating.item), rating.source)
+    sources = sorted(set(source_of.values()))
+    # in an order of their own: what is drawn must not depend on that of the file
+    ordered = sorted(ratings, key=lambda rating: (turn_sort_key(rating.turn), rating.item, rating.worker))
+    for criterion in dict.fromkeys(rating.criterion for rating in ratings):
+        mine = [rating for rating in ordered if rating.criterion == criterion]
+        for source in [ALL, *sources]:
+            some = [rating for rating in mine if source in (ALL, source_of.get((rating.turn, rating.item)))]
+            if some:
+                (scale,) = scales_of(some)
+                turns = [turn or item for turn, item in dict.fromkeys((rating.turn, rating.item) for rating in some)]
+                yield source, scale, _units(turns, unit)
+
+
+def _units(turns: Sequence[str], unit: Unit) -> Units:
+    """The unit of every item, by its turn: items of one turn are never independent."""
+    units = units_of(turns, unit)
+    if units.kind == "conversation":
+        return units
+    places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
+    return Units("turn", np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note)

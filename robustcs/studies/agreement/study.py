@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from robustcs.documents.document import Block, Document
+from robustcs.documents.files import write_text
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
-from robustcs.inputs.annotations import AnnotatedText, TextKey, join_annotations, read_annotations
-from robustcs.inputs.ratings import Rating, read_ratings
+from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
+from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, read_ratings
+from robustcs.inputs.rows import columns_of
 from robustcs.project.model import AgreementFiles, Project
 from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
+from robustcs.result import Evaluated, Result
 from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
-from robustcs.studies.agreement.cut import cut_references
+from robustcs.studies.agreement.effort import cut_references
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
-from robustcs.studies.agreement.show import show
-from robustcs.studies.agreement.show_snippets import present_layers
-from robustcs.studies.signature import Count, File, Opt, Share
+from robustcs.studies.agreement.show import present_layers, show
+from robustcs.studies.signature import Count, File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-
-if TYPE_CHECKING:
-    from robustcs.documents.document import Block
-    from robustcs.project.model import AgreementFiles
-    from robustcs.project.workspace import Workspace
-    from robustcs.result import Result
-
 
 Texts = dict[TextKey, AnnotatedText]
 
@@ -43,8 +39,8 @@ class ComparedSnippets:
     references: Texts
 
 
-def _files(workspace: Workspace) -> AgreementFiles:
-    return workspace.project.agreement or AgreementFiles()
+def _files(project: Project) -> AgreementFiles:
+    return project.agreement or AgreementFiles()
 
 
 def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
@@ -61,10 +57,9 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
       robustcs agreement masters.csv --reference experts.csv --html snippets.html
       robustcs agreement masters.csv --majority 4 --table reference
       robustcs agreement sentences.csv --reference experts.csv
-      robustcs agreement ratings.csv --group low=1,2 --group high=3,4,5
       robustcs agreement ratings.csv --output ratings.svg
     """
-    files = _files(workspace)
+    files = _files(workspace.project)
     return compare_ratings(workspace) if files.ratings and not files.snippets else compare_snippets(workspace).result
 
 
@@ -73,12 +68,12 @@ def compare_snippets(workspace: Workspace) -> ComparedSnippets:
 
     Raises :class:`UsageError` without snippets, :class:`InputError` for a broken file.
     """
-    files = _files(workspace)
+    files = _files(workspace.project)
     if not files.snippets:
         raise UsageError("no-annotations", "no snippets are given", "write [agreement] with snippets = …")
-    texts, notes = _read(workspace, "annotations", files.snippets)
+    texts, told = _read(workspace, "annotations", files.snippets)
     references, more = _read(workspace, "reference", files.reference)
-    told = [*notes, *more]
+    told += more
     numbers = {len(text.annotations) for text in texts.values()}
     if len(numbers) > 1:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
@@ -104,7 +99,7 @@ def compare_ratings(workspace: Workspace) -> RatingAgreement:
 
     Raises :class:`UsageError` without ratings, :class:`InputError` for a broken file.
     """
-    files = _files(workspace)
+    files = _files(workspace.project)
     if not files.ratings:
         raise UsageError("no-ratings", "no ratings are given", "write [agreement] with ratings = …")
     ratings: list[Rating] = []
@@ -125,8 +120,6 @@ def _run(
     call: Call,
     files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
     majority: Count | None,
-    min_agreement: Share | None,
-    group: Annotated[tuple[str, ...], Opt("NAME=RATING,…")],
     html: File | None,
 ) -> None:
     """Run it for the command line.
@@ -134,44 +127,25 @@ def _run(
     majority
         How many annotators make a majority (default: more than half of those of the text or item).
 
-    min_agreement
-        Ratings: an item is kept where at least this share of its pairs of ratings are the same (default 0.4).
-
-    group
-        Ratings that count as the same (default for 1 to 5: poor=1,2 undecided=3 good=4,5).
-
     html
         Write a page with all tables and, for snippets, every text with its layers.
     """
-    from dataclasses import replace
-
-    from robustcs.errors import UsageError
-    from robustcs.project.model import AgreementFiles
-    from robustcs.studies.agreement.show import show
-    from robustcs.studies.agreement.show_snippets import present_layers
-
-    project = call.project
-    settings = {"majority": majority, "min_agreement": min_agreement, "groups": _groups(group) or None}
-    given = {name: value for name, value in settings.items() if value is not None}
-    known = (project.agreement or AgreementFiles()).given(**given)
-    reference = call.given["reference"]
-    chosen = _chosen(known, files, reference)
-    if chosen.snippets and group:
-        raise UsageError("no-ratings", "--group is about ratings, and these files hold snippets", "leave it out")
-    if not chosen.snippets and reference:
+    known = _files(call.project).given(**({} if majority is None else {"majority": majority}))
+    chosen = _chosen(known, files, call.given["reference"])
+    if not chosen.snippets and call.given["reference"]:
         raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
-    workspace = call.workspace(replace(project, agreement=chosen))
+    workspace = call.workspace(replace(call.project, agreement=chosen))
     result: Result
+    page: tuple[Block, ...] = ()
     if chosen.snippets:
         compared = compare_snippets(workspace)
         result = compared.result
-        blocks: tuple[Block, ...] = show(result)
-        page: Sequence[Block] = (*blocks, present_layers(compared.result, compared.texts, compared.references))
+        page = (present_layers(compared.result, compared.texts, compared.references),)
     else:
         result = compare_ratings(workspace)
-        page = blocks = show(result)
+    blocks = show(result)
     if html:
-        _write_page(html, result, page, workspace)
+        _write_page(html, result, (*blocks, *page), workspace)
         call.tell(f"wrote {html}")
     if not html or call.given["output"] or call.given["format"]:
         call.emit(workspace, result, blocks)
@@ -181,13 +155,6 @@ def _run(
 
 def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
     """The files of the call, else those of the project."""
-    from pathlib import Path
-
-    from robustcs.errors import UsageError
-    from robustcs.inputs.annotations import is_annotations
-    from robustcs.inputs.ratings import is_rating_sheet, is_ratings
-    from robustcs.inputs.rows import columns_of
-
     references = {"reference": tuple(map(Path, reference))} if reference else {}
     if files:
         columns, paths = columns_of(files[0]), tuple(map(Path, files))
@@ -199,24 +166,7 @@ def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str
     return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
 
 
-def _groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    from robustcs.errors import UsageError
-
-    groups: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, equals, members = text.partition("=")
-        ratings = tuple(part.strip() for part in members.split(","))
-        if not (name and equals and all(ratings)) or name in groups:
-            raise UsageError("bad-group", f"--group {text}", "write --group NAME=RATING,RATING, every NAME once")
-        groups[name] = ratings
-    return groups
-
-
 def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: Workspace) -> None:
-    import os
-
-    from robustcs.documents.document import Document
-    from robustcs.documents.files import write_text
     from robustcs.documents.html import render_html
 
     inputs = tuple((entry["role"], f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in workspace.inputs)
@@ -241,18 +191,12 @@ _READING_RATINGS = (
 )
 
 
-def _agreement(project: Project) -> AgreementFiles:
-    return project.agreement or AgreementFiles()
+def _part(kind: str, key: str) -> Callable[[Project], Project]:
+    def part(project: Project) -> Project:
+        needs(getattr(_files(project), kind), key, f"no {kind}", f"name them with [agreement] {kind} = …")
+        return only(project, ("agreement", "policy", "seed"))
 
-
-def _part_snippets(project: Project) -> Project:
-    needs(_agreement(project).snippets, "no-annotations", "no snippets", "name them with [agreement] snippets = …")
-    return only(project, ("agreement", "policy", "seed"))
-
-
-def _part_ratings(project: Project) -> Project:
-    needs(_agreement(project).ratings, "no-ratings", "no ratings", "name them with [agreement] ratings = …")
-    return only(project, ("agreement", "policy", "seed"))
+    return part
 
 
 def _snippets(workspace: Workspace) -> Answer:
@@ -264,15 +208,16 @@ def _snippets(workspace: Workspace) -> Answer:
 
 def _ratings(workspace: Workspace) -> Answer:
     result = compare_ratings(workspace)
-    blocks = figures_first(show(result))
-    return Answer(rating_findings(result), _READING_RATINGS, blocks, result.evaluated, {"agreement": result})
+    return Answer(
+        rating_findings(result), _READING_RATINGS, figures_first(show(result)), result.evaluated, {"agreement": result}
+    )
 
 
 QUESTIONS = (
     Question(
-        "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"), _part_snippets,
-        given=lambda project: bool(_agreement(project).snippets), answer=_snippets,
+        "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"),
+        _part("snippets", "no-annotations"), given=lambda project: bool(_files(project).snippets), answer=_snippets,
     ),
-    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part_ratings,
-             given=lambda project: bool(_agreement(project).ratings), answer=_ratings),
+    Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part("ratings", "no-ratings"),
+             given=lambda project: bool(_files(project).ratings), answer=_ratings),
 )  # fmt: skip

@@ -38,14 +38,14 @@ LENGTH = "length"
 _BY_UNIT = "95 %, for other conversations of this kind; null where no interval can be given: note says why"
 SYSTEMS = table(
     "measures", "The mean of every system, best first. length is in words; all others lie between 0 and 1.",
-    text("system", header="System"), text("metric"), number("value", header="mean"), number("ci_low", _BY_UNIT),
-    number("ci_high"), count("turns", "for which the measure is defined"),
+    text("system", header="System"), text("metric"), *number("value", header="mean").between(says=_BY_UNIT),
+    count("turns", "for which the measure is defined"),
     text("note", "what must be known beside the interval"),
 )  # fmt: skip
 PAIRS = table(
     "pairs", "The mean difference of two systems over the same turns.",
     text("first", header="First"), text("second", header="Second"), text("metric"),
-    difference("difference", "first minus second", "diff."), number("ci_low", "of this comparison alone"), number("ci_high"),
+    *difference("difference", "first minus second", "diff.").rounded(3).between(says="of this comparison alone"),
     p_value(says="sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
     number("p_floor", "the smallest p that this design could have shown"),
@@ -56,8 +56,8 @@ CAUSE_TABLE = table(
     text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
     text("cause", "covered; or missed: the answer's passages held it (generator), those of the human question did (rewriter),"
          " neither did (retrieval), or it cannot be told"),
-    count("count"), count("items", "of this importance"), share("share"), number("ci_low", "95 %, Wilson by units"),
-    number("ci_high"), count("units"), text("note"),
+    count("count"), count("items", "of this importance"), *share("share").between(says="95 %, Wilson by units"),
+    count("units"), text("note"),
 )  # fmt: skip
 ITEMS = table(
     "items", "Every gold item for every system.",
@@ -146,6 +146,7 @@ def coverage(
     be left out before.
     """
     words = cache(content_words)
+    known = _Passages(words, covered, passages)
     by_turn: dict[str, list[Item]] = {turn: [] for turn in turns}
     for item in items:
         by_turn[item.turn].append(item)
@@ -154,14 +155,13 @@ def coverage(
     rows: list[tuple[Any, ...]] = []
     values = np.full((len(systems), len(names), len(turns)), np.nan)
     for place, system in enumerate(systems):
-        holds = _holder(words, covered, passages)
         for column, turn in enumerate(turns):
             answer = system.answers.get(turn, "")
             own = [(item, _degree(item, words(answer), system, words)) for item in by_turn[turn]]
             scores = _scores(own, words(answer), words, covered) | {LENGTH: float(len(answer.split()))}
             values[place, :, column] = [scores[name] for name in names]
             for number_, (item, degree) in enumerate(own, 1):
-                cause = COVERED if degree >= covered else _cause(item, system, holds, bool(passages))
+                cause = COVERED if degree >= covered else known.cause(item, system)
                 rows.append((system.name, turn, item.gold, number_, item.importance, item.text, degree, cause))
     units = units_of(turns, evaluated.policy.unit)
     frame = ITEMS.frame(rows)
@@ -211,41 +211,41 @@ def _mean(values: Sequence[float]) -> float:
 # ---------------------------------------------------------------- why something is missed
 
 
-def _holder(
-    words: Callable[[str], Words], covered: float, passages: Mapping[str, str] | None
-) -> Callable[[Item, Collection[str]], bool | None]:
-    """Does one of some passages hold an item? None where that cannot be told, as one of them has no text among ``passages``."""
-    known = passages or {}
+@dataclass(frozen=True)
+class _Passages:
+    """What is known of the texts of passages, None without any, and from which share of its words one holds an item."""
 
-    def holds(item: Item, there: Collection[str]) -> bool | None:
+    words: Callable[[str], Words]
+    covered: float
+    texts: Mapping[str, str] | None
+
+    def hold(self, item: Item, there: Collection[str]) -> bool | None:
+        """Does one of the passages ``there`` hold an item? None where that cannot be told, as one of them has no text."""
+        texts = self.texts or {}
         if any(passage in item.passages for passage in there):
             return True
-        if any(held(words(item.text), words(known[passage])) >= covered for passage in there if passage in known):
+        known = [self.words(texts[passage]) for passage in there if passage in texts]
+        if any(held(self.words(item.text), one) >= self.covered for one in known):
             return True
-        return False if passages is None or all(passage in known for passage in there) else None
+        return False if self.texts is None or len(known) == len(there) else None
 
-    return holds
-
-
-def _cause(item: Item, system: System, holds: Callable[[Item, Collection[str]], bool | None], has_texts: bool) -> Cause:
-    """Why a system missed an item; ``has_texts``: are there texts of passages to look into?"""
-    if system.given is None or not (item.passages or has_texts):
-        return UNKNOWN
-    own = holds(item, system.given.get(item.turn, ()))
-    if own is None:
-        return UNKNOWN
-    if own:
-        return "generator"
-    if system.is_human:
-        return "retrieval"
-    by_human = None if system.human is None else holds(item, system.human.get(item.turn, ()))
-    if by_human is None:
-        return "rewriter or retrieval"
-    return "rewriter" if by_human else "retrieval"
+    def cause(self, item: Item, system: System) -> Cause:
+        """Why a system missed an item."""
+        if system.given is None or not (item.passages or self.texts):
+            return UNKNOWN
+        own = self.hold(item, system.given.get(item.turn, ()))
+        if own is not False:
+            return "generator" if own else UNKNOWN
+        if system.is_human:
+            return "retrieval"
+        by_human = None if system.human is None else self.hold(item, system.human.get(item.turn, ()))
+        if by_human is None:
+            return "rewriter or retrieval"
+        return "rewriter" if by_human else "retrieval"
 
 
 def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool) -> dict[tuple[str, str], set[Cause]]:
-    """(system, gold) → the causes that can be told, so that a count of 0 says something; see :func:`_cause`."""
+    """(system, gold) → the causes that can be told, so that a count of 0 says something."""
     known: dict[tuple[str, str], set[Cause]] = {}
     for gold in MEASURES:
         told = has_texts or any(item.passages for item in items if item.gold == gold)
@@ -275,10 +275,7 @@ def _causes(
                     continue
                 hits = units.sums(np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns)))
                 (found,) = share_estimates(hits, of_unit, units.kind)
-                rows.append((
-                    system, gold, importance, cause, int(hit.sum()), len(some), found.value, found.low, found.high,
-                    found.units, found.note,
-                ))  # fmt: skip
+                rows.append((system, gold, importance, cause, int(hit.sum()), len(some), found, found.units, found.note))
     return CAUSE_TABLE.frame(rows)
 
 
@@ -300,13 +297,10 @@ def _compared(
         estimates = mean_estimates(sums, own.sizes, own.kind, None if name == LENGTH else (0.0, 1.0))
         for place in sorted(range(len(systems)), key=lambda place: -estimates[place].value):
             one = estimates[place]
-            means.append((systems[place], name, one.value, one.low, one.high, int(defined.sum()), one.note))
+            means.append((systems[place], name, one, int(defined.sum()), one.note))
         differences = np.array([sums[a] - sums[b] for a, b in compared])
         tests = paired_tests(differences, own.sizes, seed, own.kind) if compared else ()
         families[name] = max_t_family(tests, differences, seed)
         for (a, b), test, corrected in zip(compared, tests, families[name].p.tolist(), strict=True):
-            pairs.append((
-                systems[a], systems[b], name, test.value, test.low, test.high, test.p, corrected, test.floor, test.exact,
-                test.note,
-            ))  # fmt: skip
+            pairs.append((systems[a], systems[b], name, test, test.p, corrected, test.floor, test.exact, test.note))
     return SYSTEMS.frame(means), PAIRS.frame(pairs), families

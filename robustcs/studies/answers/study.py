@@ -18,7 +18,7 @@ from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.kinds import identify
-from robustcs.inputs.nuggets import Assigned, read_assignments, read_nuggets
+from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
 from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_sort_key
@@ -136,17 +136,16 @@ def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> lis
 
 def _of_text(text: AnnotatedText) -> list[Item]:
     chosen = chosen_characters([one.spans for one in text.annotations], len(text.text)).sum(axis=0)
-    enough = (chosen >= majority_of(len(text.annotations), None)).tolist()
+    enough = chosen >= majority_of(len(text.annotations), None)
     # snippets that touch stay apart where one annotator alone chose them
     spans = text.annotations[0].spans if len(text.annotations) == 1 else _stretches(enough)
     holder = frozenset([text.paragraph or text.passage])
     return [Item("snippets", text.turn, text.text[start:end].strip(), "", holder) for start, end in spans]
 
 
-def _stretches(enough: Sequence[bool]) -> list[tuple[int, int]]:
+def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
     """Half-open [start, end) of every stretch that is true."""
-    ends = [place for place in range(len(enough) + 1)
-            if (place > 0 and enough[place - 1]) != (place < len(enough) and enough[place])]  # fmt: skip
+    ends = np.flatnonzero(np.diff(np.concatenate([[0], enough.astype(np.int8), [0]]))).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
@@ -155,27 +154,27 @@ def _nuggets(
 ) -> list[Item]:
     """The nuggets of the file; those of the assignments where there is none, and those that it lacks."""
     found: dict[str, dict[str, Item]] = {}
+
+    def take(topic: str, one: Nugget) -> bool:
+        """Whether the nugget is a new one."""
+        known = found.setdefault(topic, {})
+        item = Item("nuggets", topic, one.text, one.importance, frozenset(one.passages))
+        return known.setdefault(one.text, item) is item
+
     if files.nuggets is not None:
         read = read_nuggets(files.nuggets)
         workspace.remember("nuggets", files.nuggets, sum(map(len, read.values())))
         for topic, nuggets in read.items():
-            found[topic] = {
-                one.text: Item("nuggets", topic, one.text, one.importance, frozenset(one.passages)) for one in nuggets
-            }
-    strange = 0
-    for topics in assigned.values():
-        for topic, one in topics.items():
-            for nugget in one.nuggets:
-                known = found.setdefault(topic, {})
-                if nugget.text not in known:
-                    strange += files.nuggets is not None
-                    item = Item("nuggets", topic, nugget.text, nugget.importance, frozenset(nugget.passages))
-                    known[nugget.text] = item
-    if strange:
-        notes.append(f"{counted(strange, 'nugget')} of the assignments that the file of nuggets does not have, taken as well")
+            for nugget in nuggets:
+                take(topic, nugget)
+    new = [
+        take(topic, nugget) for topics in assigned.values() for topic, one in topics.items() for nugget in one.nuggets
+    ]  # fmt: skip
+    if files.nuggets is not None and any(new):
+        notes.append(f"{counted(sum(new), 'nugget')} of the assignments that the file of nuggets does not have, taken as well")
     for name, topics in assigned.items():
         lacking = sum(
-            text not in {one.text for one in topics[topic].nuggets} for topic in topics for text in found.get(topic, {})
+            len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets}) for topic, one in topics.items()
         )
         if lacking:
             notes.append(f"{name}: {counted(lacking, 'nugget')} without an assignment count as not held")
@@ -295,28 +294,13 @@ def _best(ranking: Ranking, depth: int | None) -> Passages:
     }
 
 
-def _run(
-    call: Call,
-    *,
-    depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None,
-    covered: Annotated[float, Opt("SHARE", low=0, high=1, above=True)] | None,
-) -> None:
+def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None) -> None:
     """Run it for the command line.
 
     depth
         How many passages of a run an answer is made of (default 5).
-
-    covered
-        An item counts as covered from this share of its words on (default 0.5; partial support is 0.5).
     """
-    settings = {"depth": depth, "covered": covered}
-    from dataclasses import replace
-
-    from robustcs.project.model import AnswerFiles
-    from robustcs.studies.answers.show import show
-
-    given = {name: value for name, value in settings.items() if value is not None}
-    files = (call.project.answers or AnswerFiles()).given(**given)
+    files = (call.project.answers or AnswerFiles()).given(**({} if depth is None else {"depth": depth}))
     workspace = call.workspace(replace(call.project, answers=files))
     result = ask(workspace)
     call.emit(workspace, result, show(result))

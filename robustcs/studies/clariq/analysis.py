@@ -2,31 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
-from robustcs.inputs.preferences import Preference
+from robustcs.inputs.preferences import TIE, Preference
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result
-from robustcs.studies.clariq.need import CLARIFICATION_NEED, CONFUSION, LABELS, PREDICTIONS, clarification_need
-from robustcs.studies.clariq.preference import PREFERENCE, preference_table
-from robustcs.studies.clariq.statistics import STATISTICS, statistics_table
+from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
+from robustcs.statistics.columns import P_FLOOR
+from robustcs.statistics.estimate import Tested
+from robustcs.statistics.families import holm_family
+from robustcs.statistics.means import preferred_share
 from robustcs.studies.clariq.tasks import (
     BY_TURN,
+    CLARIFICATION_NEED,
+    COMPARISONS,
+    CONFUSION,
     DOCUMENT_RELEVANCE,
     FACETS,
+    LABELS,
+    PREDICTIONS,
     QUESTION_RELEVANCE,
+    TASK_TABLES,
     TOPICS,
+    Found,
     System,
-    Task,
+    clarification_need,
     document_relevance,
     question_relevance,
 )
-from robustcs.studies.clariq.topic_means import COMPARISONS
 from robustcs.wording import counted
+
+PREFERENCE = table(
+    "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",
+    text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
+    count("losses", "of the first system"), count("ties"),
+    *share("share", "wins of wins and losses; null with ties only").between(
+        says="95 %, from the test that gives p; null for fewer than five units"),
+    p_value("p", "of the share against one half, two-sided, ties left out"),
+    p_value("p_corrected", "Holm, over the criteria of the two systems", "p adj."), count("judgments"),
+    count("units", "independent pairs of conversations, or judgments, that decide"),
+    P_FLOOR,
+    text("method", "exact binomial test; Wilson with the effective sample size of the pairs where one was judged repeatedly"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+STATISTICS = table(
+    "statistics", "What the data have.",
+    text("what", "topics, facets, questions, answers; bank: questions of the question bank", "Texts"), count("number"),
+    number("terms", "words of a text, separated by white space: mean over texts that are not empty", "words").rounded(4),
+    number("terms_sd", "their standard deviation", "SD").rounded(4),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,32 +123,65 @@ def clariq(
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
     """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
-    drop = policy.missing != "zero"
-    tasks: list[Task] = [
-        question_relevance(systems, topics, drop, seed),
-        document_relevance(systems, topics, conversations, drop, seed),
-        clarification_need(systems, topics, drop, seed),
-    ]
-    tables = {name: frame for task in tasks for name, frame in task.tables.items()}
-    compared = [row for task in tasks for row in task.comparisons]
-    answered = frozenset().union(*(task.topics for task in tasks))
-    missing = frozenset().union(*(task.missing for task in tasks))
+    drop, found = policy.missing != "zero", Found()
+    question_relevance(found, systems, topics, drop, seed)
+    document_relevance(found, systems, topics, conversations, drop, seed)
+    clarification_need(found, systems, topics, drop, seed)
+    tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in TASK_TABLES}
+    tables["needs"] = tables["needs"].astype({"predicted": "Int64"})
     preference, few = preference_table(preferences)
-    told = tuple(dict.fromkeys([*notes, *(note for task in tasks for note in task.notes), *few]))
-    unit = "topic" if answered else ""
-    return Clariq(
-        evaluated=EvaluatedTopics(
-            policy,
-            "runs" if systems or preferences else "texts",
-            len(answered),
-            len(missing),
-            told,
-            rankings,
-            unit=unit,
-            units=len(answered),
-        ),
-        preference=preference,
-        comparisons=COMPARISONS.frame(compared),
-        statistics=statistics_table(topics, bank),
-        **tables,
-    )
+    told = tuple(dict.fromkeys([*notes, *found.notes, *few]))
+    number_of, unit = len(found.topics), "topic" if found.topics else ""
+    evaluated = EvaluatedTopics(
+        policy, "runs" if systems or preferences else "texts", number_of, len(found.missing), told, rankings, unit=unit,
+        units=number_of,
+    )  # fmt: skip
+    return Clariq(evaluated, preference=preference, statistics=statistics_table(topics, bank), **tables)
+
+
+def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table :data:`PREFERENCE`, one row per criterion and pair of systems, and what its tests cannot show.
+
+    Judgments of the same pair of conversations depend on each other, so that pair is the unit; a judgment without one is a unit
+    of its own.
+    """
+    systems: dict[frozenset[str], tuple[str, str]] = {}
+    judged: dict[tuple[str, str, str], list[Preference]] = {}
+    for one in preferences:
+        pair = systems.setdefault(frozenset((one.first, one.second)), (one.first, one.second))
+        judged.setdefault((one.criterion, *pair), []).append(one)
+    rows = []
+    tests: dict[tuple[str, str], list[Tested]] = {}
+    for (criterion, first, second), some in judged.items():
+        units: dict[tuple[str, int], list[int]] = {}
+        for place, one in enumerate(sorted(some, key=lambda one: turn_sort_key(one.pair))):
+            tally = units.setdefault((one.pair, -1 if one.pair else place), [0, 0, 0])
+            tally[(first, second, TIE).index(one.winner)] += 1
+        counts = np.array(list(units.values()))
+        noun = "pair" if any(one.pair for one in some) else "judgment"
+        test = preferred_share(counts[:, 0], counts[:, :2].sum(axis=1), noun)
+        tests.setdefault((first, second), []).append(test)
+        rows.append((criterion, first, second, *counts.sum(axis=0).tolist(), test, test.p, math.nan, len(some), test.units,
+                     test.floor, test.method, test.note))  # fmt: skip
+    frame = PREFERENCE.frame(rows)
+    notes = []
+    for (first, second), own in tests.items():
+        family = holm_family(own)
+        frame.loc[(frame["first"] == first) & (frame["second"] == second), "p_corrected"] = family.p
+        notes += [f"preference, {first} and {second}: {family.note}"] if family.note else []
+    return frame, tuple(notes)
+
+
+def statistics_table(topics: Topics | None, bank: Mapping[str, str] | None) -> pd.DataFrame:
+    """The table ``statistics``: topics with the requests, facets with their descriptions, different questions, answers of all
+    facets, and the questions of the bank; without topics or a bank it lacks their rows."""
+    parts: dict[str, Iterable[str]] = {}
+    if topics:
+        parts = {"topics": topics.requests.values(), "facets": topics.facet_texts.values(),
+                 "questions": topics.question_texts.values(), "answers": topics.answers}  # fmt: skip
+    if bank is not None:
+        parts["bank"] = bank.values()
+    words = {
+        what: pd.Series([len(text.split()) for text in texts if text.strip()], dtype=float) for what, texts in parts.items()
+    }
+    return STATISTICS.frame([(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -38,11 +38,12 @@ from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
-from robustcs.studies.clariq.show import show
+from robustcs.studies.clariq.show import document_measures, show
 from robustcs.studies.clariq.tasks import BASELINES, System
 from robustcs.studies.study import SEED, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
+Sized = TypeVar("Sized", dict[str, str], dict[str, Conversation], tuple[Preference, ...])
 #: The values of a unit: one, or one per question.
 Values = TypeVar("Values", float, dict[str, float])
 
@@ -96,19 +97,21 @@ class ClariqInputs:
         self._multi_turn: set[str] = set()
         self._unvalued: dict[tuple[str, ...], list[str]] = {}
         self._refuse_halves()
-        self.topics = self._topics()
-        self.bank: dict[str, str] | None = None
-        if files.questions:
-            self.bank = read_question_bank(files.questions)
-            workspace.remember("question bank", files.questions, len(self.bank))
-        self.conversations: dict[str, Conversation] = {}
-        if files.conversations:
-            self.conversations = read_conversations(files.conversations)
-            workspace.remember("conversations", files.conversations, len(self.conversations))
-        self.preferences: tuple[Preference, ...] = ()
-        if files.preferences:
-            self.preferences = read_preferences(files.preferences)
-            workspace.remember("preferences", files.preferences, len(self.preferences))
+        self.topics: Topics | None = None
+        if files.topics:
+            self.topics = read_topics(files.topics)
+            workspace.remember("topics", files.topics, self.topics.parts)
+        self.bank = self._read("question bank", files.questions, read_question_bank)
+        self.conversations = self._read("conversations", files.conversations, read_conversations) or {}
+        self.preferences = self._read("preferences", files.preferences, read_preferences) or ()
+
+    def _read(self, role: str, path: Path | None, read: Callable[[Path], Sized]) -> Sized | None:
+        """What a file holds, where it is given."""
+        if path is None:
+            return None
+        found = read(path)
+        self.workspace.remember(role, path, len(found))
+        return found
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -145,14 +148,6 @@ class ClariqInputs:
         for name in files.runs.keys() | files.needs.keys():
             if name in BASELINES:
                 raise UsageError("reserved-name", f"{name!r} names a baseline", "call the system something else")
-
-    def _topics(self) -> Topics | None:
-        path = self.files.topics
-        if path is None:
-            return None
-        topics = read_topics(path)
-        self.workspace.remember("topics", path, topics.parts)
-        return topics
 
     # ------------------------------------------------------------ runs of questions
 
@@ -236,11 +231,12 @@ class ClariqInputs:
             units = dict.fromkeys(unit for values in scores.values() for unit in values)
             tops = self._tops(units, name, lists[name]) if name in lists else {}
             outcomes: dict[str, Outcome] = {}
-            if tops:
-                candidates = self._candidates(units)
-                for unit in units:
-                    known = "asked" if tops.get(unit) in candidates.get(unit, ()) else "no candidate"
-                    outcomes[unit] = known if unit in tops else "no output"  # type: ignore[assignment]
+            candidates = self._candidates(units) if tops else {}
+            for unit in units if tops else ():
+                asked = tops.get(unit)
+                outcomes[unit] = (
+                    "no output" if asked is None else "asked" if asked in candidates.get(unit, ()) else "no candidate"
+                )
             found[name] = Asked(scores, tops, outcomes)
         self._check_worst(found)
         self.notes += [
@@ -277,11 +273,10 @@ class ClariqInputs:
         return scores
 
     def _document_ranking(self, role: str, path: Path) -> Ranking:
-        policy = self.policy
-        run = read_run(path, role, ranks=policy.order == "rank")
+        run = read_run(path, role, ranks=self.policy.order == "rank")
         self.workspace.remember(f"{role} documents", path, len(run))
         self.rankings = True
-        ranking = rank_run(run, policy)
+        ranking = rank_run(run, self.policy)
         self.notes += ranking.notes
         return ranking
 
@@ -316,10 +311,8 @@ class ClariqInputs:
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
 
     def _candidates(self, units: Mapping[str, object]) -> dict[str, frozenset[str]]:
-        topics = self.topics
-        if topics is None:
-            return {}
-        return {unit: topics.questions.get(topics.facets[unit], frozenset()) for unit in units if unit in topics.facets}
+        facets, questions = (self.topics.facets, self.topics.questions) if self.topics else ({}, {})
+        return {unit: questions.get(facets[unit], frozenset()) for unit in units if unit in facets}
 
     def _check_worst(self, found: Mapping[str, Asked]) -> None:
         """Say whether given evaluations follow the rule for questions that are no candidates."""
@@ -342,9 +335,6 @@ class ClariqInputs:
 
 def _run(call: Call) -> None:
     """Run it for the command line."""
-    from robustcs.errors import UsageError
-    from robustcs.studies.clariq.show import document_measures, show
-
     shown = document_measures(call.project.metrics if call.given["metric"] else ())
     workspace = call.workspace()
     result = ask(workspace)

@@ -1,27 +1,41 @@
-"""The two tasks of ClariQ about questions: are the relevant ones found, and what do the asked ones do for the documents?"""
+"""What ClariQ asks of systems: are relevant questions found, what do they do for the documents, and when should one ask?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import CUTOFFS, Asked, recalls
-from robustcs.inputs.clariq import Topics
+from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, label_scores, recalls, weighted_scores
+from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.clariq_tables import Conversation
-from robustcs.lazy import pd
-from robustcs.result import count, flag, score, table, text
-from robustcs.studies.clariq.topic_means import INTERVAL, NOTE, TopicMeans, common_units
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import npt
+from robustcs.result import Field, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
+from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.families import max_t_family
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.sign_flip import paired_tests
+from robustcs.statistics.units import Units
 
+NOUN = "topic"
 #: Names of the baselines of document relevance, as its tables show them.
 BASELINES = ("worst", "no", "best")
+#: The smallest and the largest squared error of a label from 1 to 4.
+_MSE_BOUNDS = (0.0, 9.0)
+_CLUSTER = "95 %, cluster-robust t over topics; null for fewer than five"
+_RUN = text("run", header="Run")
+_NOTE: Field = text("note", "what must be known beside the interval")
 QUESTION_RELEVANCE = table(
     "question_relevance", "How many of a topic's questions are found.",
-    text("run", header="Run"), count("k"), score("recall"), *INTERVAL, count("topics"), count("missing", "topics"), NOTE,
+    _RUN, count("k"), *score("recall").between(says=_CLUSTER), count("topics"), count("missing", "topics"), _NOTE,
 )  # fmt: skip
 TOPICS = table(
     "topics", "The same topic by topic.",
@@ -29,19 +43,52 @@ TOPICS = table(
 )  # fmt: skip
 DOCUMENT_RELEVANCE = table(
     "document_relevance", "What the questions do for the documents: means over facets, or contexts.",
-    text("run", header="Run"), text("metric"), score("value"), *INTERVAL,
+    _RUN, text("metric"), *score("value").between(says=_CLUSTER),
     flag("baseline", "is the run the worst, no or the best question?"), count("units"), count("topics"),
-    count("missing", "units"), NOTE,
+    count("missing", "units"), _NOTE,
 )  # fmt: skip
 BY_TURN = table(
     "by_turn", "Document relevance of multi-turn conversations by the number of questions asked before.",
-    text("run", header="Run"), text("metric"), count("asked", "questions before this one"), count("units", header="contexts"),
-    score("value"),
+    _RUN, text("metric"), count("asked", "questions before this one"), count("units", header="contexts"), score("value"),
 )  # fmt: skip
 FACETS = table(
     "facets", "Document relevance facet by facet, or context by context.",
     text("run"), text("unit"), text("topic"), text("asked", "null where the run's questions are unknown"), text("outcome"),
     text("metric"), score("value"),
+)  # fmt: skip
+CLARIFICATION_NEED = table(
+    "clarification_need", "How well the need for a question is predicted.",
+    _RUN, text("measure", "precision, recall, f1: weighted; mse; kappa: Cohen's"), *score("value").between(
+        says="95 % by topic: nested bootstrap-t; recall: Wilson's; mse: t on the logit of its place in 0 to 9"),
+    count("topics"), count("missing", "topics"), _NOTE,
+)  # fmt: skip
+LABELS = table(
+    "need_labels", "The same label by label.",
+    _RUN, count("label", header="need"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
+    count("predicted", "topics"),
+)  # fmt: skip
+CONFUSION = table(
+    "need_confusion", "Topics by label and prediction.",
+    _RUN, count("label", header="need"), count("predicted", "0: no prediction"), count("topics"),
+)  # fmt: skip
+PREDICTIONS = table(
+    "needs", "The prediction for every topic.",
+    text("run"), text("topic"), count("label"), count("predicted", "null without a prediction"),
+)  # fmt: skip
+COMPARISONS = table(
+    "comparisons", "Differences between runs: means over topics; those of document relevance over facets, or contexts.",
+    text("task"), text("metric", header="Measure"), text("first", header="First"), text("second", header="Second"),
+    *difference("difference", "first − second").between(
+        says="of this comparison alone, from the test that gives p; null where none can be given"),
+    p_value("p", "sign-flip test of whole topics, two-sided"),
+    p_value("p_corrected", "adjusted by max-T over the pairs of runs of a task and measure", "p adj."), count("topics"),
+    P_FLOOR, EXACT, number("effect", "standardised mean difference over topics"),
+    difference("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
+    text("note", "what must be known beside the numbers"),
+)  # fmt: skip
+TASK_TABLES = (
+    QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS, FACETS,
+    PREDICTIONS,
 )  # fmt: skip
 
 
@@ -63,125 +110,205 @@ class System:
     needs: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True)
-class Task:
-    """Tables of one task by name, rows of :data:`~robustcs.studies.clariq.topic_means.COMPARISONS`, topics, those lacking.
+@dataclass(frozen=True, eq=False)
+class TopicMeans:
+    """One measure of several systems over the same units.
 
-    notes
-        What the comparisons cannot show.
+    values
+        float64[systems, units].
+    groups
+        int64[units]: the number of the unit's topic, from 0 without gaps.
     """
 
-    tables: dict[str, pd.DataFrame]
-    comparisons: list[tuple[Any, ...]]
-    topics: frozenset[str]
-    missing: frozenset[str]
-    notes: tuple[str, ...]
+    task: str
+    metric: str
+    names: Sequence[str]
+    values: npt.NDArray[np.float64]
+    groups: npt.NDArray[np.int64]
+
+    @property
+    def _topics(self) -> Units:
+        return Units(NOUN, self.groups, tuple(map(str, range(int(self.groups.max(initial=-1)) + 1))))
+
+    def means(self) -> tuple[Estimate, ...]:
+        """The mean over units of every system, with its interval by topic; inside 0 and 1 where all values are."""
+        inside = bool(((self.values >= 0) & (self.values <= 1)).all())
+        topics = self._topics
+        return mean_estimates(topics.sums(self.values), topics.sizes, NOUN, (0.0, 1.0) if inside else None)
+
+    def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> tuple[list[tuple[Any, ...]], str]:
+        """A row of :data:`COMPARISONS` per pair of systems, and what their family cannot show.
+
+        The test gives all units of a topic one sign. The family is ``pairs``.
+        """
+        if not pairs:
+            return [], ""
+        first, second = np.array(pairs).T
+        sums, sizes = self._topics.sums(self.values[first] - self.values[second]), self._topics.sizes
+        tests = paired_tests(sums, sizes, seed, NOUN)
+        family = max_t_family(tests, sums, seed)
+        effects, least = effect_sizes(sums, sizes, NOUN), detectable_differences(sums, sizes, NOUN)
+        rows = [
+            (self.task, self.metric, self.names[one], self.names[other], test, test.p, p, len(sizes), test.floor, test.exact,
+             effect.value, found.value, test.note)
+            for (one, other), test, p, effect, found in zip(pairs, tests, family.p.tolist(), effects, least, strict=True)
+        ]  # fmt: skip
+        return rows, family.note
 
 
-def question_relevance(systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> Task:
+@dataclass(frozen=True)
+class Found:
+    """What the tasks found: rows by table, topics that count, topics that some system lacks, what comparisons cannot show."""
+
+    rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {spec.name: [] for spec in TASK_TABLES})
+    topics: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def compare(self, means: TopicMeans, pairs: Sequence[tuple[int, int]], seed: int) -> None:
+        """Take in what :meth:`TopicMeans.compare` found, its note once."""
+        rows, note = means.compare(pairs, seed)
+        self.rows["comparisons"] += rows
+        if note:
+            self.notes[f"{means.task.replace('_', ' ')}: {note}"] = None
+
+
+def common_units(
+    units: Iterable[str], have: Mapping[str, Container[str]], drop: bool
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The units that count, in natural order, and those that every system lacks; ``drop`` leaves out what any system lacks."""
+    wanted = sorted(units, key=turn_sort_key)
+    missing = {name: [unit for unit in wanted if unit not in own] for name, own in have.items()}
+    gone = set().union(*missing.values()) if drop else set()
+    return [unit for unit in wanted if unit not in gone], missing
+
+
+def question_relevance(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
     """Recall@k of the topics' questions. No rows without topics that list questions, or without systems."""
-    runs = [system for system in systems if system.questions is not None]
-    rows, per_topic = [], []
-    comparisons: list[tuple[Any, ...]] = []
-    notes: dict[str, None] = {}
-    relevant: dict[str, frozenset[str]] = {}
-    missing: dict[str, list[str]] = {}
-    if runs and topics and topics.questions:
-        kept, missing = common_units(topics.questions, {system.name: system.questions or () for system in runs}, drop)
-        _any_left(kept)
-        relevant = {topic: topics.questions[topic] for topic in kept}
-        values = np.stack([recalls(system.questions or {}, relevant) for system in runs])
-        names = [system.name for system in runs]
-        for column, k in enumerate(CUTOFFS):
-            block = TopicMeans("question_relevance", f"R@{k}", names, values[:, :, column], np.arange(len(kept)))
-            for name, found in zip(names, block.means(), strict=True):
-                rows.append((name, k, found.value, found.low, found.high, len(kept), len(missing[name]), found.note))
-            add_comparisons(comparisons, notes, block.compare(list(combinations(range(len(names)), 2)), seed))
-        for name, recall in zip(names, values, strict=True):
-            for topic, line in zip(kept, recall, strict=True):
-                listed = (name, topic, len(relevant[topic]))
-                per_topic += [(*listed, k, value) for k, value in zip(CUTOFFS, line, strict=True)]
-    return Task(
-        {
-            "question_relevance": QUESTION_RELEVANCE.frame(rows),
-            "topics": TOPICS.frame(per_topic),
-        },
-        comparisons, frozenset(relevant), frozenset().union(*missing.values()), tuple(notes),
-    )  # fmt: skip
+    lists = {system.name: system.questions for system in systems if system.questions is not None}
+    if not (lists and topics and topics.questions):
+        return
+    kept, missing = common_units(topics.questions, lists, drop)
+    _any_left(kept)
+    relevant = {topic: topics.questions[topic] for topic in kept}
+    values = np.stack([recalls(own, relevant) for own in lists.values()])
+    for column, k in enumerate(CUTOFFS):
+        block = TopicMeans("question_relevance", f"R@{k}", list(lists), values[:, :, column], np.arange(len(kept)))
+        for name, mean in zip(lists, block.means(), strict=True):
+            found.rows["question_relevance"].append((name, k, mean, len(kept), len(missing[name]), mean.note))
+        found.compare(block, list(combinations(range(len(lists)), 2)), seed)
+    found.rows["topics"] += [
+        (name, topic, len(relevant[topic]), k, values[row, place, column])
+        for row, name in enumerate(lists) for place, topic in enumerate(kept) for column, k in enumerate(CUTOFFS)
+    ]  # fmt: skip
+    found.topics.update(kept)
+    found.missing.update(*missing.values())
 
 
 def document_relevance(
-    systems: Sequence[System], topics: Topics | None, conversations: Mapping[str, Conversation], drop: bool, seed: int
-) -> Task:
+    found: Found, systems: Sequence[System], topics: Topics | None, conversations: Mapping[str, Conversation], drop: bool,
+    seed: int,
+) -> None:  # fmt: skip
     """Means over units of what the asked questions do for the documents, every system against the others and the baselines.
 
     A unit that one system lacks and another has scores 0, or is dropped. Raises :class:`UsageError` where the systems have
     no measure in common.
     """
     scored = {system.name: system.documents for system in systems if system.documents is not None}
-    names = [name for name in BASELINES if name in scored] + [name for name in scored if name not in BASELINES]
-    rows, facets, by_turn = [], [], []
-    comparisons: list[tuple[Any, ...]] = []
-    notes: dict[str, None] = {}
-    kept: list[str] = []
-    missing: dict[str, list[str]] = {}
-    topic_of: dict[str, str] = {}
-    if names:
-        tables = {name: scored[name] for name in names}
-        metrics = [metric for metric in tables[names[0]].scores if all(metric in own.scores for own in tables.values())]
-        if not metrics:
-            raise UsageError("no-common-measures", f"{', '.join(names)} have no measure in common", "use the same for all")
-        units = dict.fromkeys(unit for own in tables.values() for unit in own.scores[metrics[0]])
-        have = {
-            name: {unit for unit in own.scores[metrics[0]] if own.outcomes.get(unit) != "no output"}
-            for name, own in tables.items()
-        }
-        kept, missing = common_units(units, have, drop)
-        _any_left(kept)
-        topic_of = {unit: _topic(unit, topics, conversations) for unit in units}
-        number = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
-        groups = np.array([number[topic_of[unit]] for unit in kept])
-        of_baselines = [place for place, name in enumerate(names) if name in BASELINES]
-        of_systems = [place for place, name in enumerate(names) if name not in BASELINES]
-        pairs = [*product(of_systems, of_baselines), *combinations(of_systems, 2)]
-        depths = np.array([conversations[unit].asked if unit in conversations else -1 for unit in kept])
-        for metric in metrics:
-            values = np.array([[tables[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
-            block = TopicMeans("document_relevance", metric, names, values, groups)
-            for name, found in zip(names, block.means(), strict=True):
-                counts = (name in BASELINES, len(kept), len(number), len(missing[name]))
-                rows.append((name, metric, found.value, found.low, found.high, *counts, found.note))
-            add_comparisons(comparisons, notes, block.compare(pairs, seed))
-            for name, line in zip(names, values, strict=True):
-                own = tables[name]
-                facets += [
-                    (name, unit, topic_of[unit], own.asked.get(unit), own.outcomes.get(unit), metric, value)
-                    for unit, value in zip(kept, line, strict=True)
-                ]
-                for depth in np.unique(depths[depths >= 0]):
-                    part = line[depths == depth]
-                    by_turn.append((name, metric, int(depth), len(part), float(part.mean())))
-    return Task(
-        {
-            "document_relevance": DOCUMENT_RELEVANCE.frame(rows),
-            "by_turn": BY_TURN.frame(by_turn),
-            "facets": FACETS.frame(facets),
-        },
-        comparisons,
-        frozenset(topic_of[unit] for unit in kept),
-        frozenset(topic_of[unit] for lacks in missing.values() for unit in lacks),
-        tuple(notes),
-    )
+    names = [*(name for name in BASELINES if name in scored), *(name for name in scored if name not in BASELINES)]
+    if not names:
+        return
+    metrics = [metric for metric in scored[names[0]].scores if all(metric in own.scores for own in scored.values())]
+    if not metrics:
+        raise UsageError("no-common-measures", f"{', '.join(names)} have no measure in common", "use the same for all")
+    units = dict.fromkeys(unit for name in names for unit in scored[name].scores[metrics[0]])
+    have = {
+        name: {unit for unit in own.scores[metrics[0]] if own.outcomes.get(unit) != "no output"} for name, own in scored.items()
+    }
+    kept, missing = common_units(units, have, drop)
+    _any_left(kept)
+    topic_of = {unit: _topic(unit, topics, conversations) for unit in units}
+    numbers = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
+    groups = np.array([numbers[topic_of[unit]] for unit in kept])
+    count_ = sum(name in BASELINES for name in names)
+    own_places = range(count_, len(names))
+    pairs = [*product(own_places, range(count_)), *combinations(own_places, 2)]
+    depths = np.array([conversations[unit].asked if unit in conversations else -1 for unit in kept])
+    for metric in metrics:
+        values = np.array([[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
+        block = TopicMeans("document_relevance", metric, names, values, groups)
+        found.compare(block, pairs, seed)
+        for name, mean, line in zip(names, block.means(), values, strict=True):
+            counts = (name in BASELINES, len(kept), len(numbers), len(missing[name]))
+            found.rows["document_relevance"].append((name, metric, mean, *counts, mean.note))
+            own = scored[name]
+            found.rows["facets"] += [
+                (name, unit, topic_of[unit], own.asked.get(unit), own.outcomes.get(unit), metric, value)
+                for unit, value in zip(kept, line, strict=True)
+            ]
+            parts = {int(depth): line[depths == depth] for depth in np.unique(depths[depths >= 0])}
+            found.rows["by_turn"] += [(name, metric, depth, len(part), float(part.mean())) for depth, part in parts.items()]
+    found.topics.update(numbers)
+    found.missing.update(topic_of[unit] for lacks in missing.values() for unit in lacks)
 
 
-def add_comparisons(
-    comparisons: list[tuple[Any, ...]], notes: dict[str, None], compared: tuple[list[tuple[Any, ...]], str]
-) -> None:
-    """Take in what :meth:`TopicMeans.compare` found, its note once."""
-    rows, note = compared
-    comparisons += rows
-    if note:
-        notes[f"{rows[0][0].replace('_', ' ')}: {note}"] = None
+def clarification_need(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
+    """Weighted precision, recall and F1; the mean squared error and Cohen's kappa over the topics with a prediction.
+
+    A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
+    """
+    needs = {system.name: system.needs for system in systems if system.needs is not None}
+    if not (needs and topics):
+        return
+    kept, missing = common_units(topics.needs, needs, drop)
+    if not kept:
+        raise UsageError("no-needs", "no topic has a clarification need and a prediction", "check the topic ids")
+    true = np.array([topics.needs[topic] for topic in kept])
+    predicted = np.array([[own.get(topic, 0) for topic in kept] for own in needs.values()])
+    for name, row in zip(needs, predicted, strict=True):
+        for measure, one in _measures(true, row, seed).items():
+            found.rows["clarification_need"].append((name, measure, one, one.units, len(missing[name]), one.note))
+        pairs = confusion(true, row)
+        scores = zip(NEEDS, *label_scores(pairs), pairs.sum(axis=1), pairs[:, 1:].sum(axis=0), strict=True)
+        found.rows["need_labels"] += [(name, *line) for line in scores]
+        found.rows["need_confusion"] += [
+            (name, need, column, int(pairs[need - 1, column])) for need in NEEDS for column in (*NEEDS, 0)
+        ]
+        found.rows["needs"] += [
+            (name, topic, need, label or None) for topic, need, label in zip(kept, true, row.tolist(), strict=True)
+        ]
+    right = TopicMeans("clarification_need", "recall", list(needs), (predicted == true).astype(float), np.arange(len(kept)))
+    found.compare(right, list(combinations(range(len(needs)), 2)), seed)
+    found.topics.update(kept)
+    found.missing.update(*missing.values())
+
+
+def _measures(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], seed: int) -> dict[str, Estimate]:
+    """Measure → its value with an interval by topic."""
+    of_topic = np.array([confusion([one], [guess]).ravel() for one, guess in zip(true, predicted, strict=True)], dtype=float)
+    right, answered = (true == predicted).astype(float), (predicted > 0).astype(float)
+    precision, f1 = (agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2))
+    # weighted recall is the share of topics whose label is predicted
+    (recall,) = share_estimates(right, np.ones(len(true)), NOUN)
+    (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
+    kappa = agreement_estimate(of_topic[predicted > 0], _kappa, seed, NOUN)
+    found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse, "kappa": kappa}
+    # the ends of the scales; NaN stays NaN
+    return {name: replace(one, low=float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low))) for name, one in found.items()}
+
+
+def _square(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return sums.reshape(*sums.shape[:-1], len(NEEDS), len(NEEDS) + 1)
+
+
+def _kappa(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Cohen's kappa, from sums of the tables [..., 20] of topics that have a prediction."""
+    return cohen_of(len(NEEDS))(_square(sums)[..., 1:].reshape(*sums.shape[:-1], len(NEEDS) ** 2))
+
+
+def weighted_statistic(place: int) -> Statistic:
+    """Precision, recall or F1, from sums of the topics' confusion tables [..., 20]."""
+    return lambda sums: weighted_scores(_square(sums))[..., place]
 
 
 def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Conversation]) -> str:

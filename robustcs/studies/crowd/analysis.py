@@ -5,7 +5,7 @@ Source: CAsT-ReGIn (TREC CAsT 2022), "Crowdsourcing and filtering process", "Eva
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit
-from robustcs.result import Evaluated, Result, count, number, score, share, table, text
+from robustcs.result import Evaluated, Result, count, score, share, table, text
+from robustcs.result import measure as metric
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.crowd.grades import EXCLUSIONS, GRADES, Exclusion, FinalGrade, turn_sets
@@ -38,17 +39,17 @@ _QRELS = table(
 )  # fmt: skip
 _MEASURES = table(
     "measures", "Means of the runs over turns.",
-    text("run", header="Run"), _CRITERION, _TURN_SET, text("metric"), score("value"),
-    number("ci_low", "95 %, cluster-robust t over units; null for fewer than five"), number("ci_high"),
+    text("run", header="Run"), _CRITERION, _TURN_SET, metric(),
+    *score("value").between(says="95 %, cluster-robust t over units; null for fewer than five"),
     count("turns", "evaluated"), count("answered", "turns that the run has"),
     count("units", "independent conversations or turns"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 _AGREEMENT = table(
     "agreement", "How far workers agree, before and after leaving out some of them.",
     text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
-    share("agreement", "of pairs of grades", "agree"), score("kappa", header="κ"),
+    share("agreement", "of pairs of grades", "agree"),
+    *score("kappa", header="κ").between(says="of kappa: 95 %, nested bootstrap-t over units; null for fewer than five"),
     *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
-    number("ci_low", "of kappa: 95 %, nested bootstrap-t over units; null for fewer than five"), number("ci_high"),
     count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
 )  # fmt: skip
 _DISTRIBUTION = table(
@@ -121,26 +122,21 @@ def crowd(
     seed: int = 0,
 ) -> Crowd:
     """Put the parts together; runs are evaluated on every criterion and turn set."""
+    policy = evaluated.policy
     judged = sorted({turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key)
-    units = units_of(judged, evaluated.policy.unit)
-    scores = [
-        row
-        for criterion, sets in judgments.items()
-        for name, qrels in sets.items()
-        for row in _measures(criterion, name, qrels, rankings, measures, evaluated.policy, (judged, units))
-    ]
+    units = units_of(judged, policy.unit)
+    place = {turn: row for row, turn in enumerate(judged)}
+    sizes: list[tuple[Any, ...]] = []
+    scores: list[tuple[Any, ...]] = []
+    for criterion, sets in judgments.items():
+        for name, qrels in sets.items():
+            key, relevant = (criterion, name), int((qrels.grades >= policy.relevance_level).sum())
+            sizes.append((*key, len(qrels.turns), len(qrels), relevant))
+            scores += [(run, *key, *row) for run, *row in _measures(qrels, rankings, measures, policy, place, units)]
     if scores:
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
-    level = evaluated.policy.relevance_level
-    sizes = [
-        (criterion, name, len(qrels.turns), len(qrels), int((qrels.grades >= level).sum()))
-        for criterion, sets in judgments.items()
-        for name, qrels in sets.items()
-    ]
-    mapping = [(one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped]
-    unmapped = [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]
-    agreement, graded_unit = _agreement(graded, evaluated.policy.unit, seed)
+    agreement, graded_unit = _agreement(graded, policy.unit, seed)
     return Crowd(
         evaluated,
         graded_unit,
@@ -150,63 +146,48 @@ def crowd(
         exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
         distribution=_distribution(judgments),
         grades=GRADES.frame(graded.final if graded else []),
-        mapping=_MAPPING.frame(mapping),
-        unmapped=_UNMAPPED.frame(unmapped),
+        mapping=_MAPPING.frame([(one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped]),
+        unmapped=_UNMAPPED.frame([(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]),
         pool=_POOL.frame([]) if pool is None else pool,
     )
 
 
 def _measures(
-    criterion: str,
-    turn_set: str,
-    qrels: Qrels,
-    rankings: Sequence[Ranking],
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-    judged: tuple[Sequence[str], Units],
-) -> list[tuple[Any, ...]]:
-    """The rows of a turn set; ``judged``: all turns of the judgments, and their units."""
+    qrels: Qrels, rankings: Sequence[Ranking], measures: Sequence[Measure], policy: EvaluationPolicy, place: Mapping[str, int],
+    units: Units,
+) -> Iterator[tuple[Any, ...]]:  # fmt: skip
+    """Run, measure and mean on the turns of ``qrels``; ``place`` and ``units`` are of all turns of the judgments."""
     matrices = [grade_matrix(ranking, qrels) for ranking in rankings]
     lacking = np.any([matrix.missing for matrix in matrices], axis=0) if matrices else np.zeros(0, dtype=bool)
-    uses = {"zero": np.zeros(len(lacking), dtype=bool), "drop": lacking}
-    place = {turn: row for row, turn in enumerate(judged[0])}
-    rows = []
+    out = {"zero": np.zeros_like(lacking), "drop": lacking}
     for matrix in matrices:
-        use = ~uses.get(policy.missing, matrix.missing)
+        use = ~out.get(policy.missing, matrix.missing)
         scores = evaluate(matrix, measures, policy)[use]
         answered = int((~matrix.missing[use]).sum())
-        own = judged[1].take([place[turn] for turn in scores.index])
+        own = units.take([place[turn] for turn in scores.index])
         for measure in measures:
             values = scores[measure.name].to_numpy()
             bounds = (0.0, 1.0) if measure.family in NATIVE and not (values < 0).any() else None
             (found,) = mean_estimates(own.sums(values), own.sizes, own.kind, bounds)
-            rows.append((
-                matrix.name, criterion, turn_set, measure.name, found.value, found.low, found.high, len(values), answered,
-                found.units, found.note,
-            ))  # fmt: skip
-    return rows
+            yield matrix.name, measure.name, found, len(values), answered, found.units, found.note
 
 
 def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> tuple[pd.DataFrame, str]:
     """The table, and what is independent in it."""
     if graded is None:
         return _AGREEMENT.frame([]), ""
-    stages = [("before", graded.before), *([("after", graded.after)] if graded.checked else [])]
-    rows, kind = [], ""
-    for stage, grades in stages:
+    parts, kind = [], ""
+    for stage, grades in (("before", graded.before), ("after", graded.after))[: 1 + graded.checked]:
         scales = scales_of(as_ratings(grades))
         units = rating_units(scales, unit)
         kind = kind or max(units.values(), key=lambda own: own.count).kind
         kappa, alpha, agreement = agreement_tables(scales, MIN_AGREEMENT, units, seed)
-        alphas = alpha.pivot(index="criterion", columns="level", values="value")
-        for row, raw in zip(kappa.itertuples(), agreement.itertuples(), strict=True):
-            if row.items:
-                values = [alphas.loc[row.criterion, level] for level in _LEVELS]
-                of_kappa = (row.ci_low, row.ci_high, row.units, row.note)
-                rows.append((stage, row.criterion, row.items, row.raters, raw.agreement, row.value, *values, *of_kappa))
-    criteria = list(dict.fromkeys(grade.criterion for grade in graded.before))
-    rows.sort(key=lambda row: criteria.index(row[1]))
-    return _AGREEMENT.frame(rows), kind
+        alphas = alpha.pivot(index="criterion", columns="level", values="value").add_prefix("alpha_").reset_index()
+        whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage, agreement=agreement["agreement"])
+        parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
+    criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
+    frame = pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
+    return frame[[field.name for field in _AGREEMENT.fields]], kind
 
 
 def _distribution(judgments: Judgments) -> pd.DataFrame:
@@ -226,11 +207,8 @@ def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
         raise UsageError("no-runs", "a pool is made of runs", "name them with --run NAME=FILE")
     ranks: dict[tuple[str, str], list[int]] = {}
     for ranking in rankings:
-        for place, turn in enumerate(ranking.turns):
-            start, end = int(ranking.starts[place]), int(ranking.starts[place + 1])
-            top = ranking.document_codes[start : min(end, start + depth)]
-            for rank, code in enumerate(top.tolist(), 1):
+        for turn, start, end in zip(ranking.turns, ranking.starts, ranking.starts[1:], strict=False):
+            for rank, code in enumerate(ranking.document_codes[start : min(end, start + depth)].tolist(), 1):
                 ranks.setdefault((turn, ranking.documents[code].as_py()), []).append(rank)
-    ordered = sorted(ranks, key=lambda pair: (turn_sort_key(pair[0]), turn_sort_key(pair[1])))
-    rows = [(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered]
-    return _POOL.frame(rows)
+    ordered = sorted(ranks, key=lambda pair: tuple(map(turn_sort_key, pair)))
+    return _POOL.frame([(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered])

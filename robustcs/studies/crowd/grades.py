@@ -86,19 +86,18 @@ def exclude_workers(
         given.setdefault((topic_of(grade.turn), grade.worker), []).append(grade)
     exclusions = []
     for (topic, worker), own in given.items():
-        checked = [grade for grade in own if (grade.turn, grade.item, grade.criterion) in expected]
-        failed = [
-            (grade, expected[grade.turn, grade.item, grade.criterion])
-            for grade in checked
-            if abs(grade.grade - expected[grade.turn, grade.item, grade.criterion]) > tolerance
-        ]
+        checked = [(grade, expected[key]) for grade in own if (key := _item(grade)) in expected]
+        failed = [(grade, wanted) for grade, wanted in checked if abs(grade.grade - wanted) > tolerance]
         if failed:
             exclusions.append(Exclusion(topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance)))
     exclusions.sort(key=lambda exclusion: (turn_sort_key(exclusion.topic), exclusion.worker))
     out = {(exclusion.topic, exclusion.worker) for exclusion in exclusions}
     kept = [grade for grade in grades if (topic_of(grade.turn), grade.worker) not in out]
-    seen = {(grade.turn, grade.item, grade.criterion) for grade in grades}
-    return kept, exclusions, len(expected.keys() - seen)
+    return kept, exclusions, len(expected.keys() - set(map(_item, grades)))
+
+
+def _item(grade: Grade) -> tuple[str, str, str]:
+    return grade.turn, grade.item, grade.criterion
 
 
 def _reason(failed: Sequence[tuple[Grade, int]], tolerance: int) -> str:
@@ -171,8 +170,7 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
 
 def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
     """The judgments of ``turns``; None where there are none."""
-    wanted = np.array([turn in turns for turn in qrels.turns])
-    rows = np.flatnonzero(wanted[qrels.turn_codes])
+    rows = np.flatnonzero(np.isin(np.array(qrels.turns), list(turns))[qrels.turn_codes])
     documents = qrels.documents.to_pylist()
     judgments = [
         (qrels.turns[qrels.turn_codes[row]], documents[qrels.document_codes[row]], int(qrels.grades[row])) for row in rows
@@ -180,14 +178,10 @@ def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
     return as_qrels(qrels.name, judgments) if judgments else None
 
 
-def turns_with(qrels: Qrels, level: int) -> set[str]:
-    """The turns with a grade of at least ``level``."""
-    return {qrels.turns[code] for code in np.unique(qrels.turn_codes[qrels.grades >= level])}
-
-
 def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mapping[str, Qrels]:
     """The judgments on all turns, on those with a grade of at least ``level`` (filtered), and on those of ``subset``."""
-    sets = {"all": qrels, "filtered": only_turns(qrels, turns_with(qrels, level))}
+    relevant = {qrels.turns[code] for code in qrels.turn_codes[qrels.grades >= level]}
+    sets = {"all": qrels, "filtered": only_turns(qrels, relevant)}
     if subset is not None:
         sets["subset"] = only_turns(qrels, subset)
     return {name: some for name, some in sets.items() if some is not None}

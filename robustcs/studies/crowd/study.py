@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
+from robustcs.documents.files import write_folder
 from robustcs.documents.order import figures_first
+from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
+from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import sampling_notes
@@ -19,6 +22,7 @@ from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, 
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import CrowdFiles, Project
 from robustcs.project.parts import needs, only
@@ -32,6 +36,7 @@ from robustcs.studies.signature import MOST, Folder, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
+Some = TypeVar("Some", bound=Sized)
 #: What CAsT-ReGIn reports.
 DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 
@@ -84,7 +89,8 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
         raise UsageError("two-judgments", "both grades and qrels are given", "leave out one of them")
     if files.gold_checks and not files.grades:
         raise UsageError("no-grades", "gold checks without grades", "name the file of grades")
-    bank = _bank(workspace, files.bank)
+    texts = _read(workspace, "bank", files.bank, read_bank)
+    bank = Bank(texts) if texts is not None else None
     graded, notes = _grades(workspace, files) if files.grades else (None, [])
     criteria: dict[str, Qrels] = qrels_by_criterion(graded.final) if graded else {}
     for file in files.qrels:
@@ -95,18 +101,15 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
         notes += qrels.notes
     criteria, told = with_combined(criteria)
     notes += told
-    chosen = None
-    if files.subset:
-        chosen = read_turn_list(files.subset)
-        workspace.remember("subset", files.subset, len(chosen))
+    chosen = _read(workspace, "subset", files.subset, read_turn_list)
     judgments = judgments_of(criteria, policy.relevance_level, chosen)
     if files.subset and judgments and not any("subset" in sets for sets in judgments.values()):
         raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check that its turn ids agree")
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
-    texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
-    pool = build_pool(rankings, files.depth, texts | dict(bank.texts if bank else {})) if rankings else None
+    asked_texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
+    pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else None
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += sampling_notes(measures, qrels.grades)
@@ -116,12 +119,13 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
 
 
-def _bank(workspace: Workspace, path: Path | None) -> Bank | None:
+def _read(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
+    """What a file holds, where it is given."""
     if path is None:
         return None
-    texts = read_bank(path)
-    workspace.remember("bank", path, len(texts))
-    return Bank(texts)
+    found = read(path)
+    workspace.remember(role, path, len(found))
+    return found
 
 
 def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
@@ -129,12 +133,10 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
     before, told = read_grades(files.grades)
     notes = list(told)
     workspace.remember("grades", files.grades, len(before))
-    checks = read_gold_checks(files.gold_checks) if files.gold_checks else []
-    if files.gold_checks:
-        workspace.remember("gold checks", files.gold_checks, len(checks))
+    checks = _read(workspace, "gold checks", files.gold_checks, read_gold_checks) or []
     after, exclusions, unseen = exclude_workers(before, checks, files.tolerance)
     if not after:
-        raise UsageError("no-grades-left", "every worker contradicts a gold check", "check them, or raise --tolerance")
+        raise UsageError("no-grades-left", "every worker contradicts a gold check", "check them, or raise tolerance in [crowd]")
     if checks and unseen == len(checks):
         raise UsageError("no-common-items", "no gold check is about an item that was graded", "check its turn and item ids")
     if unseen:
@@ -212,7 +214,6 @@ def _run(
     folder: Folder | None,
     overwrite: bool,
     *,
-    tolerance: Annotated[int, Opt("N", low=0, high=MOST)] | None,
     depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--pool-depth")] | None,
 ) -> None:
     """Run it for the command line.
@@ -223,36 +224,52 @@ def _run(
     overwrite
         Replace files of --folder that hold something else.
 
-    tolerance
-        How far a worker's grade may be from a gold check (default 1).
-
     depth
         How deep runs are pooled (default 1).
     """
-    settings = {"tolerance": tolerance, "depth": depth}
-    from dataclasses import replace
-    from pathlib import Path
-
-    from robustcs.documents.files import write_folder
-    from robustcs.project.model import CrowdFiles
-    from robustcs.studies.crowd.files import files_of_crowd
-    from robustcs.studies.crowd.show import show
-
-    files = (call.project.crowd or CrowdFiles()).given(**{name: value for name, value in settings.items() if value is not None})
+    files = (call.project.crowd or CrowdFiles()).given(**({} if depth is None else {"depth": depth}))
     if grades:
         beside = any(call.given[name] for name in _FILES)
         files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
     workspace = call.workspace(replace(call.project, crowd=files))
     evaluated = evaluate_crowd(workspace, call.project.metrics if call.given["metric"] else ())
-    written = []
-    if folder:
-        parts = files_of_crowd(evaluated.judgments, evaluated.result.pool, evaluated.converted)
-        written = write_folder(folder, parts, overwrite)
+    parts = files_of_crowd(evaluated.judgments, evaluated.result.pool, evaluated.converted) if folder else {}
+    written = write_folder(folder, parts, overwrite) if folder else []
     call.emit(workspace, evaluated.result, show(evaluated.result))
     if written:
         call.tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
     else:
         call.tell("--folder DIR writes the judgments as qrels, the pool and converted runs")
+
+
+def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]) -> dict[str, str]:
+    """File name → content, as trec_eval and robustcs read it.
+
+    ``qrels_CRITERION.txt``, ``qrels_CRITERION_filtered.txt``, ``qrels_CRITERION_subset.txt``
+        ``turn 0 item grade``.
+    ``pool.txt``
+        ``turn Q0 item 1 0.0 pool``, a line for every item to judge.
+    ``NAME.trec``
+        A run whose file was JSON, with ids of the bank.
+    """
+    files = {
+        f"qrels_{anchor(criterion)}{'' if name == 'all' else f'_{name}'}.txt": qrels_text(qrels)
+        for criterion, sets in judgments.items() for name, qrels in sets.items()
+    }  # fmt: skip
+    if len(pool):
+        files["pool.txt"] = "".join(f"{row.turn} Q0 {row.item} 1 0.0 pool\n" for row in pool.itertuples())
+    return files | {f"{anchor(run.name)}.trec": run_text(run, ranking) for run, ranking in runs}
+
+
+def run_text(run: Run, ranking: Ranking) -> str:
+    """``turn Q0 item rank score tag`` in the order of ``ranking``, which is that of ``run``; the tag is the run's name."""
+    tag = "_".join(run.name.split()) or "run"
+    lines = []
+    for place, turn in enumerate(ranking.turns):
+        codes = ranking.document_codes[ranking.starts[place] : ranking.starts[place + 1]].tolist()
+        for rank, code in enumerate(codes, 1):
+            lines.append(f"{turn} Q0 {ranking.documents[code].as_py()} {rank} {float(run.scores[code])!r} {tag}\n")
+    return "".join(lines)
 
 
 COMMAND = command(ask, ("crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric",

@@ -64,10 +64,15 @@ def test_ratings_of_the_demo(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{RATINGS} --format json").out)["tables"]
     kappa = [(row["criterion"], row["items"], row["raters"]) for row in found["kappa"]]
     assert kappa == [("meaning", 12, 5), ("fluency", 12, 5)]
-    command = f"{RATINGS} --group low=1,2 --group high=3,4,5 --min-agreement 0.5 --format json"
-    other = json.loads(in_demo(command).out)["tables"]
-    assert {row["group"] for row in other["labels"]} == {"low", "high", ""}
-    assert other["agreement"][0]["kept"] < found["agreement"][0]["kept"]
+
+
+def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    groups = 'groups = { low = ["1", "2"], high = ["3", "4", "5"] }'
+    config.write_text(config.read_text().replace("[agreement]\n", f"[agreement]\nmin_agreement = 0.5\n{groups}\n"))
+    found = json.loads(in_copy(f"{RATINGS} --format json").out)["tables"]
+    assert {row["group"] for row in found["labels"]} == {"low", "high", ""}
+    assert all(row["kept"] < row["items"] for row in found["agreement"])
 
 
 def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
@@ -89,8 +94,6 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     [
         (f"{RATINGS} --reference annotations/experts.jsonl", 2,
          "robustcs: --reference is about snippets, and these files hold ratings; leave it out"),
-        (f"{SNIPPETS} --group a=1", 2, "robustcs: --group is about ratings, and these files hold snippets; leave it out"),
-        (f"{RATINGS} --group a", 2, "robustcs: --group a; write --group NAME=RATING,RATING, every NAME once"),
         ("agreement annotations/gone.csv", 3, "annotations/gone.csv: no such file; check the path"),
         ("agreement topics.json", 3, "topics.json:"),
         ("agreement paraphrases.csv", 3, "paraphrases.csv:1: not a file of snippet annotations; write the CSV of MTurk or"),

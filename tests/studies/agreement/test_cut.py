@@ -9,7 +9,7 @@ import pytest
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, Annotation, Spans, read_annotations
 from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
-from robustcs.studies.agreement.cut import cut_references
+from robustcs.studies.agreement.effort import cut_references
 from tests.studies.agreement.test_analysis import EVALUATED
 
 PASSAGE = "Mix flour – and water. Wait. Bake at 230°."

@@ -15,8 +15,7 @@ from robustcs.inputs.ratings import Rating
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.agreement import agreement_estimate, fleiss_kappa, fleiss_of, fleiss_sums
-from robustcs.studies.agreement.ratings import rating_agreement
-from robustcs.studies.agreement.sources import NO_MAJORITY
+from robustcs.studies.agreement.ratings import NO_MAJORITY, rating_agreement
 
 EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 

@@ -18,8 +18,7 @@ from robustcs.errors import InputError
 from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.ratings import SHEET_CRITERIA, Rating, is_rating_sheet, read_ratings
 from robustcs.statistics.agreement import fleiss_kappa
-from robustcs.studies.agreement.ratings import GROUPS
-from robustcs.studies.agreement.sources import label_places, source_tables
+from robustcs.studies.agreement.ratings import GROUPS, label_places, source_tables
 
 
 def rated(conversations: int = 8, seed: int = 1) -> list[Rating]:

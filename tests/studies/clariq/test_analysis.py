@@ -18,8 +18,7 @@ from robustcs.inputs.clariq import Topics
 from robustcs.inputs.clariq_tables import Conversation
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.tasks import System
-from robustcs.studies.clariq.topic_means import TopicMeans, common_units
+from robustcs.studies.clariq.tasks import COMPARISONS, System, TopicMeans, common_units
 
 TOPICS = Topics(
     requests={"1": "one", "2": "two", "3": "three"}, needs={"1": 1, "2": 4, "3": 2},
@@ -126,20 +125,21 @@ def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
     assert (means[0].value, means[0].low, means[0].high) == pytest.approx(
         (share, scipy.special.expit(place - reach), scipy.special.expit(place + reach))
     )
-    (row,), note = block.compare([(0, 1)], 1)
+    rows, note = block.compare([(0, 1)], 1)
+    (row,) = COMPARISONS.frame(rows).itertuples()
     sums = np.bincount(groups, weights=values[0] - values[1])
     patterns = np.array(list(product((1, -1), repeat=12)))
     p = (np.abs(patterns @ sums) >= abs(sums.sum()) - 1e-12).mean()
-    assert row[7] == row[8] == pytest.approx(p) and not note
-    assert row[4] == pytest.approx((values[0] - values[1]).mean()) and row[5] < row[4] < row[6]
-    assert (p <= 0.05) == (row[5] > 0 or row[6] < 0)
+    assert row.p == row.p_corrected == pytest.approx(p) and not note
+    assert row.difference == pytest.approx((values[0] - values[1]).mean()) and row.ci_low < row.difference < row.ci_high
+    assert (p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
 
 
 def test_fewer_than_five_topics_have_no_interval() -> None:
     block = TopicMeans("t", "m", ("a", "b"), *by_topic(1, 4))
     assert all(math.isnan(one.low) and one.note == "no interval: 4 topics, 5 are needed" for one in block.means())
-    (row,), note = block.compare([(0, 1)], 1)
-    assert math.isnan(row[5])
+    rows, note = block.compare([(0, 1)], 1)
+    assert COMPARISONS.frame(rows)["ci_low"].isna().all()
     assert note == "no p-value can reach 0.05: the smallest possible is 0.12"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from robustcs.inputs.preferences import Preference
 from robustcs.statistics.means import preferred_share
-from robustcs.studies.clariq.preference import preference_table
+from robustcs.studies.clariq.analysis import preference_table
 
 
 def judged(criterion: str, *winners: str) -> list[Preference]:

@@ -46,15 +46,14 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
     given = json.loads(in_demo(f"{GRADES} {RUNS} --subset crowd/needs_a_question.txt --format json").out)
     bare = json.loads(in_demo("crowd --format json").out)
     assert bare == given
-    looser = tables(in_demo("crowd --tolerance 3 --pool-depth 2 --format json").out)
-    assert not looser["exclusions"] and len(looser["pool"]) > len(given["tables"]["pool"])
+    deeper = tables(in_demo("crowd --pool-depth 2 --format json").out)
+    assert len(deeper["pool"]) > len(given["tables"]["pool"])
 
 
 def test_a_file_takes_the_place_of_files_and_not_of_settings(in_copy: Command, tmp_path: Path) -> None:
     config = tmp_path / "demo" / "robustcs.toml"
     config.write_text(config.read_text().replace("[crowd]\n", "[crowd]\ntolerance = 3\n"))
     assert not tables(in_copy(f"{GRADES} --format json").out)["exclusions"]
-    assert tables(in_copy(f"{GRADES} --tolerance 1 --format json").out)["exclusions"]
     assert not tables(in_copy(f"{GRADES} --format json").out)["measures"]  # the runs of the table are left out
 
 
@@ -70,7 +69,7 @@ def test_files_are_written_and_evaluate_to_the_same(in_copy: Command, tmp_path: 
     again = in_copy("crowd --qrels out/qrels_relevance.txt --run ids=out/ids.trec --run texts=out/texts.trec --format json").out
     second = [row for row in tables(again)["measures"] if row["turn_set"] == "all"]
     assert [row["value"] for row in first] == [row["value"] for row in second]
-    assert in_copy(f"{GRADES} --tolerance 3 --folder out", code=2).err.startswith("robustcs: out/qrels_")
+    assert in_copy("crowd crowd/grades.csv --folder out", code=2).err.startswith("robustcs: out/qrels_")
 
 
 def test_published_runs(in_demo: Command, shared_data: Path) -> None:

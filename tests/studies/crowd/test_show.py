@@ -23,7 +23,7 @@ def test_a_single_criterion_has_no_column() -> None:
     assert list(one) == ["qrels", "measures", "distribution"] == [table.of for table in one.values()]
     assert [column.title for column in one["measures"].columns[:3]] == ["Turns", "Run", "answered"]
     assert [column.title for column in two["measures"].columns[:4]] == ["Criterion", "Turns", "Run", "answered"]
-    assert [column.group for column in one["measures"].columns[3:]] == ["P@1", "P@1", "NDCG@3", "NDCG@3"]
+    assert [column.title for column in one["measures"].columns[4:]] == ["P@1", "NDCG@3"]
     assert one["measures"].rules == {2} and two["measures"].rules == {2, 4, 6}
     for table in (*one.values(), *two.values()):
         assert all(len(row) == len(table.columns) for row in table.rows)
