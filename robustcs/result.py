@@ -272,10 +272,7 @@ def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> Tab
 
 
 class Later:
-    """A table of a result that is made when it is looked at: a field that is filled with a frame, or with what makes it.
-
-    ``bounds: Later = Later()`` in a result is a frame for whoever reads it.
-    """
+    """A table of a result that is made when it is looked at: a field that is filled with a frame, or with what makes it."""
 
     def __set_name__(self, owner: type[Result], name: str) -> None:
         self._name = name

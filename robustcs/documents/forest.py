@@ -1,4 +1,4 @@
-"""Means of systems with their intervals as a forest plot."""
+"""Panels side by side whose rows have names, and means of systems with their intervals as a forest plot."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from robustcs.documents.text import one_line, shortened
 
 _COLOUR, _MARK = "#0b3a66", "#cf5c0c"
 # Measures of the page, in inches.
-_RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE, _ROW = 0.15, 0.3, 0.26, 0.4, 0.05, 0.17
-_LEFT, _LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
+TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
+RIGHT, BETWEEN = 0.15, 0.3
+_LEFT, LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
 _PER_ROW = 3
-_NAME = 22  # characters of a system's name
+#: Characters of a system's name.
+NAME = 22
 
 
 @dataclass(frozen=True)
@@ -36,41 +38,65 @@ class MeanPanel:
     mark: float = math.nan
 
 
+def panel_grid(
+    count: int,
+    left: float,
+    body: float,
+    *,
+    above: float = 0.0,
+    top: float = TOP,
+    axis: float = AXIS,
+    right: float = RIGHT,
+    between: float = BETWEEN,
+    edge: float = EDGE,
+    width: float | None = None,
+) -> tuple[Figure, list[tuple[Axes, bool]]]:
+    """A figure with ``count`` panels of height ``body``, at most three side by side, and whether each is the leftmost.
+
+    ``left`` and ``right`` are left free beside all, ``above`` on top of them, ``top`` and ``axis`` (of a page) for the title
+    and the axis of each; in inches.
+    """
+    full, top, axis = width or page_width(), letters(top), letters(axis)
+    across = panels_across(count, _PER_ROW) if count else 1
+    height = above + -(-count // across) * (top + body + axis) + edge
+    inside = (full - left - right - between * (across - 1)) / across
+    figure, panels = Figure(figsize=(full, height)), []
+    for line, column in (divmod(number, across) for number in range(count)):
+        x, y = left + column * (inside + between), height - above - (line + 1) * (top + body) - line * axis
+        panels.append((figure.add_axes((x / full, y / height, inside / full, body / height)), column == 0))
+    return figure, panels
+
+
+def room_of(names: Sequence[str]) -> float:
+    """What the names of rows take at the left, in inches."""
+    return max(_LEFT, 0.1 + letters(LETTER) * max(len(shortened(name, NAME)) for name in names))
+
+
+def name_rows(axes: Axes, names: Sequence[str], leftmost: bool, title: str, label: str) -> None:
+    """Name the rows of a panel from the top down, and say what its axis is; ``label`` stands below it."""
+    axes.set_yticks(np.arange(len(names))[::-1], [shortened(name, NAME) if leftmost else "" for name in names])
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
+    axes.set_axisbelow(True)
+    axes.set_title(one_line(title), loc="left")
+    axes.set_xlabel(label, labelpad=2)
+
+
 def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval", zero: bool = False) -> Figure:
     """One panel per measure; every system has the same line in all of them.
 
     ``label`` stands below each axis; with ``zero`` a line marks 0.
     """
-    per_row = panels_across(len(panels), _PER_ROW)
-    rows = -(-len(panels) // per_row)
-    row_height, top, axis, full = letters(_ROW), letters(_TOP), letters(_AXIS), page_width()
-    inside = row_height * (len(names) + 0.4)
-    height = rows * (top + inside + axis) + _EDGE
+    places = np.arange(len(names))[::-1]
     with style():
-        figure = Figure(figsize=(full, height))
-        left_edge = max(_LEFT, 0.1 + letters(_LETTER) * max(len(shortened(name, _NAME)) for name in names))
-        width = (full - left_edge - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
-        for number, panel in enumerate(panels):
-            row, column = divmod(number, per_row)
-            left = left_edge + column * (width + _BETWEEN)
-            bottom = height - (row + 1) * (top + inside) - row * axis
-            axes = figure.add_axes((left / full, bottom / height, width / full, inside / height))
-            _draw(axes, panel, names, column == 0, label)
+        figure, grid = panel_grid(len(panels), room_of(names), letters(ROW) * (len(names) + 0.4))
+        for panel, (axes, leftmost) in zip(panels, grid, strict=True):
+            axes.hlines(places, panel.low, panel.high, color=_COLOUR, linewidth=1.4, alpha=0.6)
+            axes.plot(panel.value, places, "o", color=_COLOUR, markersize=3.6)
+            name_rows(axes, names, leftmost, panel.title, label)
             if not math.isnan(panel.mark):
                 axes.axvline(panel.mark, color=_MARK, linewidth=0.8, linestyle=(0, (3, 2)))
             if zero:
                 axes.axvline(0, color=INK, linewidth=0.6)
     return figure
-
-
-def _draw(axes: Axes, panel: MeanPanel, names: Sequence[str], leftmost: bool, label: str) -> None:
-    places = np.arange(len(names))[::-1]
-    axes.hlines(places, panel.low, panel.high, color=_COLOUR, linewidth=1.4, alpha=0.6)
-    axes.plot(panel.value, places, "o", color=_COLOUR, markersize=3.6)
-    axes.set_yticks(places, [shortened(name, _NAME) if leftmost else "" for name in names])
-    axes.set_ylim(-0.7, len(names) - 0.3)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
-    axes.set_axisbelow(True)
-    axes.set_title(one_line(panel.title), loc="left")
-    axes.set_xlabel(label, labelpad=2)

@@ -4,51 +4,37 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from robustcs.documents.document import Table
-from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import noted, number, number_interval, p_value, percent, percent_interval, points, points_interval
+from robustcs.documents.tables import Shown, cell, ready, result_table
+from robustcs.documents.words import noted, points, points_interval, signed_interval
 from robustcs.documents.words import signed as signed_number
-from robustcs.documents.words import signed_interval as signed_limits
 from robustcs.lazy import pd
-from robustcs.result import Field, count, text
-from robustcs.result import number as number_field
+from robustcs.result import Field, Result, number, text
 from robustcs.slicing.search import ALPHA
 from robustcs.statistics.estimate import LEAST_UNITS, STABLE_UNITS
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    from robustcs.result import Result
 
 #: A slicing of more slices shows the ends: so many at each.
 _ENDS = 3
 _MOST = 14
 
-#: How values are written: (value, its interval, a difference, its interval).
-Words = tuple[
-    Callable[[float], str],
-    Callable[[float, float], str],
-    Callable[[float], str],
-    Callable[[float, float], str],
-]
 
+def few_or_cell(field: Field) -> Shown:
+    """An estimate of slices with its interval, or with the units that are too few for one: ``0.512 (K = 3)``."""
+    own = replace(field, limits=("ci_low", "ci_high"), header=f"{field.header or field.name} (95% CI)")
 
-def _three(value: float) -> str:
-    return number(value, 3)
+    def shown(row: Any) -> str:
+        few = math.isnan(row.ci_low) and row.units < LEAST_UNITS
+        return f"{cell(replace(own, limits=()), row)} (K = {row.units})" if few else cell(own, row)
 
-
-def _signed(value: float) -> str:
-    return signed_number(value, 3)
-
-
-SCORES: Words = (_three, number_interval, _signed, signed_limits)
-SHARES: Words = (percent, percent_interval, points, points_interval)
+    return own, shown
 
 
 def slices_table(
-    result: Result, rows: pd.DataFrame, caption: str, field: Field, words: Words, note: str, slug: str, mean: str = "means"
+    result: Result, rows: pd.DataFrame, caption: str, field: Field, note: str, slug: str, mean: str = "means"
 ) -> Table:
     """All slicings of one system in one table; ``field`` is what is estimated, ``rows`` have it in the column of its name.
 
@@ -56,36 +42,34 @@ def slices_table(
     what is compared.
     """
     shown, left_out = shown_slices(rows, field.name)
-    value, limits, difference, its_limits = words
+    signed, limits = (points, points_interval) if field.unit == "share" else (_signed, signed_interval)
 
-    def interval(row: Any) -> str:
-        return f"K = {row.units}" if math.isnan(row.ci_low) and row.units < LEAST_UNITS else limits(row.ci_low, row.ci_high)
+    def rest(row: Any) -> str:
+        told = signed(row.difference)
+        return told if math.isnan(row.difference_low) else f"{told} ({limits(row.difference_low, row.difference_high)})"
 
-    columns: list[Shown] = [
-        (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"),
-        count("turns"),
-        (field, lambda row: value(getattr(row, field.name))),
-        (number_field("95 %", group=field.group), interval),
-        (number_field("− rest"), lambda row: difference(row.difference)),
-        (number_field("95 %", group="− rest").called("95 %"), lambda row: its_limits(row.difference_low, row.difference_high)),
-        (number_field("p adj."), lambda row: "–" if math.isnan(row.p_corrected) else p_value(row.p_corrected)),
-    ]  # fmt: skip
     compared = int(rows["comparisons"].max()) if len(rows) else 0
     unit = result.evaluated.unit
-    said = (
-        f"{note} K: {unit}s of a slice with fewer than {LEAST_UNITS}, which gets no interval. − rest: from the {mean} of the"
-        f" other turns; interval and p of one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T over"
-        f" {counted(compared, 'comparison')}."
-    )
-    said += left_out
     told = [
         (f"{row.slicing}: {row.slice}", note)
         for row in shown.itertuples()
         if row.units >= LEAST_UNITS
         for note in _parts(row.note)
     ]
-    said += noted(told)
+    said = (
+        f"{note} K: {unit}s of a slice with fewer than {LEAST_UNITS}, which gets no interval. − rest: from the {mean} of the"
+        f" other turns; interval and p of one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T over"
+        f" {counted(compared, 'comparison')}.{left_out}{noted(told)}"
+    )
+    columns: list[Shown] = [
+        (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", few_or_cell(field.rounded(3)),
+        (number("− rest (95% CI)"), rest), "p_corrected",
+    ]  # fmt: skip
     return result_table(result, "slices", caption, columns, said.strip(), rows=shown, by="slicing", slug=slug)
+
+
+def _signed(value: float) -> str:
+    return signed_number(value, 3)
 
 
 def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame, str]:
@@ -118,29 +102,23 @@ def found_table(
 
     ``system``: the column that names whose scores they are. Where nothing was found that is said.
     """
+    unit = result.evaluated.unit
+    searched = f"by exchanging the scores of whole {unit}s"
     if not len(rows):
-        nothing: list[Shown] = [(text("Turns with"), str)]
-        said = f"{counted(tried, 'rule')} tried, by exchanging the scores of whole {result.evaluated.unit}s."
-        return result_table(
-            result, "found_slices", caption, nothing, said, rows=[f"no rule reaches p ≤ {ALPHA:g}"], slug=slug
-        )  # fmt: skip
+        said, nothing = f"{counted(tried, 'rule')} tried, {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
+        return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug=slug)
     shown = rows[rows["like"] == ""]
-    rest: Shown = (number_field("rest"), lambda row: _three(row.rest))
+    fields = {field.name: field for field in result.spec("found_slices").fields}
     columns: list[Shown] = [
-        *([] if system is None else [system]),
-        "rule", "turns", "units",
-        (number_field("mean"), lambda row: _three(row.value)),
-        *([rest] if system is None else []),
-        (number_field("− rest"), lambda row: _signed(row.difference)),
-        (number_field("at most"), lambda row: _signed(row.at_most)),
-        "p",
+        *([] if system is None else [system]), "rule", "turns", "units", fields["value"].called("mean").rounded(3),
+        *([fields["rest"].rounded(3)] if system is None else []),
+        (number("− rest"), lambda row: _signed(row.difference)), (number("at most"), lambda row: _signed(row.at_most)), "p",
     ]  # fmt: skip
     again = len(rows) - len(shown)
-    unit = result.evaluated.unit
     said = (
         f"{note} Units: {unit}s with such a turn. At most: at 95 % the true difference is no higher; this and p are corrected"
-        f" for all {tried} rules tried, by exchanging the scores of whole {unit}s. A search finds what is extreme, so on other"
-        f" {unit}s such turns are lower by less."
+        f" for all {tried} rules tried, {searched}. A search finds what is extreme, so on other {unit}s such turns are lower by"
+        " less."
     )
     if again:
         said += f" {counted(again, 'further rule')} of mostly the same turns: CSV and JSON have them."

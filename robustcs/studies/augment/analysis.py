@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.hole_tipping import TIPPING
 from robustcs.evaluation.judgments import SOURCES, Merge, sources_of_pool
@@ -14,9 +13,9 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
-from robustcs.lazy import pd
+from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Result, TableSpec, count, difference, number, p_value, score, table, text
+from robustcs.result import Result, TableSpec, count, difference, measure, number, p_value, score, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import cluster_t_test
@@ -26,7 +25,6 @@ from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
 from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.leave_one_out import GROUPS_OUT, LEFT_OUT
-from robustcs.studies.augment.power import POWER, discriminative_power
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
 #: Measures of Table 14.
@@ -36,10 +34,10 @@ _SHOWN_RANKS = 10
 
 _MEASURES = table(
     "measures", "Mean scores before and after, over the turns that the old judgments judged.",
-    text("run"), text("metric"), score("before"), score("after"),
-    difference("difference", "after − before", "change"),
-    difference("ci_low", "of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
-    difference("ci_high"), p_value("p", "sign-flip test of whole units, two-sided"),
+    text("run"), measure(), score("before"), score("after"),
+    *difference("difference", "after − before", "change").between(
+        says="of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
+    p_value("p", "sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "adjusted by max-T over the runs of a measure", "p adj."),
     p_value("p_t", "cluster-robust t test, two-sided"),
     count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
@@ -49,9 +47,10 @@ _MEASURES = table(
 )  # fmt: skip
 _RANKING = table(
     "ranking", "How far the order of the runs after agrees with that before. No rows for fewer than two runs.",
-    text("metric"), text("method", "kendall, tau_ap (takes the order after as the true one), tau_ap_symmetric or rbo"),
+    measure(), text("method", "kendall, tau_ap (takes the order after as the true one), tau_ap_symmetric or rbo"),
     number("value", "on these turns; 1 is the same order; null where all runs are tied"),
-    number("ci_low", "one-sided 95 %: at least this on as many other units (percentile bootstrap); null for fewer than five"),
+    number("ci_low", "one-sided 95 %: at least this on as many other units (percentile bootstrap); null for fewer than five",
+           "at least"),
     number("ci_high", "always null: no two-sided interval covers"), text("note", "what must be known beside the limit"),
 )  # fmt: skip
 _CONFLICTS = table(
@@ -61,7 +60,7 @@ _CONFLICTS = table(
 )  # fmt: skip
 _TURNS = table(
     "turns", "Turns whose score changes, the largest change first.",
-    text("run"), text("turn"), text("metric"), score("before"), score("after"), difference("difference", "after − before"),
+    text("run"), text("turn"), measure(), score("before"), score("after"), difference("difference", "after − before"),
     text("new_grades", "1:4 3:0: rank and new grade of what was judged anew within the measure's cut-off (without one: in the"
          f" top {_SHOWN_RANKS}), 2:1→2 where a grade was replaced; empty where only the ideal ranking changed"),
 )  # fmt: skip
@@ -71,6 +70,20 @@ _FILES = table(
     count("added_turns", "turns that had no judgment at all", "new turns"),
     count("repeated", "pairs judged before with the same grade"), count("conflicts", "pairs judged before with another grade"),
 )  # fmt: skip
+#: Pairs whose p is at most this differ significantly.
+ALPHA = 0.05
+POWER = table(
+    "power", f"How many pairs of runs differ significantly at {ALPHA:g}, before and after. No rows for fewer than two runs.",
+    measure(), count("pairs", "of runs"),
+    count("before", "sign-flip test of whole units, each pair on its own"), count("after"),
+    share("share_before", "of the pairs", "before", "each on its own"), share("share_after", "", "after", "each on its own"),
+    count("adjusted_before", "p adjusted by max-T over all pairs of the measure"), count("adjusted_after"),
+    share("adjusted_share_before", "of the pairs", "before", "adjusted"),
+    share("adjusted_share_after", "", "after", "adjusted"),
+    number("adjusted_floor", "the smallest adjusted p that this design could have shown"),
+    count("reversed", "pairs with an adjusted p at most that before and after, in opposite order"),
+)  # fmt: skip
+
 _CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES)
 
 
@@ -116,19 +129,15 @@ class Augmentation(Result):
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame."""
-        tables: dict[str, pd.DataFrame] = {}
-        if self.change:
-            tables |= {spec.name: getattr(self.change, spec.name) for spec in _CHANGE}
-        if self.what_if:
-            drawn = self.what_if
-            tables |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping, "rates": drawn.rates}
-        if self.leave_one_out is not None:
-            tables["leave_one_out"] = self.leave_one_out
-        if self.leave_group_out is not None:
-            tables["leave_group_out"] = self.leave_group_out
-        if self.estimated:
-            tables |= self.estimated.tables
-        return tables
+        drawn, left = self.what_if, {"leave_one_out": self.leave_one_out, "leave_group_out": self.leave_group_out}
+        return {
+            **({spec.name: getattr(self.change, spec.name) for spec in _CHANGE} if self.change else {}),
+            **(
+                {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping, "rates": drawn.rates} if drawn else {}
+            ),
+            **{name: frame for name, frame in left.items() if frame is not None},
+            **(self.estimated.tables if self.estimated else {}),
+        }
 
 
 def augment(
@@ -154,7 +163,7 @@ def augment(
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
     rows, changed, order = [], [], []
-    for column, measure in enumerate(measures):
+    for column, by in enumerate(measures):
         old, new = one[:, column], two[:, column]
         difference = np.round(new - old, DECIMALS)
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
@@ -163,21 +172,21 @@ def augment(
         corrected, t_p = max_t_family(tests, sums, seed).p, cluster_t_test(sums, units.sizes)
         for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((
-                name, measure.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,
+                name, by.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,
                 corrected[run], t_p[run], int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
                 int((difference[run] < 0).sum()), test.floor, test.exact, test.note,
             ))  # fmt: skip
             for turn in np.flatnonzero(difference[run]):
-                seen = pool.places[run][turns[turn], : measure.cutoff or _SHOWN_RANKS]
+                seen = pool.places[run][turns[turn], : by.cutoff or _SHOWN_RANKS]
                 changed.append((
-                    name, pool.turns[turns[turn]], measure.name, old[run, turn], new[run, turn], difference[run, turn],
+                    name, pool.turns[turns[turn]], by.name, old[run, turn], new[run, turn], difference[run, turn],
                     _new_grades(before[seen], after[seen]),
                 ))  # fmt: skip
         if len(pool.names) > 1:
             of_units = units.sums(new), units.sums(old), units.sizes
             for method in METHODS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
-                order.append((measure.name, method, found.value, found.low, found.high, found.note))
+                order.append((by.name, method, found.value, found.low, found.high, found.note))
     moved, holders = _TURNS.frame(changed), pool.grades(replace(merge.qrels, grades=merge.holders))
     return Change(
         measures=_MEASURES.frame(rows),
@@ -188,6 +197,34 @@ def augment(
         files=_FILES.frame(merge.joined),
         sources=SOURCES.frame(sources_of_pool(pool, depth, policy.relevance_level, merge.files, holders, after, judges or {})),
     )
+
+
+def discriminative_power(
+    before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], measures: Sequence[Measure], units: Units, seed: int
+) -> pd.DataFrame:
+    """Of how many pairs of runs do the judgments tell the order, before and after new ones?
+
+    Sakai (2006), "Evaluating evaluation metrics based on the bootstrap", with the sign-flip test of whole conversations in
+    place of the bootstrap over turns. :data:`POWER` of two sets of scores, float64[R, M, T] each, over the same turns, whose
+    ``units`` are given.
+    """
+    first, second = np.triu_indices(len(before), 1)
+    rows, pairs = [], len(first)
+    for column, one in enumerate(measures if pairs else ()):
+        found = []
+        for scores in (before[:, column], after[:, column]):
+            sums = units.sums(np.round(scores[first] - scores[second], DECIMALS))
+            tests = paired_tests(sums, units.sizes, seed, units.kind)
+            raw = np.array([test.p for test in tests]) <= ALPHA
+            family = max_t_family(tests, sums, seed)
+            found.append((raw, family.p <= ALPHA, np.sign([test.value for test in tests]), family.floor))
+        (raw, corrected, sign, floor), (raw_after, corrected_after, sign_after, floor_after) = found
+        told, adjusted = (raw.sum(), raw_after.sum()), (corrected.sum(), corrected_after.sum())
+        rows.append((
+            one.name, pairs, *told, *(number / pairs for number in told), *adjusted, *(number / pairs for number in adjusted),
+            max(floor, floor_after), (corrected & corrected_after & (sign * sign_after < 0)).sum(),
+        ))  # fmt: skip
+    return POWER.frame(rows)
 
 
 def _new_grades(before: Grades, after: Grades) -> str:
@@ -202,13 +239,10 @@ def without_folders(result: Augmentation) -> Augmentation:
     """The result with the new judgments' files named without their folders, to be kept or sent."""
     if result.change is None:
         return result
-
-    def short(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-        return frame.assign(**{column: [name.rpartition("/")[2] for name in frame[column]]})
-
-    change = result.change
-    kept = replace(
-        change, files=short(change.files, "file"), conflicts=short(change.conflicts, "new_file"),
-        sources=short(change.sources, "source"),
-    )  # fmt: skip
-    return replace(result, change=kept)
+    columns = {"files": "file", "conflicts": "new_file", "sources": "source"}
+    frames = {table: getattr(result.change, table) for table in columns}
+    short = {
+        table: frames[table].assign(**{column: [name.rpartition("/")[2] for name in frames[table][column]]})
+        for table, column in columns.items()
+    }
+    return replace(result, change=replace(result.change, **short))

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import COLUMN_WIDTH, INK, letters, page_width, panels_across, style
+from robustcs.documents.figures import COLUMN_WIDTH, INK, letters, style
+from robustcs.documents.forest import ROW, panel_grid
 from robustcs.documents.text import one_line, shortened
 
 _BEFORE = "#7db0da"
 _AFTER = "#0b3a66"
 _LONGEST_NAME = 28
 # Measures of the page, in inches.
-_ROW = 0.17
 _TOP, _AXIS, _EDGE, _BETWEEN, _LETTER = 0.42, 0.36, 0.12, 0.2, 0.062
-_PER_ROW = 3
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,14 @@ def augment_figure(panels: Sequence[ChangePanel]) -> Figure:
     Every panel orders the runs by their score before, so that a run whose filled dot stands to the right of the one above it
     has changed places.
     """
-    per_row = panels_across(len(panels), _PER_ROW)
-    lines = -(-len(panels) // per_row)
     names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * letters(_LETTER) + 0.1
-    width = COLUMN_WIDTH if len(panels) == 1 else page_width()
-    body, top, axis = letters(_ROW) * (len(panels[0].runs) + 0.6), letters(_TOP), letters(_AXIS)
-    height = lines * (top + body + axis)
+    body = letters(ROW) * (len(panels[0].runs) + 0.6)
     with style():
-        figure = Figure(figsize=(width, height))
-        panel_width = (width - _EDGE - _BETWEEN * (per_row - 1)) / per_row - names
-        for number, panel in enumerate(panels):
-            line, column = divmod(number, per_row)
-            left = names + column * (panel_width + names + _BETWEEN)
-            bottom = height - (line + 1) * (top + body + axis) + axis
-            axes = figure.add_axes((left / width, bottom / height, panel_width / width, body / height))
+        figure, grid = panel_grid(
+            len(panels), names, body, top=_TOP, axis=_AXIS, right=_EDGE, between=names + _BETWEEN, edge=0,
+            width=COLUMN_WIDTH if len(panels) == 1 else None,
+        )  # fmt: skip
+        for panel, (axes, _) in zip(panels, grid, strict=True):
             _draw(axes, panel)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="upper right", ncols=2, borderpad=0.2, handletextpad=0.2, columnspacing=1.0)

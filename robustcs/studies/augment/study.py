@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.documents.files import write_text
 from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
-from robustcs.evaluation.judgments import Conflict, JudgedPool, Merge, OffScale, merge_qrels
+from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import sampling_notes
@@ -22,6 +22,7 @@ from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.files import text_lines
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.urls import IRDS_PREFIX
+from robustcs.overwrite_guard import refuse_protected
 from robustcs.project.hole_imputation import group_numbers, judged_pool, run_groups, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.parts import judged_runs, needs
@@ -32,7 +33,7 @@ from robustcs.statistics.units import unit_of, units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, without_folders
 from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.judged import Estimated, estimate
-from robustcs.studies.augment.leave_one_out import guessed_groups, leave_group_out
+from robustcs.studies.augment.leave_one_out import guessed_groups
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import parse_rates
@@ -40,9 +41,6 @@ from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.studies.signature import MOST, File, Opt
 from robustcs.studies.study import SEED, SYSTEMS, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted as in_words
-
-#: Which grade stands where a passage was judged twice with different ones; ``fail`` refuses.
-Rule = Literal["keep", "replace", "max", "fail"]
 
 
 @dataclass(frozen=True)
@@ -56,24 +54,36 @@ class Pooled:
     counted: npt.NDArray[np.bool_]
 
 
-def pool_runs(workspace: Workspace, rule: Rule = "keep") -> Pooled:
+def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep") -> Pooled:
     """Read all runs, and the project's new judgments, which join the qrels one after the other.
 
     Raises :class:`InputError` for contradictions where ``rule`` is ``fail`` and for runs that have nothing to do with the
     judgments, :class:`UsageError` where no turn is left.
     """
-    old = workspace.qrels
+    old, policy = workspace.qrels, workspace.project.policy
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
-    notes += sampling_notes(measures, old.grades)
     merge = merge_qrels(old, workspace.new_judgments, "keep" if rule == "fail" else rule)
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)
     builder = PoolBuilder(old.turns, merge.qrels)
-    files_of_runs = workspace.system_files(list(workspace.project.systems))
-    workspace.per_run(files_of_runs, partial(collect_run, builder.turns), keep=builder.add)
+    files = workspace.system_files(list(workspace.project.systems))
+    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
     pool = builder.build()
-    evaluated, counted = _evaluated(workspace, files_of_runs, pool, merge, notes)
-    return Pooled(pool, merge, measures, evaluated, counted)
+    grades = pool.grades(merge.qrels)
+    answered = [
+        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
+        for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
+    ]
+    turns = count_turns(Expected(pool.turns, passage=merge.qrels.documents[0].as_py()), answered, policy.missing)
+    notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
+    if added := sum(file.added_turns for file in merge.joined):
+        notes.append(
+            f"the new judgments judge {in_words(added, 'turn')} that had no judgment: part of the merged qrels, but"
+            " not of the scores, which go over the same turns before and after"
+        )
+    notes = list(dict.fromkeys([*notes, *turns.notes]))
+    evaluated = Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
+    return Pooled(pool, merge, measures, evaluated, turns.counted)
 
 
 def ask(
@@ -140,33 +150,33 @@ def ask(
         return _judged_alone(workspace, pool_depth, within, off_scale)
     given = parse_rates(rates) if rates else None
     pooled = pool_runs(workspace, conflicts)
-    pool, merge, measures, counted = pooled.pool, pooled.merge, pooled.measures, pooled.counted
-    before, after = pool.grades(workspace.qrels), pool.grades(merge.qrels)
-    policy, seed = project.policy, project.seed
-    drawn, evaluated, change = None, pooled.evaluated, None
+    pool, merge, counted, evaluated = pooled.pool, pooled.merge, pooled.counted, pooled.evaluated
+    after, policy, seed = pool.grades(merge.qrels), project.policy, project.seed
+    common = pool_depth, pooled.measures, policy, counted
+    drawn = change = left = groups_left = estimated = None
     if project.new_judgments:
-        units = units_of([turn for turn, known in zip(pool.turns, counted, strict=True) if known], policy.unit)
+        units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], policy.unit)
         judges = {name: pool.grades(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
-        change = augment(pool, before, after, merge, measures, policy, counted, units, seed, pool_depth, judges)
-        notes = (*evaluated.notes, *((units.note,) if units.note else ()))
-        evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
+        before = pool.grades(workspace.qrels)
+        change = augment(pool, before, after, merge, pooled.measures, policy, counted, units, seed, pool_depth, judges)
+        evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
         sources = run_sources(project, pool.names)
-        drawn = draw(pool, after, pool_depth, what_if, measures, policy, counted, seed, given, sources)
-        told = () if given else selection_warnings(project)
-        evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *drawn.warnings))
-    left, groups_left = None, None
+        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, given, sources)
+        evaluated = _with(evaluated, [*(() if given else selection_warnings(project)), *drawn.warnings])
     if leave_one_out:
-        left = leave_out(pool, after, pool_depth, measures, policy, counted)
+        left = leave_out(pool, after, *common)
         named = run_groups(project)
         groups = group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
-        names = dict(enumerate(named)) or None
-        groups_left = leave_group_out(pool, after, pool_depth, measures, policy, counted, groups, names)
-    estimated = None
+        groups_left = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
     if project.judges:
-        estimated, notes = _estimated(workspace, merge.qrels, measures, within, off_scale)
-        evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+        estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
+        evaluated = _with(evaluated, notes)
     return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels, groups_left, estimated)
+
+
+def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
+    return replace(evaluated, notes=(*evaluated.notes, *notes), **more)
 
 
 def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_scale: OffScale) -> Augmentation:
@@ -177,7 +187,7 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     # a plan can be made before people have judged anything
     people = None if within is not None and project.qrels is None else workspace.qrels
     judged = judged_pool(workspace, people, off_scale)
-    found = _estimate(workspace, judged, measures, within)
+    found = estimate(judged, measures, project.policy, within, project.seed)
     notes += [
         *(people.notes if people else ()),
         *judged.notes(off_scale),
@@ -194,7 +204,7 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
 
 def _estimated(
     workspace: Workspace, human: Qrels, measures: Sequence[Measure], within: float | None, off_scale: OffScale
-) -> tuple[Estimated | None, tuple[str, ...]]:
+) -> tuple[Estimated | None, list[str]]:
     """What the judges add to the judgments ``human`` beside what else is asked, and notes.
 
     Judges that go no further than people are passed over, and what stands in the way of an estimate is a note, unless a plan is
@@ -203,44 +213,15 @@ def _estimated(
     known = {unit_of(turn) for turn in human.turns}
     further = [not known.issuperset(map(unit_of, labels.qrels.turns)) for labels in workspace.judges.values()]
     if not (within or any(further)):
-        return None, ()
+        return None, []
     judged = judged_pool(workspace, human, off_scale)
     try:
-        found = _estimate(workspace, judged, measures, within)
+        found = estimate(judged, measures, workspace.project.policy, within, workspace.project.seed)
     except UsageError as error:
         if within:
             raise
-        return None, (f"no estimates with the judges: {error}",)
-    return found, (*judged.notes(off_scale), *found.notes)
-
-
-def _estimate(workspace: Workspace, judged: JudgedPool, measures: Sequence[Measure], within: float | None) -> Estimated:
-    project = workspace.project
-    return estimate(judged.pool, judged.human, judged.grades, judged.counted, measures, project.policy, within, project.seed)
-
-
-def _evaluated(
-    workspace: Workspace, files: Sequence[tuple[str, Path]], pool: RunPool, merge: Merge, notes: Sequence[str]
-) -> tuple[Evaluated, npt.NDArray[np.bool_]]:
-    """Which turns count, bool[T], and what a reader should know about them."""
-    policy = workspace.project.policy
-    notes = [*notes, *merge.qrels.notes, *pool.notes]
-    added = sum(file.added_turns for file in merge.joined)
-    if added:
-        notes.append(
-            f"the new judgments judge {in_words(added, 'turn')} that had no judgment: part of the merged qrels, but"
-            " not of the scores, which go over the same turns before and after"
-        )
-    grades = pool.grades(merge.qrels)
-    answered = [
-        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
-        for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
-    ]
-    expected = Expected(pool.turns, passage=merge.qrels.documents[0].as_py())
-    turns = count_turns(expected, answered, policy.missing)
-    notes = list(dict.fromkeys([*notes, *turns.notes]))
-    evaluated = Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
-    return evaluated, turns.counted
+        return None, [f"no estimates with the judges: {error}"]
+    return found, [*judged.notes(off_scale), *found.notes]
 
 
 def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
@@ -273,12 +254,6 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     write_qrels
         Write the merged judgments here.
     """
-    from robustcs.documents.files import write_text
-    from robustcs.errors import UsageError
-    from robustcs.evaluation.judgments import qrels_text
-    from robustcs.overwrite_guard import refuse_protected
-    from robustcs.studies.augment.show import show
-
     workspace = call.answered()
     if write_qrels is not None:
         refuse_protected(write_qrels)

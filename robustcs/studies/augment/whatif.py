@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +26,7 @@ from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import count, difference, score, share, table, text
+from robustcs.result import Field, count, difference, measure, score, share, table, text
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 
@@ -36,16 +35,23 @@ BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 #: With fewer draws the lowest and the highest hold less than 95 %.
 ENOUGH_DRAWS = 39
 
+
+def _drawn(field: Field) -> tuple[Field, ...]:
+    """A mean over the draws with what 95 % of them lie within, which is no confidence interval."""
+    mean, *ends = field.between("low", "high", "95 % of the draws")
+    return mean.called("mean (95% of draws)"), *ends
+
+
 WHAT_IF = table(
     "what_if", "Mean scores over grades drawn for the unjudged passages of the pool.",
-    text("run"), text("metric"), score("score", "unjudged passages not relevant", "now"), score("mean", "over the draws"),
-    score("low", "95 % of the draws"), score("high"),
+    text("run"), measure(), score("score", "unjudged passages not relevant", "now"),
+    *_drawn(score("mean", "over the draws")),
 )  # fmt: skip
 FLIPS = table(
     "flips", "How two runs differ over the draws.",
-    text("metric"), text("first", header="First"), text("second", header="Second"),
-    difference("difference", "first − second, unjudged passages not relevant", "now"), difference("mean", "over the draws"),
-    difference("low", "95 % of the draws"), difference("high"),
+    measure(), text("first", header="First"), text("second", header="Second"),
+    difference("difference", "first − second, unjudged passages not relevant", "now"),
+    *_drawn(difference("mean", "over the draws")),
     share("flips", "draws that order the two the other way round; null where they are tied now"),
 )  # fmt: skip
 RATES = table(
@@ -204,41 +210,35 @@ def _left(means: Floats, expected: Floats, measures: Sequence[Measure], depth: i
     """A warning where the scores that are ``expected`` (float64[R, M]) of deeper judgments lie outside the intervals."""
     low, high = draws_interval(means)
     leave = ((expected < low - 1e-9) | (expected > high + 1e-9)).sum(axis=0)
-    parts = [
-        f"{measure.label} of {count} of {len(expected)} runs" for measure, count in zip(measures, leave, strict=True) if count
-    ]
-    if not parts:
-        return []
+    parts = [f"{one.label} of {count} of {len(expected)} runs" for one, count in zip(measures, leave, strict=True) if count]
     return [
         f"These numbers hold for judging down to rank {depth}. Judging down to rank {deeper} is expected to lead out of the 95"
         f" %: {', '.join(parts)}, for what stands deeper enters the ideal ranking and the number of relevant passages. Give"
         f" --pool-depth {deeper} if it is going to be judged."
-    ]
+    ] if parts else []  # fmt: skip
 
 
 def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
     low, high = draws_interval(means)
-    average = means.mean(axis=0)
-    return WHAT_IF.frame([
-        {"run": name, "metric": measure.name, "score": now[run, column], "mean": average[run, column],
-         "low": low[run, column], "high": high[run, column]}
-        for column, measure in enumerate(measures)
-        for run, name in enumerate(pool.names)
-    ])  # fmt: skip
+    keys = {"run": pool.names * len(measures), "metric": np.repeat([one.name for one in measures], len(pool.names))}
+    columns = {"score": now, "mean": means.mean(axis=0), "low": low, "high": high}
+    return pd.DataFrame(keys | {name: values.T.ravel() for name, values in columns.items()})
 
 
 def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
-    pairs = []
-    for column, measure in enumerate(measures):
-        for first, second in combinations(range(len(pool.names)), 2):
-            observed = round(float(now[first, column] - now[second, column]), DECIMALS)
-            drawn = np.round(means[:, first, column] - means[:, second, column], DECIMALS)
-            low, high = draws_interval(drawn)
-            flips = float((np.sign(drawn) == -np.sign(observed)).mean()) if observed else np.nan
-            pairs.append({"metric": measure.name, "first": pool.names[first], "second": pool.names[second],
-                          "difference": observed, "mean": drawn.mean(), "low": low, "high": high,
-                          "flips": flips})  # fmt: skip
-    return FLIPS.frame(pairs)
+    first, second = np.triu_indices(len(pool.names), 1)
+    names = np.array(pool.names, dtype=object)
+    frames = [FLIPS.frame([])]
+    for column, one in enumerate(measures if len(first) else ()):
+        observed = np.round(now[first, column] - now[second, column], DECIMALS)
+        drawn = np.round(means[:, first, column] - means[:, second, column], DECIMALS)
+        low, high = draws_interval(drawn)
+        flips = np.where(observed, (np.sign(drawn) == -np.sign(observed)).mean(axis=0), np.nan)
+        frames.append(pd.DataFrame({
+            "metric": one.name, "first": names[first], "second": names[second], "difference": observed,
+            "mean": drawn.mean(axis=0), "low": low, "high": high, "flips": flips,
+        }))  # fmt: skip
+    return pd.concat(frames[1:] or frames, ignore_index=True)
 
 
 def _tipping(
@@ -278,11 +278,10 @@ def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades,
     judged = np.bincount(np.searchsorted(lasts, best[grades[:-1] > UNJUDGED]), minlength=len(lasts))
     rows = []
     for band, (first, last) in enumerate(zip((1, *(last + 1 for last in lasts)), lasts, strict=False)):
-        inside = chances[bands == band]
-        if len(inside):
-            rows += [
-                {"ranks": str(first) if first == last else f"{first}-{last}", "grade": int(grade), "share": share,
-                 "judged": int(judged[band]) if known else None, "holes": len(inside)}
-                for grade, share in zip(source.levels, inside.mean(axis=0), strict=True)
-            ]  # fmt: skip
+        inside, ranks = chances[bands == band], str(first) if first == last else f"{first}-{last}"
+        seen = int(judged[band]) if known else None
+        rows += [
+            (ranks, int(grade), share, seen, len(inside))
+            for grade, share in zip(source.levels, inside.mean(axis=0), strict=True)
+        ] if len(inside) else []  # fmt: skip
     return RATES.frame(rows)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
-from robustcs.documents.slices import SHARES, found_table, slices_table
+from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     cut_label,
@@ -48,7 +48,7 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         caption = f"{whose} by slices of the turns, correct if {cut_label(cut)}"
         note = "Errors: of the slice's turns. CSV and JSON have the other causes and thresholds."
         note = _chosen(result, cut, name, names) + note
-        blocks.append(slices_table(result, own, caption, field, SHARES, note, f"slices-{name}", "share"))
+        blocks.append(slices_table(result, own, caption, field, note, f"slices-{name}", "share"))
     if cut[0] in result.tried:
         finds = result.found_slices[result.found_slices["metric"] == cut[0]]
         several = result.rewriters["rewriter"].nunique() > 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.slices import SCORES, found_table, slices_table
+from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, number, number_interval, score, signed, signed_interval, tested_p
 from robustcs.evaluation.measure import TOTAL, is_averaged
@@ -56,7 +56,7 @@ def _slices(result: Evaluation) -> list[Block]:
         more = "" if len(chosen) == len(names) else f"{why} {len(names)}; CSV and JSON have all."
         caption, field = f"{name}: {label} by slices of the turns", result.spec("slices").field("value")
         own = rows[rows["run"] == name]
-        blocks.append(slices_table(result, own, caption, field, SCORES, more, f"slices-{name}"))
+        blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
         finds, caption = _part(result.found_slices, metric), f"On which turns is {label} low?"
         blocks.append(found_table(result, finds, caption, "run", "", result.tried[metric], "found-slices"))

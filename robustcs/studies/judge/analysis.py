@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from robustcs.evaluation.hole_order import Needed, Order
 from robustcs.evaluation.holes import JudgedRun
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
@@ -37,15 +38,40 @@ from robustcs.inputs.arrays import as_numpy
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Result, count, score, table, text
-from robustcs.studies.judge.orders import ORDERS, OUTLOOK, State
+from robustcs.result import Evaluated, Result, count, difference, measure, score, share, table, text
+from robustcs.wording import counted as in_words
+from robustcs.wording import verb
 
 #: (turn, document).
 Pair = tuple[str, str]
 
+#: Columns that lack a value where nothing is known.
+_WHOLE = dict.fromkeys(("judgments", "judgments_low", "judgments_high"), "Int64")
 #: Hypothetical turns evaluated at a time: bounds working memory.
 _BLOCK = 2048
 
+ORDERS = table(
+    "orders", "Which of two compared systems is better: is that settled? No rows where a single system is scored.",
+    text("baseline"), text("system"), measure(),
+    text("state", "proven: the same whatever the grades of the unjudged passages in the top K of all systems; certain: 95 %"
+         " of the draws of the hole model agree; open"),
+    difference("difference", "baseline − system, unjudged passages not relevant", "now"),
+    difference("low", "whatever these grades; null for a measure without bounds"), difference("high"),
+    difference("expected", "mean over the draws; null where too few judgments teach the hole model"),
+    share("sure", "draws that agree on the order", "sure"),
+    count("judgments", "that it probably takes in this order of work: median over the draws", "to judge"),
+    count("judgments_low", "80 % of the draws"), count("judgments_high"),
+)  # fmt: skip
+OUTLOOK = table(
+    "outlook", "What judging probably takes until all these orders are settled.",
+    count("orders"), count("proven"), count("certain"), count("open"),
+    count("judgments", "median over the draws; null where too few judgments teach the hole model", "to judge"),
+    count("judgments_low", "80 % of the draws"), count("judgments_high"), count("holes", "that nobody judged so far"),
+)  # fmt: skip
+COMPARISONS = table(
+    "comparisons", "What the influence is about.",
+    text("baseline", "empty where a single system is scored"), text("system"), measure(),
+)  # fmt: skip
 _TABLES = (
     table(
         "worklist",
@@ -63,10 +89,7 @@ _TABLES = (
         text("topic"), count("turns"), count("holes", "passages to judge"), count("judged", "grades given so far"),
         score("influence", "sum over its passages"), score("expected_influence", "sum over its passages", "expected"),
     ),
-    table(
-        "comparisons", "What the influence is about.",
-        text("baseline", "empty where a single system is scored"), text("system"), text("metric"),
-    ),
+    COMPARISONS,
     ORDERS,
     OUTLOOK,
 )  # fmt: skip
@@ -122,15 +145,15 @@ def judging_worklist(
     """
     matrices = [system.top for system in systems.values()]
     counted = turns.counted
-    documents, rows, codes, ranks = _pairs(list(systems.values()), counted, top)
+    found = _pairs(list(systems.values()), counted, top)
     names = list(systems)
     compared = [(names.index(a), names.index(b)) for a, b in comparisons]
-    influence = _influence(matrices, rows, ranks, compared, measures, policy, max_grade) / int(counted.sum())
+    influence = _influence(matrices, found[1], found[3], compared, measures, policy, max_grade) / int(counted.sum())
     told = [*(note for matrix in matrices for note in matrix.notes), *notes, *turns.notes, *warnings]
     return Worklist(
         Evaluated(policy, "runs", int(counted.sum()), int(turns.lacking.sum()), tuple(dict.fromkeys(told))),
-        *_tables(matrices[0].turns, names, documents, rows, codes, ranks, top, influence, expected),
-        _compared(comparisons or [("", name) for name in names], measures),
+        *_tables(systems, found, top, influence, expected),
+        COMPARISONS.frame([(*pair, one.name) for pair in comparisons or [("", name) for name in names] for one in measures]),
         ORDERS.frame([]),
         OUTLOOK.frame([]),
         tuple(warnings),
@@ -169,75 +192,54 @@ def _influence(
     max_grade: int,
 ) -> npt.NDArray[np.float64]:
     """float64[holes]: the influence per turn, before it is spread over all turns."""
-    base = [_scores(matrix, measures, policy) for matrix in matrices]
+
+    def scores(matrix: GradeMatrix) -> npt.NDArray[np.float64]:
+        return np.stack(list(score_columns(matrix, measures, policy).values()), axis=1)
+
+    def changes(column: int, block: slice, grade: int) -> npt.NDArray[np.float64]:
+        """float64[holes, measures]: what the turn's scores change by were the hole judged ``grade``."""
+        matrix, own, places = matrices[column], rows[block], ranks[block, column]
+        grades = matrix.grades[own]
+        ranked = np.flatnonzero(places >= 0)
+        grades[ranked, places[ranked]] = grade
+        judged = np.hstack([matrix.judged[own], np.full((len(own), 1), grade, dtype=np.int16)])
+        supposed = replace(
+            matrix, turns=tuple(map(str, range(len(own)))), grades=grades, judged=np.sort(judged, axis=1)[:, ::-1],
+            retrieved=matrix.retrieved[own], missing=matrix.missing[own],
+        )  # fmt: skip
+        return scores(supposed) - base[column][own]
+
+    base = [scores(matrix) for matrix in matrices]
     influence = np.zeros(len(rows))
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
         for grade in range(max_grade + 1):
-            changes = [
-                _with_grade(matrix, rows[block], ranks[block, column], grade, measures, policy) - base[column][rows[block]]
-                for column, matrix in enumerate(matrices)
-            ]
-            differences = [changes[a] - changes[b] for a, b in compared] or changes
-            total = sum(np.abs(difference).sum(axis=1) for difference in differences)
-            influence[block] = np.maximum(influence[block], total)
+            changed = [changes(column, block, grade) for column in range(len(matrices))]
+            differences = [changed[a] - changed[b] for a, b in compared] or changed
+            influence[block] = np.maximum(influence[block], sum(np.abs(one).sum(axis=1) for one in differences))
     # what is left of sums that cancel is not an influence
     influence[influence < 1e-12] = 0
     return influence
 
 
-def _with_grade(
-    matrix: GradeMatrix,
-    rows: npt.NDArray[np.int64],
-    ranks: npt.NDArray[np.int64],
-    grade: int,
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-) -> npt.NDArray[np.float64]:
-    """float64[holes, measures]: the turn's scores were the hole judged ``grade``."""
-    grades = matrix.grades[rows]
-    ranked = np.flatnonzero(ranks >= 0)
-    grades[ranked, ranks[ranked]] = grade
-    judged = np.hstack([matrix.judged[rows], np.full((len(rows), 1), grade, dtype=np.int16)])
-    supposed = replace(
-        matrix,
-        turns=tuple(map(str, range(len(rows)))),
-        grades=grades,
-        judged=np.sort(judged, axis=1)[:, ::-1],
-        retrieved=matrix.retrieved[rows],
-        missing=matrix.missing[rows],
-    )
-    return _scores(supposed, measures, policy)
-
-
-def _scores(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
-    return np.stack(list(score_columns(matrix, measures, policy).values()), axis=1)
-
-
 def _tables(
-    turns: Sequence[str],
-    names: Sequence[str],
-    documents: Sequence[str],
-    rows: npt.NDArray[np.int64],
-    codes: npt.NDArray[np.int64],
-    ranks: npt.NDArray[np.int64],
+    systems: Mapping[str, JudgedRun],
+    holes: tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]],
     top: int,
     influence: npt.NDArray[np.float64],
     expected: Mapping[Pair, float] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The worklist and its topics; ``holes``: see :func:`_pairs`."""
+    (documents, rows, codes, ranks), names = holes, list(systems)
+    turns = next(iter(systems.values())).top.turns
     found = (ranks >= 0) & (ranks < top)
-    frame = pd.DataFrame(
-        {
-            "topic": [conversation(turns[row]) for row in rows],
-            "turn": [turns[row] for row in rows],
-            "document": [documents[code] for code in codes],
-            "systems": found.sum(axis=1),
-            "best_rank": np.where(found, ranks, top).min(axis=1) + 1,
-            "influence": influence,
-            "found_by": [", ".join(name for name, has in zip(names, row, strict=True) if has) for row in found],
-            "grade": pd.array([None] * len(rows), dtype="Int64"),
-        }
-    )
+    frame = pd.DataFrame({
+        "topic": [conversation(turns[row]) for row in rows], "turn": [turns[row] for row in rows],
+        "document": [documents[code] for code in codes], "systems": found.sum(axis=1),
+        "best_rank": np.where(found, ranks, top).min(axis=1) + 1, "influence": influence,
+        "found_by": [", ".join(name for name, has in zip(names, row, strict=True) if has) for row in found],
+        "grade": pd.array([None] * len(rows), dtype="Int64"),
+    })  # fmt: skip
     pairs = zip(frame["turn"], frame["document"], strict=True)
     frame["expected_influence"] = np.nan if expected is None else np.array([expected[pair] for pair in pairs])
     first = "influence" if expected is None else "expected_influence"
@@ -256,16 +258,75 @@ def _tables(
     return frame.loc[order].reset_index(drop=True), topics
 
 
-def _compared(comparisons: Sequence[tuple[str, str]], measures: Sequence[Measure]) -> pd.DataFrame:
-    rows = [(baseline, system, measure.name) for baseline, system in comparisons for measure in measures]
-    return pd.DataFrame(rows, columns=["baseline", "system", "metric"])
-
-
 def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
     """The worklist with the grades given so far."""
     frame = worklist.worklist.assign(grade=pd.array([grades.get(pair) for pair in worklist.pairs], dtype="Int64"))
     judged = frame.groupby("topic")["grade"].count()
     return replace(worklist, worklist=frame, topics=worklist.topics.assign(judged=worklist.topics["topic"].map(judged)))
+
+
+@dataclass(frozen=True)
+class State:
+    """Where judging stands.
+
+    needed
+        Of every order, None where too few judgments teach the hole model, or nothing that could be judged is left;
+        ``total`` is that of all together.
+    """
+
+    names: tuple[str, ...]
+    orders: tuple[Order, ...]
+    needed: tuple[Needed, ...] | None
+    total: Needed | None
+
+    @property
+    def settled(self) -> bool:
+        """Is there an order in question, and none of them open?"""
+        return bool(self.orders) and all(order.state != "open" for order in self.orders)
+
+    def count(self, state: str) -> int:
+        """How many orders are ``proven``, ``certain`` or ``open``."""
+        return sum(order.state == state for order in self.orders)
+
+    @property
+    def told(self) -> str:
+        """One sentence for people; empty where nothing is compared."""
+        number = len(self.orders)
+        if not number:
+            return ""
+        parts = [f"{self.count(state)} {state}" for state in ("proven", "certain") if self.count(state)]
+        settled = f"{in_words(number, 'order')} of systems: {', '.join(parts) or 'none settled'}"
+        if self.settled:
+            return settled
+        if self.total is None:
+            if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
+                return f"{settled}; no passage that is left to judge settles {verb(number, 'it', 'the others')}"
+            return f"{settled}; too few judgments for the hole model to say what the others take"
+        of = verb(number, "it", "the others")
+        takes = verb(number, "takes", "take")
+        return (
+            f"{settled}; {of} probably {takes} {in_words(self.total.median, 'judgment')} more"
+            f" (80 %: {self.total.low:,} to {self.total.high:,})"
+        )
+
+    def order_table(self) -> pd.DataFrame:
+        """:data:`ORDERS`."""
+        rows = [
+            (self.names[one.first], self.names[one.second], one.measure.name, one.state, one.difference, one.low, one.high,
+             one.expected, one.sure, *_takes(needed))
+            for one, needed in zip(self.orders, self.needed or [None] * len(self.orders), strict=True)
+        ]  # fmt: skip
+        return ORDERS.frame(rows).astype(_WHOLE)
+
+    def table(self, holes: int) -> pd.DataFrame:
+        """:data:`OUTLOOK` where ``holes`` are left."""
+        states = [self.count(state) for state in ("proven", "certain", "open")]
+        rows = [(len(self.orders), *states, *_takes(self.total), holes)] if self.orders else []
+        return OUTLOOK.frame(rows).astype(_WHOLE)
+
+
+def _takes(needed: Needed | None) -> tuple[int | None, ...]:
+    return (needed.median, needed.low, needed.high) if needed else (None, None, None)
 
 
 def with_outlook(worklist: Worklist, state: State) -> Worklist:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,9 +15,8 @@ from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.programs.copies import Asking, ask_copies
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Replies, Track, program_identity
-from robustcs.studies.judge.analysis import Pair, Worklist
+from robustcs.studies.judge.analysis import Pair, State, Worklist
 from robustcs.studies.judge.judge_file import ProgramJudge, Said, grade_of, reason_of, write_judge
-from robustcs.studies.judge.orders import State
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale
 from robustcs.wording import counted
@@ -73,6 +73,8 @@ class Tally:
         The last ``error`` that it told.
     in_vain
         Passages of the last batches, as far as none of them gave a usable answer.
+    passed_over
+        Lines that are repeated, foreign or unreadable.
     cost
         The sum of what it said its answers cost, in its own unit; None where it said nothing.
     """
@@ -83,9 +85,7 @@ class Tally:
     off_scale: int = 0
     failed: int = 0
     in_vain: int = 0
-    repeated: int = 0
-    foreign: int = 0
-    unreadable: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)
     error: str = ""
     complaint: str = ""
     cost: float | None = None
@@ -98,9 +98,7 @@ class Tally:
         self.off_scale += off
         self.failed += replies.failed - off
         self.in_vain = 0 if replies.answers else self.in_vain + asked
-        self.repeated += replies.repeated
-        self.foreign += replies.foreign
-        self.unreadable += replies.unreadable
+        self.passed_over.update(repeated=replies.repeated, foreign=replies.foreign, unreadable=replies.unreadable)
         errors = [str(answer["error"]) for answer in replies.refused.values() if "error" in answer]
         self.error = errors[-1] if errors else self.error
         self.complaint = replies.complaint or self.complaint
@@ -121,8 +119,7 @@ class Tally:
     @property
     def warnings(self) -> list[str]:
         """What else has to be told."""
-        useless = [("repeated", self.repeated), ("foreign", self.foreign), ("unreadable", self.unreadable)]
-        passed = [f"{number:,} {what}" for what, number in useless if number]
+        passed = [f"{number:,} {what}" for what, number in self.passed_over.items() if number]
         told = [f"passed over: {', '.join(passed)} answers"] if passed else []
         told += [f"the program {self.complaint}"] if self.complaint else []
         return told + ([f"its last error: {_printable(self.error)}"] if self.error else [])
@@ -162,11 +159,12 @@ class Interview:
     said: dict[Pair, Said]
     people: Mapping[Pair, int]
     outlook: Outlook
+    track: Track
     batch: int
     limit: int | None
     to_the_end: bool
-    track: Track
     store: OutputStore = field(default_factory=OutputStore)
+    _tried: set[Pair] = field(default_factory=set)
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
         """Ask, until there is nothing to ask, the limit is reached, or :data:`PATIENCE` is at its end.
@@ -226,9 +224,8 @@ class Interview:
     def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
         """What is still to be asked, of those in any case and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
-        first, rest = (
-            [pair for pair in pairs if pair not in self.said and pair not in self._tried] for pairs in (self.first, queue)
-        )
+        known = self.said.keys() | self._tried
+        first, rest = ([pair for pair in pairs if pair not in known] for pairs in (self.first, queue))
         return first, rest
 
     def ending(self, tally: Tally, state: State) -> str:
@@ -246,17 +243,12 @@ class Interview:
         )  # fmt: skip
         return f"{why}; not asked: {' and '.join(parts)}"
 
-    def __post_init__(self) -> None:
-        self._tried: set[Pair] = set()
-
     def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
         """Ask about ``pairs``; what a program answered before it fails for good counts (``started``)."""
         of = {str(place): pair for place, pair in enumerate(pairs)}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:
-            kept = {
-                key: {"grade": grade_of(answer), "reason": reason_of(answer)} for key, answer in answers.items()
-            }  # fmt: skip
+            kept = {key: {"grade": grade_of(answer), "reason": reason_of(answer)} for key, answer in answers.items()}
             self.store.put(self._maker, kept, {key: self.requests[of[key]] for key in kept})
             for key, answer in kept.items():
                 self.said[of[key]] = Said(answer["grade"], answer["reason"])  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.hole_order import Contest, expected_influence, hole_effects
+from robustcs.evaluation.hole_order import Contest
 from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
@@ -24,8 +24,7 @@ from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.workspace import Workspace
-from robustcs.studies.judge.analysis import Pair, Worklist, judging_worklist, reach, with_grades, with_outlook
-from robustcs.studies.judge.outlook import Outlook
+from robustcs.studies.judge.analysis import Pair, reach
 
 #: What CAsT ranks systems by.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -132,33 +131,6 @@ def find_holes(
 
 def _read(turns: Sequence[str], qrels: Qrels, depth: int | None, ranking: Ranking) -> tuple[JudgedRun, CollectedRun]:
     return judged_run(ranking, qrels, 0, depth), collect_run(turns, ranking)
-
-
-def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
-    """The holes in the order of work, and what judging them probably decides, with the grades ``judged`` so far."""
-    project, judged = holes.project, judged or {}
-    expected, warnings, notes = None, tuple[str, ...](), list(holes.notes)
-    model = effects = None
-    contest = holes.contest
-    try:
-        model = holes.model(holes.grades)
-    except UsageError as error:
-        if error.slug != "one-grade":
-            raise
-        notes.append(f"ordered by influence, however improbable the grade behind it: {error.found}")
-    if model is not None:
-        effects = hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
-        influence = expected_influence(model, effects, contest.compared)
-        by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
-        expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
-        warnings = holes.warnings(model)
-    worklist = judging_worklist(
-        holes.systems, holes.comparisons, holes.measures, project.policy, holes.top, holes.max_grade, holes.turns, notes,
-        expected, warnings,
-    )  # fmt: skip
-    worklist = with_grades(worklist, judged)
-    outlook = Outlook(holes, judged, None if judged else (model, effects))
-    return with_outlook(worklist, outlook.of(judged, worklist.pairs)), outlook
 
 
 def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_model import HoleModel
-from robustcs.evaluation.hole_order import Contest, Needed, drawn_grades, hole_effects, judgments_needed, orders, with_known
+from robustcs.evaluation.hole_order import (
+    Needed,
+    drawn_grades,
+    expected_influence,
+    hole_effects,
+    judgments_needed,
+    orders,
+    with_known,
+)
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.run_pool import Grades
 from robustcs.statistics import Floats
-from robustcs.studies.judge.analysis import Pair
-from robustcs.studies.judge.orders import State
+from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, with_grades, with_outlook
+from robustcs.studies.judge.holes import Holes
 
 #: Judged passages that a model must have learned from, to say that an order is certain.
 ENOUGH = 50
@@ -22,29 +28,11 @@ ENOUGH = 50
 Fitted = tuple[HoleModel | None, Floats | None]
 
 
-class Known(Protocol):
-    """What the outlook needs to know of the holes: see :class:`robustcs.studies.judge.holes.Holes`."""
-
-    @property
-    def pairs(self) -> Mapping[Pair, int]:
-        """The holes and their numbers in the pool."""
-
-    @property
-    def contest(self) -> Contest:
-        """What is compared."""
-
-    def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
-        """The grades of the pool, with those given since."""
-
-    def model(self, grades: Grades) -> HoleModel | None:
-        """The hole model that they teach."""
-
-
 class Outlook:
     """What is settled as grades come in; the hole model is fitted once, unless it is asked to learn anew or a grade is
     taken back that it learned from."""
 
-    def __init__(self, holes: Known, judged: Mapping[Pair, int], fitted: Fitted | None = None):
+    def __init__(self, holes: Holes, judged: Mapping[Pair, int], fitted: Fitted | None = None):
         self.holes = holes
         self.contest = holes.contest
         self._take(fitted or self._fitted(judged), judged)
@@ -95,3 +83,30 @@ class Outlook:
             self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
         )  # fmt: skip
         return State(names, tuple(found), tuple(needed), total)
+
+
+def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
+    """The holes in the order of work, and what judging them probably decides, with the grades ``judged`` so far."""
+    project, judged = holes.project, judged or {}
+    expected, warnings, notes = None, tuple[str, ...](), list(holes.notes)
+    model = effects = None
+    contest = holes.contest
+    try:
+        model = holes.model(holes.grades)
+    except UsageError as error:
+        if error.slug != "one-grade":
+            raise
+        notes.append(f"ordered by influence, however improbable the grade behind it: {error.found}")
+    if model is not None:
+        effects = hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
+        influence = expected_influence(model, effects, contest.compared)
+        by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
+        expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
+        warnings = holes.warnings(model)
+    worklist = judging_worklist(
+        holes.systems, holes.comparisons, holes.measures, project.policy, holes.top, holes.max_grade, holes.turns, notes,
+        expected, warnings,
+    )  # fmt: skip
+    worklist = with_grades(worklist, judged)
+    outlook = Outlook(holes, judged, None if judged else (model, effects))
+    return with_outlook(worklist, outlook.of(judged, worklist.pairs)), outlook

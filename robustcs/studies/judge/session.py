@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -170,20 +171,19 @@ class JudgmentFile:
         return input_error(self.path, None, found, "close that program and start again", "file-changed")
 
 
+@dataclass(eq=False)
 class Session:
     """The queue of one sitting: what to judge next, what was skipped, what can be taken back.
 
     Skipped passages are not asked again in this sitting; they come back in the next.
     """
 
-    def __init__(self, pairs: Sequence[Pair], file: JudgmentFile):
-        self.pairs = list(pairs)
-        self.file = file
-        self.graded_here = 0
-        self.skipped: set[Pair] = set()
-        self._known = frozenset(pairs)
-        self._actions: list[Pair] = []
-        self._recalled: Pair | None = None
+    pairs: Sequence[Pair]
+    file: JudgmentFile
+    graded_here: int = 0
+    skipped: set[Pair] = field(default_factory=set)
+    _actions: list[Pair] = field(default_factory=list)
+    _recalled: Pair | None = None
 
     def current(self) -> Pair | None:
         """The passage to judge now, None at the end: one that was taken back, else the first open one in order."""
@@ -214,7 +214,7 @@ class Session:
             self.skipped.discard(pair)
         else:
             pair = next(reversed(self.file.grades), ("", ""))
-            if pair not in self._known:
+            if pair not in self.pairs:
                 return None
             self.file.take_back()
         self._recalled = pair

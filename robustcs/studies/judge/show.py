@@ -30,11 +30,10 @@ def _orders(result: Worklist) -> Table:
             f" To judge: that many passages probably settle it; until all are settled, about {row.judgments:,} of"
             f" {row.holes:,} (80 %: {row.judgments_low:,} to {row.judgments_high:,})."
         )
-    measure = result.spec("orders").field("metric"), lambda row: measure_label(row.metric)
     return result_table(
         result, "orders", f"Which is better? {', '.join(settled) or 'Nothing settled'} of {counted(number, 'order')}"
         + (f": the first {_SHOWN}, open ones first" if number > _SHOWN else ""),
-        ["baseline", "system", measure, "difference", *expected, "state", *(["judgments"] if expected else [])],
+        ["baseline", "system", "metric", "difference", *expected, "state", *(["judgments"] if expected else [])],
         f"Baseline minus system. Proven: the same whatever the grades of the {counted(row.holes, 'passage')} below.{takes}",
         rows=result.orders.sort_values("state", key=lambda column: column != "open", kind="stable").head(_SHOWN),
     )  # fmt: skip

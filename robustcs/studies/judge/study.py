@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
-from robustcs.studies.judge.analysis import Worklist
+from robustcs.errors import UsageError
+from robustcs.inputs.collection import read_passages
+from robustcs.inputs.urls import shown
+from robustcs.overwrite_guard import protect
+from robustcs.programs.copies import Asking
+from robustcs.project.workspace import Workspace
+from robustcs.studies.judge.analysis import Pair, Worklist
+from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
+from robustcs.studies.judge.holes import Holes, find_holes, highest_grade
+from robustcs.studies.judge.judge_file import program_judge, read_judge
+from robustcs.studies.judge.outlook import worklist_of
+from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
+from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
+from robustcs.studies.judge.show import show
+from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.signature import Count, File, Opt, at_least
 from robustcs.studies.study import SYSTEMS, Call, command
-
-if TYPE_CHECKING:
-    from robustcs.project.model import Project
-    from robustcs.project.workspace import Workspace
-    from robustcs.studies.judge.analysis import Pair
-    from robustcs.studies.judge.holes import Holes
-    from robustcs.studies.judge.session import Scale
 
 
 def ask(
@@ -51,8 +59,6 @@ def ask(
       robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
       robustcs judge --metric P_1 --output worklist.json
     """
-    from robustcs.studies.judge.holes import find_holes, worklist_of
-
     return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]
 
 
@@ -119,11 +125,6 @@ def _run(
     timeout
         Stop the program after SECONDS without a useful answer.
     """
-    from robustcs.errors import UsageError
-    from robustcs.overwrite_guard import protect
-    from robustcs.studies.judge.holes import find_holes, highest_grade
-    from robustcs.studies.judge.session import Scale
-
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
     if sum((listing, export is not None, import_ is not None, command is not None)) > 1:
         raise UsageError("two-modes", "a list, --export, --import and --with together", "do them one after the other")
@@ -134,160 +135,128 @@ def _run(
     protect([path], growing=True)
     protect([import_] if import_ else [])
     # all files are read before the hole model is fitted, which takes longer than the rest
-    holes = find_holes(workspace, top, scale.max_grade, pairs)
+    desk = _Desk(call, find_holes(workspace, top, scale.max_grade, pairs), workspace, path, scale)
     if listing:
-        _list(call, holes, workspace, path, scale)
+        desk.list()
     elif export is not None:
-        _export(call, holes, workspace, path, scale, Path(export))
+        desk.export(Path(export))
     elif import_ is not None:
-        _import(call, holes, workspace.project, path, scale, Path(import_))
+        desk.take(Path(import_))
     elif command is not None:
-        _ask(call, holes, workspace, path, scale, all_, command, name, also_judged, limit, batch, copies, retries, timeout)
+        asking = Asking(command, copies, retries, timeout)
+        desk.ask(asking, name, also_judged, batch=batch, limit=limit, to_the_end=all_)
     else:
-        _sit(call, holes, workspace, path, scale, all_)
+        desk.sit(all_)
 
 
 def _pair(text: str) -> tuple[str, str]:
-    from robustcs.errors import UsageError
-
     first, comma, second = (part.strip() for part in text.partition(","))
     if not (first and comma and second):
         raise UsageError("bad-pair", f"--pair {text}", "write the names of two systems, such as --pair human,manual_1")
     return first, second
 
 
-def _list(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale) -> None:
-    from robustcs.studies.judge.holes import worklist_of
-    from robustcs.studies.judge.session import read_judgments
-    from robustcs.studies.judge.show import show
+@dataclass(frozen=True)
+class _Desk:
+    """What every way of judging works on; ``path`` is where people's grades go."""
 
-    grades = read_judgments(path, scale)
-    if grades:
-        workspace.remember("judgments", path, len(grades))
-    result, _ = worklist_of(holes, grades)
-    call.emit(workspace, result, show(result))
+    call: Call
+    holes: Holes
+    workspace: Workspace
+    path: Path
+    scale: Scale
 
+    def list(self) -> None:
+        """Show what there is to judge."""
+        grades = read_judgments(self.path, self.scale)
+        if grades:
+            self.workspace.remember("judgments", self.path, len(grades))
+        result, _ = worklist_of(self.holes, grades)
+        self.call.emit(self.workspace, result, show(result))
 
-def _export(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale, target: Path) -> None:
-    from robustcs.studies.judge.holes import worklist_of
-    from robustcs.studies.judge.session import read_judgments
-    from robustcs.studies.judge.sheet import refuse_existing, write_sheet
+    def export(self, target: Path) -> None:
+        """Write what is left as a sheet."""
+        refuse_existing(target)
+        judged, project = read_judgments(self.path, self.scale), self.workspace.project
+        texts = self.workspace.texts_of(self.workspace.qrels.turns).get("human", {})
+        passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
+        worklist, _ = worklist_of(self.holes, judged)
+        left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
+        write_sheet(target, left, texts, passages)
+        self._warn(worklist)
+        self.call.tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
+        if without := len(left) - int(left["document"].isin(list(passages)).sum()):
+            where = project.collection or "no --collection is given"
+            self.call.tell(f"{without} of them have no text ({where}); they can be graded all the same")
+        if without := len(set(left["turn"]) - set(texts)):
+            self.call.tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
 
-    refuse_existing(target)
-    judged = read_judgments(path, scale)
-    texts = workspace.texts_of(workspace.qrels.turns).get("human", {})
-    passages = _passages(workspace.project, {document for _, document in holes.pairs.keys() - judged.keys()})
-    worklist, _ = worklist_of(holes, judged)
-    left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
-    write_sheet(target, left, texts, passages)
-    _warn(call, worklist)
-    call.tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
-    without = len(left) - int(left["document"].isin(list(passages)).sum())
-    if without:
-        where = workspace.project.collection or "no --collection is given"
-        call.tell(f"{without} of them have no text ({where}); they can be graded all the same")
-    without = len(set(left["turn"]) - set(texts))
-    if without:
-        call.tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
-
-
-def _warn(call: Call, worklist: Worklist) -> None:
-    """The hole model's warnings: the order of work, and what is certain, depend on it."""
-    for warning in worklist.warnings:
-        call.tell(warning)
-
-
-def _import(call: Call, holes: Holes, project: Project, path: Path, scale: Scale, source: Path) -> None:
-    from robustcs.studies.judge.session import JudgmentFile
-    from robustcs.studies.judge.sheet import read_sheet
-
-    with JudgmentFile(path, scale, project.qrels) as file:
-        grades, blank = read_sheet(source, scale, holes.pairs.keys(), file.grades)
-        new = [(pair, grade) for pair, grade in grades.items() if pair not in file.grades]
-        if new:
+    def take(self, source: Path) -> None:
+        """Take over the grades of a filled-in sheet."""
+        with JudgmentFile(self.path, self.scale, self.workspace.project.qrels) as file:
+            grades, blank = read_sheet(source, self.scale, self.holes.pairs.keys(), file.grades)
+            new = [(pair, grade) for pair, grade in grades.items() if pair not in file.grades]
             file.append(new)
-        judged = sum(pair in file.grades for pair in holes.pairs)
-    there = f", {len(grades) - len(new)} were there already" if len(new) < len(grades) else ""
-    call.tell(f"added {len(new)} grades to {path}{there}; {blank} rows have none")
-    call.tell(f"{judged} of {len(holes.pairs)} passages are judged")
+            judged = sum(pair in file.grades for pair in self.holes.pairs)
+        there = f", {len(grades) - len(new)} were there already" if len(new) < len(grades) else ""
+        self.call.tell(f"added {len(new)} grades to {self.path}{there}; {blank} rows have none")
+        self.call.tell(f"{judged} of {len(self.holes.pairs)} passages are judged")
 
+    def sit(self, to_the_end: bool) -> None:
+        """Let somebody judge at the terminal."""
+        if not self.holes.pairs:
+            self.call.tell("every passage in the top of these systems is judged")
+            return
+        project = self.workspace.project
+        texts, passages = readable(self.workspace, self.holes.pairs)
+        with JudgmentFile(self.path, self.scale, project.qrels) as file:
+            worklist, outlook = worklist_of(self.holes, file.grades)
+            pairs = [pair for pair in worklist.pairs if passages.get(pair[1])]
+            notes = list(worklist.warnings)
+            if without := len(self.holes.pairs) - len(pairs):
+                left_out = "and are left out here; --export has them too"
+                where = shown(str(project.collection))
+                notes.insert(0, f"{without} of {len(self.holes.pairs)} passages have no text in {where} {left_out}")
+            Sitting(Session(pairs, file), passages, texts, self.scale, notes, outlook, to_the_end).run()
 
-def _sit(call: Call, holes: Holes, workspace: Workspace, path: Path, scale: Scale, all_: bool) -> None:
-    from robustcs.inputs.urls import shown
-    from robustcs.studies.judge.holes import worklist_of
-    from robustcs.studies.judge.session import JudgmentFile, Session
-    from robustcs.studies.judge.terminal import Sitting
+    def ask(self, asking: Asking, name: str | None, also_judged: int, **how: Any) -> None:
+        """Ask a program."""
+        project, tell = self.workspace.project, self.call.tell
+        judge = program_judge(asking.command, name, project.judges)
+        said, people = read_judge(judge, self.scale), read_judgments(self.path, self.scale)
+        wanted = [*self.holes.pairs, *(self.scale.judged if also_judged else [])]
+        texts, passages = readable(self.workspace, wanted)
+        worklist, outlook = worklist_of(self.holes, people)
+        self._warn(worklist)
+        first = drawn_judged(self.scale, passages, also_judged, project.seed)
+        queue = [pair for pair in by_influence(worklist) if pair not in people]
+        requests = requests_for([*first, *queue], texts, passages, self.scale)
+        if without := len(first) + len(queue) - len(requests):
+            tell(f"{without} of {len(first) + len(queue)} passages have no text, or their turn has none: they are not asked")
+        first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))
+        track = self.workspace.track
+        interview = Interview(asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how)
+        tally, state = interview.run(tell)
+        for line in (*tally.warnings, *([f"{tally.known:,} of {len(requests):,} were known"] if tally.known else [])):
+            tell(line)
+        if ending := interview.ending(tally, state):
+            tell(ending)
+        elif state.settled and not interview.to_the_end:
+            word = ", by this judge's word" if said.keys() & self.holes.pairs.keys() else ""
+            tell(f"{state.told}{word}: nothing more is asked. --all goes on")
+        if not said:
+            tell("it gave no grade" if tally.asked else "nothing was asked")
+            return
+        if said.keys() <= self.scale.judged:
+            tell("no hole was graded, only passages that people judged")
+        tell(f"wrote {judge.path}: {len(said):,} grades of {judge.name}, version {judge.version}; no judgments of people")
+        if judge.name not in project.judges:
+            tell(f'every command knows it by [judges] {judge.name} = "{judge.path}", or --judge {judge.name}={judge.path}')
 
-    project = workspace.project
-    if not holes.pairs:
-        call.tell("every passage in the top of these systems is judged")
-        return
-    texts, passages = readable(workspace, holes.pairs)
-    assert project.collection is not None, "readable asks for it"
-    with JudgmentFile(path, scale, project.qrels) as file:
-        worklist, outlook = worklist_of(holes, file.grades)
-        pairs: list[Pair] = [pair for pair in worklist.pairs if passages.get(pair[1])]
-        without = len(holes.pairs) - len(pairs)
-        notes = [f"{without} of {len(holes.pairs)} passages have no text in {shown(project.collection)} and are left out here;"
-                 " --export has them too"] if without else []  # fmt: skip
-        Sitting(Session(pairs, file), passages, texts, scale, [*notes, *worklist.warnings], outlook, all_).run()
-
-
-def _ask(
-    call: Call,
-    holes: Holes,
-    workspace: Workspace,
-    path: Path,
-    scale: Scale,
-    all_: bool,
-    command: str,
-    name: str | None,
-    also_judged: int,
-    limit: int | None,
-    batch: int,
-    copies: int,
-    retries: int,
-    timeout: float,
-) -> None:
-    from robustcs.programs.copies import Asking
-    from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
-    from robustcs.studies.judge.holes import worklist_of
-    from robustcs.studies.judge.judge_file import program_judge, read_judge
-    from robustcs.studies.judge.session import read_judgments
-
-    project = workspace.project
-    judge = program_judge(command, name, project.judges)
-    said, people = read_judge(judge, scale), read_judgments(path, scale)
-    wanted = list(scale.judged) if also_judged else []
-    texts, passages = readable(workspace, [*holes.pairs, *wanted])
-    worklist, outlook = worklist_of(holes, people)
-    _warn(call, worklist)
-    first = drawn_judged(scale, passages, also_judged, project.seed)
-    queue = [pair for pair in by_influence(worklist) if pair not in people]
-    requests = requests_for([*first, *queue], texts, passages, scale)
-    without = len(first) + len(queue) - len(requests)
-    if without:
-        call.tell(f"{without} of {len(first) + len(queue)} passages have no text, or their turn has none: they are not asked")
-    interview = Interview(
-        Asking(command, copies, retries, timeout), judge, scale, requests, [pair for pair in first if pair in requests],
-        [pair for pair in queue if pair in requests], said, people, outlook, batch, limit, all_, workspace.track,
-    )  # fmt: skip
-    tally, state = interview.run(call.tell)
-    for line in (*tally.warnings, *([f"{tally.known:,} of {len(requests):,} were known"] if tally.known else [])):
-        call.tell(line)
-    if ending := interview.ending(tally, state):
-        call.tell(ending)
-    elif state.settled and not all_:
-        word = ", by this judge's word" if said.keys() & holes.pairs.keys() else ""
-        call.tell(f"{state.told}{word}: nothing more is asked. --all goes on")
-    if not said:
-        call.tell("it gave no grade" if tally.asked else "nothing was asked")
-        return
-    if said.keys() <= scale.judged:
-        call.tell("no hole was graded, only passages that people judged")
-    call.tell(f"wrote {judge.path}: {len(said):,} grades of {judge.name}, version {judge.version}; no judgments of people")
-    if judge.name not in project.judges:
-        call.tell(f'every command knows it by [judges] {judge.name} = "{judge.path}", or --judge {judge.name}={judge.path}')
+    def _warn(self, worklist: Worklist) -> None:
+        """The hole model's warnings: the order of work, and what is certain, depend on it."""
+        for warning in worklist.warnings:
+            self.call.tell(warning)
 
 
 def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
@@ -295,30 +264,26 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
 
     Raises :class:`UsageError` where no turn of the ``pairs`` has a text, or none of their passages.
     """
-    from robustcs.errors import UsageError
-    from robustcs.inputs.urls import shown
-
-    project = workspace.project
+    collection = workspace.project.collection
     texts = workspace.texts_of(workspace.qrels.turns)
     if not {turn for turn, _ in pairs} & {*texts.get("human", {}), *texts.get("original", {})}:
         raise UsageError("no-texts", "no turn to judge has a text", "name the texts with --rewrites human=FILE")
-    if project.collection is None:
+    if collection is None:
         raise UsageError(
             "no-collection", "no passages to read are given", "name them with --collection FILE (--list and --export need none)"
         )
-    passages = _passages(project, {document for _, document in pairs})
+    passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
         raise UsageError(
-            "no-passages", f"{shown(project.collection)} has none of the {len(pairs)} passages to judge",
+            "no-passages", f"{shown(collection)} has none of the {len(pairs)} passages to judge",
             "check the passage ids, or judge elsewhere with --export FILE",
         )  # fmt: skip
     return texts, passages
 
 
-def _passages(project: Project, wanted: set[str]) -> dict[str, str]:
-    from robustcs.inputs.collection import read_passages
-
-    return read_passages(project.collection, wanted) if project.collection and wanted else {}
+def _passages(workspace: Workspace, wanted: set[str]) -> dict[str, str]:
+    collection = workspace.project.collection
+    return read_passages(collection, wanted) if collection and wanted else {}
 
 
 COMMAND = command(ask, (*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "documents", "jobs",

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
 import click
 from rich.console import Console
@@ -17,8 +18,7 @@ from rich.text import Text
 from robustcs.documents.text import one_line, visible
 from robustcs.errors import input_error
 from robustcs.inputs.turns import conversation, turn_sort_key
-from robustcs.studies.judge.analysis import Pair
-from robustcs.studies.judge.orders import State
+from robustcs.studies.judge.analysis import Pair, State
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale, Session
 
@@ -33,6 +33,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
 _COMMANDS = "u undo, s skip, q quit, ? help"
 
 
+@dataclass(eq=False)
 class Sitting:
     """Shows passages and takes keys until the queue is empty or the judge leaves.
 
@@ -40,31 +41,23 @@ class Sitting:
     the sitting with :class:`InputError`, because all further lines would go to the wrong passages.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        passages: Mapping[str, str],
-        texts: Mapping[str, Mapping[str, str]],
-        scale: Scale,
-        notes: Sequence[str],
-        outlook: Outlook,
-        to_the_end: bool = False,
-    ):
-        self.session = session
-        self.passages = passages
-        self.human = texts.get("human", {})
-        self.raw = texts.get("original", {})
-        self.meanings = scale.meanings
-        self.max_grade = scale.max_grade
-        self.outlook = outlook
-        self.to_the_end = to_the_end
+    session: Session
+    passages: Mapping[str, str]
+    texts: Mapping[str, Mapping[str, str]]
+    scale: Scale
+    notes: Sequence[str]
+    outlook: Outlook
+    to_the_end: bool = False
+
+    def __post_init__(self) -> None:
+        self.human, self.raw = (self.texts.get(role, {}) for role in ("human", "original"))
+        self.max_grade = self.scale.max_grade
         self.state: State | None = None
         self._turn = ""
-        self.live = sys.stdin.isatty()
-        screen = sys.stdout.isatty()
+        self.live, screen = sys.stdin.isatty(), sys.stdout.isatty()
         width = None if screen else int(os.environ.get("COLUMNS", "80") or 80)
         self.console = Console(width=width, highlight=False, no_color=not screen or "NO_COLOR" in os.environ)
-        self.messages = list(notes)
+        self.messages = list(self.notes)
         self._keys: list[str] = []
         self._line = 0
 
@@ -94,8 +87,7 @@ class Sitting:
             self.messages = [f"Saved: {key} for turn {turn}, passage {document}."]
         elif key == "u":
             back = self.session.undo()
-            told = f"Taken back: turn {back[0]}, passage {back[1]}." if back else "There is nothing to take back."
-            self.messages = [told]
+            self.messages = [f"Taken back: turn {back[0]}, passage {back[1]}." if back else "There is nothing to take back."]
         elif key == "s":
             turn, document = self.session.skip()
             self.messages = [f"Skipped: turn {turn}, passage {document}; it comes back in the next session."]
@@ -143,15 +135,16 @@ class Sitting:
         for earlier in self._conversation(turn):
             self._print(f"{earlier}  {one_line(self.raw[earlier])}", indent=2)
         human = one_line(self.human.get(turn, ""))
-        self._print("Human", "dim")
-        self._print(human or "(no Human text of this turn)", "bold", 2)
-        self._print(f"Passage {document}", "dim")
-        lines = self._print(visible(self.passages[document]), indent=2)
+        self._titled("Human", human or "(no Human text of this turn)", "bold")
+        lines = self._titled(f"Passage {document}", visible(self.passages[document]))
         if human and lines > self.console.height // 2:
-            self._print("Human", "dim")
-            self._print(human, "bold", 2)
+            self._titled("Human", human, "bold")
         self.console.print(Text("─" * self.console.width, "dim"))
         self._print(f"0–{self.max_grade}, {_COMMANDS}: ", end="")
+
+    def _titled(self, title: str, text: str, style: str = "") -> int:
+        self._print(title, "dim")
+        return self._print(text, style, 2)
 
     def _conversation(self, turn: str) -> list[str]:
         """The turns of the conversation up to this one that have a raw text."""
@@ -161,7 +154,7 @@ class Sitting:
 
     def _help(self) -> list[str]:
         return [
-            *(f"{grade}  {meaning}" for grade, meaning in reversed(self.meanings.items()) if meaning),
+            *(f"{grade}  {meaning}" for grade, meaning in reversed(self.scale.meanings.items()) if meaning),
             "u  back to the passage before, also one of an earlier session",
             "s  leave this passage for the next session",
             "q  quit; the same command goes on from here",

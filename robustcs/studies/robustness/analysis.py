@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +18,25 @@ from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.state import Group
 from robustcs.lazy import npt, pd
-from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Result, count, measure, number, p_value, score, share, table, text
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics.effect import check_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.means import risk
-from robustcs.statistics.units import units_of
-from robustcs.studies.robustness.drops import drops_of, tests_of
-from robustcs.studies.robustness.slices import SLICES, slice_drops
-from robustcs.studies.robustness.variability import TURNS, spread, turn_variability, variance_shares
-from robustcs.studies.robustness.variations import VARIATIONS, Categories, variation_drops
-
-if TYPE_CHECKING:
-    Floats = npt.NDArray[np.float64]
+from robustcs.statistics.means import TIE, risk
+from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.variance import variance_components
+from robustcs.studies.robustness.drops import (
+    DROP,
+    PERCENT,
+    SLICES,
+    VARIATIONS,
+    Categories,
+    drops_of,
+    slice_drops,
+    tests_of,
+    variation_drops,
+)
 
 #: Measures of Table 11 of the ECAsT paper.
 DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
@@ -41,46 +47,53 @@ _OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
 ALWAYS = ("first", "depth")
 
 
+#: Columns of the turns over the sets.
+TURNS = (
+    text("turn"), score("baseline"), score("mean", "over the sets, as are the next four"),
+    score("sd", "of the formulations at hand (divided by their number less one); null for a single set"), score("low"),
+    score("high"), score("range", "high − low"), text("low_set", "the first set with the lowest score"),
+    text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
+)  # fmt: skip
 _TABLES = (
     table(
         "measures", "Every test set beside the baseline of its group. A drop is baseline − value: a positive one is a loss.",
-        text("group"), text("set"), text("metric"), score("value"), score("baseline"), difference("drop"),
-        number("drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("sets"), text("baseline_run"),
+        text("group"), text("set"), measure(), score("value"), score("baseline"), DROP, PERCENT,
+        *tests_of("sets"), text("baseline_run"),
     ),
     table(
         "groups", "The drop of a group: the mean over its sets, tested on every turn's mean drop.",
-        text("group"), text("metric"), score("value", "mean over the sets"), score("baseline"), difference("mean_drop"),
-        number("mean_drop_percent", "of the baseline; null where that is 0", "in %"), *tests_of("groups"),
+        text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
+        replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
         count("sets", "their number"),
     ),
     table(
         "risk", "Turns that win and lose against the baseline.",
-        text("group"), text("set"), text("metric"), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
+        text("group"), text("set"), measure(), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
         count("ties", "", "tie", "turns"), number("alpha", "a loss weighs 1 + alpha times a gain"),
-        difference("urisk", "mean gain, losses weighed by alpha", "U_Risk"),
-        number("trisk", "U_Risk by its standard error; no test statistic", "T_Risk"),
-        difference("expected", "U_Risk that swapping the two systems at random would give on average", "if equal"),
+        number("urisk", "mean gain, losses weighed by alpha", "U_Risk").rounded(4),
+        number("trisk", "U_Risk by its standard error; no test statistic", "T_Risk").rounded(2),
+        number("expected", "U_Risk that swapping the two systems at random would give on average", "if equal").rounded(4),
         p_value("p", "of U_Risk by sign flips of whole units: it is that of the drop"),
     ),
     table(
         "variance", "Is it the turn or its wording? No rows for fewer than two sets or turns.",
-        text("group"), text("metric"), text("component", "turn, set, turn_set, or wording = set + turn_set"),
-        number("variance"), share("share"), share("ci_low", "of the share: 95 %, nested bootstrap-t over units"),
-        share("ci_high"), text("note", "what must be known beside the interval"),
+        text("group"), measure(), text("component", "turn, set, turn_set, or wording = set + turn_set"),
+        number("variance"), *share("share").between(says="of the share: 95 %, nested bootstrap-t over units"),
+        text("note", "what must be known beside the interval"),
     ),
     table(
         "spread", "How far a turn's score moves over the sets, averaged over turns.",
-        text("group"), text("metric"), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
+        text("group"), measure(), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
         score("max_range", "of the turn that moves most", "largest range"),
         count("steady", "turns with one score in all sets"),
     ),
-    table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), text("metric"), *SLICES),
+    table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), measure(), *SLICES),
     table(
         "variations", "Drops by category of variation, where the paraphrases have one and the texts of sets are given: the"
         " turns that have such a variation, each as the mean of the sets that ask it so.",
-        text("group"), text("category"), text("metric"), *VARIATIONS, *tests_of("categories of a group"),
+        text("group"), text("category"), measure(), *VARIATIONS,
     ),
-    table("turns", "Every turn over the sets.", text("group"), text("metric"), *TURNS, text("text", "Human", "Human")),
+    table("turns", "Every turn over the sets.", text("group"), measure(), *TURNS, text("text", "Human", "Human")),
     DROPS,
 )  # fmt: skip
 
@@ -137,40 +150,37 @@ def robustness(
     units = units_of(turns, evaluated.policy.unit)
     if slicings is None:
         slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
-    tables: dict[str, list[dict[str, object]]] = {
-        name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations")
+    tables: dict[str, list[Any]] = {
+        name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations", "slices")
     }
-    frames: dict[str, list[pd.DataFrame]] = {"slices": [], "turns": []}
-    tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}
+    turns_: list[pd.DataFrame] = []
+    tests: dict[tuple[str, str], list[tuple[Tested, npt.NDArray[np.float64]]]] = {}
     notes: list[str] = []
-    for name, group in groups.items():
-        baseline = scores[group.baseline]
-        for metric in baseline.columns:
-            base = baseline[metric].to_numpy()
-            sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
-            key = {"group": name, "metric": metric}
-            # the drop of the sets' mean is the mean of their drops
-            *drops, mean = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
-            for set_, values, (drop, test, sums) in zip(group.sets, sets.T, drops, strict=True):
-                of_set = {"group": name, "set": set_, "metric": metric}
-                tables["measures"].append(of_set | drop | {"baseline_run": group.baseline})
-                tables["risk"].append(of_set | _risk(values - base, alpha) | {"p": test.p})
-                tests.setdefault(("measures", metric), []).append((test, sums))
-            tables["groups"].append(key | {_OF_MEANS.get(column, column): value for column, value in mean[0].items()})
-            tables["groups"][-1]["sets"] = len(group.sets)
-            tests.setdefault(("groups", metric), []).append(mean[1:])
-            tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
-            tables["spread"].append(key | spread(sets))
-            kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
-            by_kind = variation_drops(baseline.index, base, sets, kinds, units, margin, seed)
-            tables["variations"] += [key | row for row in by_kind]
-            frames["turns"].append(turn_variability(baseline.index, base, sets, group.sets).assign(**key))
-            frames["slices"].append(slice_drops(base, sets, slicings, units, seed).assign(**key))
+    for (name, group), metric in product(groups.items(), next(iter(scores.values())).columns):
+        base = scores[group.baseline][metric].to_numpy()
+        sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
+        key = {"group": name, "metric": metric}
+        # the drop of the sets' mean is the mean of their drops
+        *drops, (mean, mean_test, mean_sums) = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
+        for set_, values, (drop, test, sums) in zip(group.sets, sets.T, drops, strict=True):
+            tables["measures"].append(key | {"set": set_} | drop | {"baseline_run": group.baseline})
+            tables["risk"].append(key | {"set": set_, "alpha": alpha, "p": test.p} | vars(risk(values - base, alpha)))
+            tests.setdefault(("measures", metric), []).append((test, sums))
+        tables["groups"].append(key | {_OF_MEANS.get(at, at): value for at, value in mean.items()} | {"sets": sets.shape[1]})
+        tests.setdefault(("groups", metric), []).append((mean_test, mean_sums))
+        tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
+        tables["spread"].append(key | spread(sets))
+        kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
+        by_kind = variation_drops(pd.Index(turns), base, sets, kinds, units, margin, seed)
+        tables["variations"] += [key | row for row in by_kind]
+        tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, slicings, units, seed)]
+        turns_.append(turn_variability(pd.Index(turns), base, sets, group.sets).assign(**key))
     built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
     if not tables["variance"]:
         notes.append("a variance decomposition needs at least two sets in a group and two turns")
-    built |= {name: _keys_first(pd.concat(parts, ignore_index=True)) for name, parts in frames.items()}
-    built["turns"]["text"] = [(texts or {}).get(turn) for turn in built["turns"]["turn"]]
+    all_turns = pd.concat(turns_, ignore_index=True)
+    all_turns["text"] = [(texts or {}).get(turn) for turn in all_turns["turn"]]
+    built["turns"] = all_turns[["group", "metric", *all_turns.columns.drop(["group", "metric"])]]
     for (name, metric), some in tests.items():
         family = max_t_family([test for test, _ in some], [sums for _, sums in some], seed)
         built[name].loc[built[name]["metric"] == metric, "p_corrected"] = family.p
@@ -181,14 +191,38 @@ def robustness(
     return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
 
 
-def _risk(gains: Floats, alpha: float) -> dict[str, object]:
-    found = risk(gains, alpha)
+def turn_variability(
+    turns: pd.Index, baseline: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], sets: Sequence[str]
+) -> pd.DataFrame:
+    """Every turn over the sets (``scores``: turns × sets), in the columns of :data:`TURNS`."""
+    low, high, names = scores.min(axis=1), scores.max(axis=1), np.array(sets, dtype=object)
+    sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.nan
+    return pd.DataFrame({
+        "turn": turns, "baseline": baseline, "mean": scores.mean(axis=1), "sd": sd, "low": low, "high": high,
+        "range": high - low, "low_set": names[scores.argmin(axis=1)], "high_set": names[scores.argmax(axis=1)],
+        "drop": baseline - scores.mean(axis=1),
+    })  # fmt: skip
+
+
+def spread(scores: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Spread over the sets, averaged over turns: turns, mean_sd, mean_range, max_range, steady (turns that do not move)."""
+    ranges = scores.max(axis=1) - scores.min(axis=1)
+    sd = scores.std(axis=1, ddof=1).mean() if scores.shape[1] > 1 else np.nan
     return {
-        "wins": found.wins, "losses": found.losses, "ties": found.ties,
-        "alpha": alpha, "urisk": found.urisk, "trisk": found.trisk, "expected": found.expected,
-    }  # fmt: skip
+        "turns": len(scores),
+        "mean_sd": float(sd),
+        "mean_range": float(ranges.mean()),
+        "max_range": float(ranges.max()),
+        "steady": int((ranges < TIE).sum()),
+    }
 
 
-def _keys_first(frame: pd.DataFrame) -> pd.DataFrame:
-    keys = ["group", "metric"]
-    return frame[keys + [column for column in frame.columns if column not in keys]]
+def variance_shares(scores: npt.NDArray[np.float64], units: Units, seed: int) -> list[dict[str, object]]:
+    """Rows component, variance, share, ci_low, ci_high, note of the decomposition; none for fewer than two sets or turns."""
+    if min(scores.shape) < 2:
+        return []
+    return [
+        {"component": part.name, "variance": part.variance, "share": part.share.value, "ci_low": part.share.low,
+         "ci_high": part.share.high, "note": part.share.note}
+        for part in variance_components(scores, units, seed)
+    ]  # fmt: skip

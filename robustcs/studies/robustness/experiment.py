@@ -76,17 +76,14 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
 
 def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], groups: Mapping[str, Group]) -> list[str]:
     """The lines of ``robustcs.toml`` that name these sets and groups."""
+    quoted = partial(json.dumps, ensure_ascii=False)
     lines = []
     for table, sources in (("texts", texts), ("raw_texts", raw)):
-        lines += [f"  [{table}]", *(f"  {name} = {_quoted(str(source.path))}" for name, source in sources.items())]
+        lines += [f"  [{table}]", *(f"  {name} = {quoted(str(source.path))}" for name, source in sources.items())]
     for name, group in groups.items():
-        sets = ", ".join(map(_quoted, group.sets))
-        lines += [f"  [groups.{name}]", f"  baseline = {_quoted(group.baseline)}", f"  sets = [{sets}]"]
+        sets = ", ".join(map(quoted, group.sets))
+        lines += [f"  [groups.{name}]", f"  baseline = {quoted(group.baseline)}", f"  sets = [{sets}]"]
     return lines
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from robustcs.documents.figures import FULL_WIDTH, INK, MOST_MARKS, letters, page_width, panels_across, style
+from robustcs.documents.figures import FULL_WIDTH, INK, MOST_MARKS, letters, page_width, style
+from robustcs.documents.forest import panel_grid
 from robustcs.documents.text import one_line, shortened, turn_anchor
 
 _SETS = "#2f74b0"
 _BASELINE = "#cf5c0c"
 _LIGHT = "#a9c4dd"
-_PER_ROW = 3
 _LONGEST_NAME = 24
 
 # Measures of the page, in inches.
@@ -54,31 +54,24 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
     """Title → groups → drops; the panels share their rows, which the first panel of a line names."""
     first = next(iter(panels.values()))
     names = [shortened(drop.name, _LONGEST_NAME) for group in first for drop in group]
-    row_height, top, axis, full = letters(_ROW), letters(_TOP), letters(_AXIS), page_width()
+    row_height = letters(_ROW)
     places = [
         -(row * row_height + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
     ]
     left = 0.2 + letters(_PER_CHARACTER) * max(map(len, names))
-    body = row_height - places[-1]
-    across = panels_across(len(panels), _PER_ROW)
-    down = -(-len(panels) // across)
-    height = down * (top + body + axis)
-    width = (full - left - _RIGHT - (across - 1) * _BETWEEN) / across
     with style():
-        figure = Figure(figsize=(full, height))
+        figure, grid = panel_grid(
+            len(panels), left, row_height - places[-1], top=_TOP, axis=_AXIS, right=_RIGHT, between=_BETWEEN, edge=0
+        )
         FigureCanvasAgg(figure)
-        for number, (title, groups) in enumerate(panels.items()):
-            line, column = divmod(number, across)
-            x = left + column * (width + _BETWEEN)
-            y = height - line * (top + body + axis) - top - body
-            axes = figure.add_axes((x / full, y / height, width / full, body / height))
+        for (title, groups), (axes, leftmost) in zip(panels.items(), grid, strict=True):
             axes.axvline(0, color=INK, linewidth=0.6)
             for place, drop in zip(places, (drop for group in groups for drop in group), strict=True):
                 colour = INK if drop.mean else _SETS
                 axes.plot([drop.low, drop.high], [place, place], color=colour, linewidth=1.6 if drop.mean else 1.0)
                 axes.plot(drop.drop, place, "D" if drop.mean else "o", color=colour, markersize=3.6, clip_on=False)
             axes.set_ylim(places[-1] - row_height / 2, row_height / 2)
-            axes.set_yticks(places, names if column == 0 else [])
+            axes.set_yticks(places, names if leftmost else [])
             axes.tick_params(axis="y", length=0)
             axes.spines["left"].set_visible(False)
             axes.locator_params(axis="x", nbins=5)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from math import isnan, nan
-from typing import Any
+from dataclasses import replace
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
-from robustcs.documents.slices import shown_slices
-from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number, number_interval, p_value, percent, percent_interval, score, signed
+from robustcs.documents.slices import few_or_cell, shown_slices
+from robustcs.documents.tables import Shown, cell, ready, result_table
+from robustcs.documents.words import measure_label, number, number_interval, score
 from robustcs.lazy import Drawing, pd
 from robustcs.project.retrieved import plan_table
-from robustcs.result import Field, count, difference, share, text
+from robustcs.result import Field, count, text
 from robustcs.statistics.effect import EVEN
-from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted
@@ -23,10 +21,6 @@ from robustcs.wording import counted
 #: Turns shown per group.
 _SHOWN = 5
 _SLICING_TITLES = {"first": "first turns against later ones", "depth": "the place in the conversation"}
-#: Columns of several tables. A drop is read without a plus, unlike other differences.
-_MEASURE: Shown = (text("measure"), lambda row: measure_label(row.metric))
-_DROP: Shown = (difference("drop"), lambda row: _points(row.drop))
-_INTERVAL: Shown = (difference("95 %"), lambda row: number_interval(row.ci_low, row.ci_high))
 
 
 def show(result: Robustness | Experiment) -> tuple[Block, ...]:
@@ -44,21 +38,35 @@ def _result(result: Robustness) -> tuple[Block, ...]:
     metrics = list(dict.fromkeys(result.groups["metric"]))
     blocks: list[Block] = [_values(result, group) for group in groups]
     blocks += [_drops(result, metric) for metric in metrics]
-    blocks.append(
-        Figure("drops", "Drop of every set below its baseline, with 95 % intervals; diamonds are means of a group.",
-               _drops_alt(result), lambda: draw_drops(result))
-    )  # fmt: skip
+    told = "; ".join(
+        f"{group}, {measure_label(metric)}: {number(drop, 4)} ({number_interval(low, high)})"
+        for group, metric, drop, low, high in zip(
+            *(result.groups[name] for name in ("group", "metric", "mean_drop", "ci_low", "ci_high")), strict=True
+        )
+    )
+    blocks.append(Figure(
+        "drops", "Drop of every set below its baseline, with 95 % intervals; diamonds are means of a group.",
+        f"Points with intervals. Mean drops: {told}.", lambda: draw_drops(result),
+    ))  # fmt: skip
     blocks.append(_risk(result))
     if len(result.variance):
         blocks.append(_variance(result))
     blocks.append(_spread(result))
-    blocks.append(
-        Figure("spread", f"{measure_label(headline_measure(metrics))} of every turn: lowest to highest of the sets, mean and"
-               " baseline.", _spread_alt(result), lambda: draw_spread(result))
-    )  # fmt: skip
+    headline = measure_label(headline_measure(metrics))
+    told = "; ".join(f"{row.group}: mean range {score(row.mean_range)}" for row in _of_headline(result.spread).itertuples())
+    blocks.append(Figure(
+        "spread", f"{headline} of every turn: lowest to highest of the sets, mean and baseline.",
+        f"One line per turn from its lowest to its highest score, sorted by mean. {told}.", lambda: draw_spread(result),
+    ))  # fmt: skip
     if len(result.variations):
         blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
-        blocks.append(_variations_figure(result))
+        told = "; ".join(
+            f"{row.category} ({row.group}): {number(row.drop, 4)}" for row in _of_headline(result.variations).itertuples()
+        )
+        blocks.append(Figure(
+            "variations", "Drop below the baseline by kind of variation, with 95 % intervals.",
+            f"Points with intervals. Drops: {told}.", lambda: draw_variations(result),
+        ))  # fmt: skip
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
     blocks += [_turns(result, metrics[0], group) for group in groups]
     return tuple(blocks)
@@ -72,16 +80,15 @@ def _values(result: Robustness, group: str) -> Table:
     for metric, part in measures.groupby("metric", sort=False):
         mean = means.loc[metric]
         rows.append((measure_label(str(metric)), *map(score, part["value"]), score(mean["value"]), score(mean["baseline"])))
-        rows.append(("  drop", *map(_points, part["drop"]), _points(mean["mean_drop"]), ""))
-        rows.append(("  in %", *map(_percent, part["drop_percent"]), _percent(mean["mean_drop_percent"]), ""))
+        rows.append(("  drop", *(number(one, 4) for one in (*part["drop"], mean["mean_drop"])), ""))
+        rows.append(("  in %", *(number(one, 1) for one in (*part["drop_percent"], mean["mean_drop_percent"])), ""))
     sets = [*dict.fromkeys(measures["set"]), "mean"]
     heads = [
         text(""), *(Field(name, "number", group=f"sets of {group}") for name in sets),
         Field(measures["baseline_run"].iloc[0], "number", group="baseline"),
     ]  # fmt: skip
-    columns = [(field, lambda row, place=place: row[place]) for place, field in enumerate(heads)]
     return result_table(
-        result, "measures", f"{group}: test sets beside their baseline", columns,
+        result, "measures", f"{group}: test sets beside their baseline", ready(*heads),
         "A positive drop is a loss; in % of the baseline.", rows=rows, rules=range(3, len(rows), 3), slug=f"measures-{group}",
     )  # fmt: skip
 
@@ -89,36 +96,31 @@ def _values(result: Robustness, group: str) -> Table:
 def _drops(result: Robustness, metric: str) -> Table:
     measures = result.measures[result.measures["metric"] == metric]
     means = result.groups[result.groups["metric"] == metric]
-    named = means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
+    unit, named = result.evaluated.unit, means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
     rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
-    columns: list[Shown] = ["set", _DROP, _INTERVAL, "p", "p_corrected", "t_p"]
     note = (
-        f"Two-sided, paired over {counted(result.evaluated.units, result.evaluated.unit)}. p: signs of whole"
-        f" {result.evaluated.unit}s flipped; the interval is its inversion, of one comparison. p adj.: max-T over"
-        f" {counted(len(measures), 'set')}; means: over {counted(len(means), 'group')}. p (t): t test of one comparison."
+        f"Two-sided, paired over {counted(result.evaluated.units, unit)}. p: signs of whole {unit}s flipped; the interval is"
+        f" its inversion, of one comparison. p adj.: max-T over {counted(len(measures), 'set')}; means: over"
+        f" {counted(len(means), 'group')}. p (t): t test of one comparison."
     )
     if result.margin is not None:
-        columns.append("equivalent")
         note += (
-            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
-            f" than {100 * EVEN:.0f} % of the spread, so there is no drop larger than that; “no” does not say more."
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {unit} carries more than"
+            f" {100 * EVEN:.0f} % of the spread, so there is no drop larger than that; “no” does not say more."
         )
     said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
-        result, "measures", f"{measure_label(metric)}: are the drops more than chance?", columns, " ".join([note, *said]),
-        rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
+        result, "measures", f"{measure_label(metric)}: are the drops more than chance?",
+        ["set", "drop", "p", "p_corrected", "t_p", *(["equivalent"] if result.margin is not None else [])],
+        " ".join([note, *said]), rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
 
 
 def _risk(result: Robustness) -> Table:
     risk = result.risk
-    columns: list[Shown] = [
-        _MEASURE, "set", "wins", "losses", "ties", (difference("U_Risk"), lambda row: _points(row.urisk)),
-        (difference("if equal"), lambda row: _points(row.expected)),
-        (difference("T_Risk"), lambda row: number(row.trisk, 2)), "p",
-    ]  # fmt: skip
     return result_table(
-        result, "risk", "Turns that win and lose against the baseline", columns,
+        result, "risk", "Turns that win and lose against the baseline",
+        ["metric", "set", "wins", "losses", "ties", "urisk", "expected", "trisk", "p"],
         f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; if equal: what it would be on"
         " average if set and baseline were swapped at random; T_Risk: U_Risk by its standard error, no test, for equal systems"
         f" often fall below −2. p: U_Risk by sign flips of whole {result.evaluated.unit}s, which is the p of the drop.",
@@ -128,34 +130,26 @@ def _risk(result: Robustness) -> Table:
 
 def _variance(result: Robustness) -> Table:
     """One row per group and measure, a column per component."""
-    keys = ["group", "metric"]
-    parts = result.variance.set_index([*keys, "component"])
+    parts = result.variance.set_index(["group", "metric", "component"])
+    field, unit = result.spec("variance").field("share"), result.evaluated.unit
 
-    def share_of(title: str, component: str, group: str = "wording") -> Shown:
-        return share(title, group=group), lambda row: percent(parts.loc[(row.group, row.metric, component), "share"])
+    def of(component: str, title: str, group: str = "wording") -> Shown:
+        named = replace(field.called(title, group), limits=field.limits if component == "wording" else ())
+        return named, lambda row: cell(named, parts.loc[(row.group, row.metric, component)])
 
-    def interval(row: Any) -> str:
-        wording = parts.loc[(row.group, row.metric, "wording")]
-        return percent_interval(wording["ci_low"], wording["ci_high"])
-
-    columns: list[Shown] = [
-        "group", _MEASURE, share_of("turn", "turn", ""), share_of("set", "set"), share_of("turn × set", "turn_set"),
-        share_of("together", "wording"), (share("95 %", group="wording"), interval),
-    ]  # fmt: skip
     return result_table(
-        result, "variance", "Is it the turn or its wording? Shares of the variance over turns and sets", columns,
+        result, "variance", "Is it the turn or its wording? Shares of the variance over turns and sets",
+        ["group", "metric", of("turn", "turn", ""), of("set", "set"), of("turn_set", "turn × set"),
+         of("wording", "together (95% CI)")],
         "Two-way random effects, analysis-of-variance estimates; 95 %: nested bootstrap-t over"
-        f" {counted(result.evaluated.units, result.evaluated.unit)}, for other {result.evaluated.unit}s in the words of these"
-        " sets.",
-        rows=result.variance.drop_duplicates(keys),
+        f" {counted(result.evaluated.units, unit)}, for other {unit}s in the words of these sets.",
+        rows=result.variance.drop_duplicates(["group", "metric"]),
     )  # fmt: skip
 
 
 def _spread(result: Robustness) -> Table:
-    columns: list[Shown] = [
-        "group", _MEASURE, "mean_sd", "mean_range", "max_range",
-        (count("turns that do not move"), lambda row: f"{row.steady} of {row.turns}"),
-    ]  # fmt: skip
+    still: Shown = (count("turns that do not move"), lambda row: f"{row.steady} of {row.turns}")
+    columns = ["group", "metric", "mean_sd", "mean_range", "max_range", still]
     note = "Range: highest less lowest score of a turn."
     return result_table(result, "spread", "How far does a turn's score move over the sets?", columns, note)
 
@@ -163,45 +157,27 @@ def _spread(result: Robustness) -> Table:
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     frame = result.slices[(result.slices["metric"] == metric) & (result.slices["slicing"] == slicing)]
     rows, note = shown_slices(frame, "drop", "group")
-    columns: list[Shown] = [
-        "group", "slice", "turns", "baseline", "value", _DROP,
-        (difference("95 %"), _few_or_interval),
-        (difference("− rest"), lambda row: signed(row.difference, 3)),
-        (difference("p adj."), lambda row: "–" if isnan(row.p_corrected) else p_value(row.p_corrected)),
-    ]  # fmt: skip
+    spec, unit = result.spec("slices"), result.evaluated.unit
     compared = int(result.slices[result.slices["metric"] == metric]["comparisons"].max())
+    rest = replace(spec.field("difference").called("− rest").rounded(3), limits=())
     return result_table(
-        result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}", columns,
-        f"Mean over the sets of a group; 95 %: cluster-robust t over the {result.evaluated.unit}s of the slice, none below"
-        f" five (K), unstable below ten. − rest: the drop less that of the other turns; p by exchanging the drops of whole"
-        f" {result.evaluated.unit}s; p adj.: max-T over the {counted(compared, 'comparison')} of a group.{note}",
+        result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}",
+        ["group", "slice", "turns", "baseline", "value", few_or_cell(spec.field("drop")), rest, "p_corrected"],
+        f"Mean over the sets of a group; 95% CI: cluster-robust t over the {unit}s of the slice, none below five (K), unstable"
+        f" below ten. − rest: the drop less that of the other turns; p by exchanging the drops of whole {unit}s; p adj.: max-T"
+        f" over the {counted(compared, 'comparison')} of a group.{note}",
         rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
     )  # fmt: skip
 
 
-def _few_or_interval(row: Any) -> str:
-    return f"K = {row.units}" if row.units < LEAST_UNITS else number_interval(row.ci_low, row.ci_high)
-
-
 def _variations(result: Robustness, metric: str, group: str) -> Table:
     rows = result.variations
-    columns: list[Shown] = [
-        "category", "turns", "baseline", "value", _DROP, (share("in %"), lambda row: _percent(row.drop_percent)), _INTERVAL,
-        "p_corrected",
-    ]  # fmt: skip
     return result_table(
-        result, "variations", f"{group}: which variation costs how much {measure_label(metric)}?", columns,
+        result, "variations", f"{group}: which variation costs how much {measure_label(metric)}?",
+        ["category", "turns", "baseline", "value", "drop", "drop_percent", "p_corrected"],
         "Turns that have such a variation, each as the mean of the sets that ask it so. p adj.: max-T over the categories of a"
         " group.",
         rows=rows[(rows["metric"] == metric) & (rows["group"] == group)], slug=f"variations-{group}",
-    )  # fmt: skip
-
-
-def _variations_figure(result: Robustness) -> Figure:
-    parts = [f"{row.category} ({row.group}): {_points(row.drop)}" for row in _of_headline(result.variations).itertuples()]
-    return Figure(
-        "variations", "Drop below the baseline by kind of variation, with 95 % intervals.",
-        f"Points with intervals. Drops: {'; '.join(parts)}.", lambda: draw_variations(result),
     )  # fmt: skip
 
 
@@ -228,12 +204,11 @@ def draw_drops(result: Robustness) -> Drawing:
     from robustcs.studies.robustness.figure import Drop, drops_figure
 
     panels: dict[str, list[list[Drop]]] = {}
-    for metric, part in result.measures.groupby("metric", sort=False):
-        groups = panels.setdefault(measure_label(str(metric)), [])
-        for group, rows in part.groupby("group", sort=False):
-            mean = result.groups[(result.groups["group"] == group) & (result.groups["metric"] == metric)].iloc[0]
-            drops = [Drop(row["set"], row["drop"], row["ci_low"], row["ci_high"]) for _, row in rows.iterrows()]
-            groups.append([*drops, Drop(f"mean of {group}", mean["mean_drop"], mean["ci_low"], mean["ci_high"], mean=True)])
+    for (metric, group), mean in result.groups.set_index(["metric", "group"], drop=False).iterrows():
+        own = result.measures[(result.measures["metric"] == metric) & (result.measures["group"] == group)]
+        drops = [Drop(row["set"], row["drop"], row["ci_low"], row["ci_high"]) for _, row in own.iterrows()]
+        drops.append(Drop(f"mean of {group}", mean["mean_drop"], mean["ci_low"], mean["ci_high"], mean=True))
+        panels.setdefault(measure_label(metric), []).append(drops)
     return drops_figure(panels)
 
 
@@ -245,8 +220,8 @@ def draw_variations(result: Robustness) -> Drawing:
     order = list(dict.fromkeys(rows["category"]))
     panels = {}
     for group, part in rows.groupby("group", sort=False):
-        found = {row.category: Drop(row.category, row.drop, row.ci_low, row.ci_high) for row in part.itertuples()}
-        panels[str(group)] = [[found.get(name, Drop(name, nan, nan, nan)) for name in order]]
+        found = part.set_index("category")[["drop", "ci_low", "ci_high"]].reindex(order)
+        panels[str(group)] = [[Drop(row.Index, row.drop, row.ci_low, row.ci_high) for row in found.itertuples()]]
     return drops_figure(panels)
 
 
@@ -264,31 +239,5 @@ def draw_spread(result: Robustness) -> Drawing:
     return spread_figure(panels, label)
 
 
-def _drops_alt(result: Robustness) -> str:
-    parts = [
-        f"{row['group']}, {measure_label(row['metric'])}: {_points(row['mean_drop'])}"
-        f" ({number_interval(row['ci_low'], row['ci_high'])})"
-        for _, row in result.groups.iterrows()
-    ]
-    return f"Points with intervals. Mean drops: {'; '.join(parts)}."
-
-
-def _spread_alt(result: Robustness) -> str:
-    first = result.spread[result.spread["metric"] == headline_measure(result.spread["metric"])]
-    parts = [f"{row['group']}: mean range {score(row['mean_range'])}" for _, row in first.iterrows()]
-    return f"One line per turn from its lowest to its highest score, sorted by mean. {'; '.join(parts)}."
-
-
-# ---------------------------------------------------------------- numbers
-
-
 def _of_headline(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["metric"] == headline_measure(rows["metric"])]
-
-
-def _points(value: float) -> str:
-    return number(value, 4)
-
-
-def _percent(value: float) -> str:
-    return number(value, 1)

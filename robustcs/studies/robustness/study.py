@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+from robustcs.documents.document import Figure
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
+from robustcs.evaluation.state import Group
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project
 from robustcs.project.parts import measures, needs, only
@@ -18,16 +20,13 @@ from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, Robustness, robustness
+from robustcs.studies.robustness.drops import categories_of
 from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, is_experiment, with_testsets
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
-from robustcs.studies.robustness.variations import categories_of
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
 from robustcs.wording import counted, verb
-
-if TYPE_CHECKING:
-    from robustcs.evaluation.state import Group
 
 
 def ask(
@@ -141,13 +140,6 @@ def _run(
     figure
         Which figure an --output that ends in .png, .svg or .pdf gets.
     """
-    from dataclasses import replace
-
-    from robustcs.documents.document import Figure
-    from robustcs.errors import UsageError
-    from robustcs.studies.robustness.experiment import is_experiment
-    from robustcs.studies.robustness.show import show
-
     project = call.project
     if group:
         given = dict(map(_group, group))

@@ -69,20 +69,15 @@ def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Gr
 def _expected(row: Any, result: Unjudged) -> Verdict:
     """A drop as it is expected, beside the measured one."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
-    moves = f"loses {size} {label} to" if row.expected >= 0 else f"gains {size} {label} over"
+    group, baseline = (FORMULATION_NAMES.get(name, name) for name in (row.group, row.baseline))
+    loses = row.expected >= 0
+    moves = f"loses {size} {label} to" if loses else f"gains {size} {label} over"
+    ends = (row.expected_low, row.expected_high) if loses else (-row.expected_high, -row.expected_low)
     return Verdict(
-        size, _ends_of(row.expected_low, row.expected_high, row.expected >= 0),
-        f"{_called(row.group)} {moves} {_called(row.baseline)} with unjudged passages filled in by the model",
+        size, number_interval(*ends).strip("–"),
+        f"{group} {moves} {baseline} with unjudged passages filled in by the model",
         f"measured drop {plain(row.drop)}; mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
-
-
-def _called(name: str) -> str:
-    return FORMULATION_NAMES.get(name, name)
-
-
-def _ends_of(low: float, high: float, ahead: bool) -> str:
-    return number_interval(*((low, high) if ahead else (-high, -low))).strip("–")
 
 
 def _unjudged(result: Unjudged) -> Verdict:

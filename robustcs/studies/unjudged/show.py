@@ -18,7 +18,7 @@ from robustcs.documents.holes import (
     tipping_table,
     unique_table,
 )
-from robustcs.documents.slices import SHARES, slices_table
+from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import ready, result_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING
@@ -177,7 +177,7 @@ def _slices(result: Unjudged) -> Iterable[Block]:
     for name in chosen:
         yield slices_table(
             result, result.slices[result.slices["run"] == name],
-            f"{name}: unjudged share of the top {depth} by slices of the turns", field, SHARES, note, f"slices-{name}", "share",
+            f"{name}: unjudged share of the top {depth} by slices of the turns", field, note, f"slices-{name}", "share",
         )  # fmt: skip
 
 

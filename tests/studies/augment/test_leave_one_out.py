@@ -11,7 +11,7 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.studies.augment.leave_one_out import contributed_alone, guessed_groups, leave_group_out, leave_one_out
+from robustcs.studies.augment.leave_one_out import contributed_alone, guessed_groups, leave_one_out
 from tests.evaluation.test_augmentation import as_pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
 
@@ -92,7 +92,7 @@ def test_groups_of_single_runs_are_leave_one_out() -> None:
     pool = pool_of(runs, as_qrels(judged))
     measures, every = [parse_measure("ndcg_cut_3"), parse_measure("map")], np.ones(len(pool.turns), dtype=bool)
     asked = pool, pool.grades(as_qrels(judged)), 10, measures, POLICY, every
-    one, groups = leave_one_out(*asked), leave_group_out(*asked, range(6), dict(enumerate(pool.names)))
+    one, groups = leave_one_out(*asked), leave_one_out(*asked, range(6), dict(enumerate(pool.names)))
     assert groups["group"].tolist() == groups["run"].tolist() and (groups["runs"] == 1).all() and not groups["guessed"].any()
     for column in one.columns:
         assert groups[column].tolist() == one[column].tolist()
@@ -106,7 +106,7 @@ def test_a_sister_run_hides_what_a_new_team_would_meet() -> None:
     measures, every = [parse_measure("ndcg_cut_3")], np.ones(len(pool.turns), dtype=bool)
     numbers = guessed_groups(pool, pool.grades(qrels), 10)
     assert numbers[0] == numbers[1] != numbers[2] == numbers[3] != numbers[4] == numbers[5] != numbers[0]
-    table = leave_group_out(pool, pool.grades(qrels), 10, measures, POLICY, every, numbers).set_index("run")
+    table = leave_one_out(pool, pool.grades(qrels), 10, measures, POLICY, every, numbers).set_index("run")
     assert table["guessed"].all() and table.loc["b2", "group"] == "b1 and 1 more" and (table["runs"] == 2).all()
     found = [{(t, d) for run in runs[place : place + 2] for t, d in ranked(run)} for place in (0, 2, 4)]
     own = found[1] - found[0] - found[2]

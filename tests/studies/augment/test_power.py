@@ -11,7 +11,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.statistics.families import max_t
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
-from robustcs.studies.augment.power import discriminative_power
+from robustcs.studies.augment.analysis import discriminative_power
 
 MEASURES = [parse_measure("ndcg_cut_3"), parse_measure("map")]
 UNITS = units_of([f"{topic}_{place}" for topic in range(12) for place in (1, 2, 3)])

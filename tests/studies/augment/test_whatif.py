@@ -181,6 +181,7 @@ def test_intervals_hold_what_new_judgments_gave(pooled: Pooled, demo: Path) -> N
     assert scores.mean() >= 0.9
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: Pooled) -> None:
     grades = pooled.pool.grades(pooled.merge.qrels)
     judged = np.flatnonzero(pooled.pool.best_ranks().min(axis=0) <= 5)

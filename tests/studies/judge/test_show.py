@@ -10,8 +10,7 @@ from robustcs.evaluation.hole_order import Needed, Order
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.judge.analysis import Worklist
-from robustcs.studies.judge.orders import State
+from robustcs.studies.judge.analysis import State, Worklist
 from robustcs.studies.judge.show import show
 
 
