@@ -19,7 +19,7 @@ FLOORS = (
     "studies", "reporting", "cli", "presentation", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
-SHARED_BY_STUDIES = ("study", "signature", "registry", "encoders", "devices", "slicing")
+SHARED_BY_STUDIES = ("study", "signature", "registry")
 LONGEST = 400
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 

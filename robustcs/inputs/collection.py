@@ -72,7 +72,8 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     wanted = frozenset(wanted)
     problems = ProblemList(path)
     texts: dict[str, str] = {}
-    for number, passage, text in _passages(path, wanted, problems):
+    for number, passage, text in passages(path, wanted, problems):
+        text = text.strip()
         if texts.setdefault(passage, text) != text:
             found = f"passage {passage} has another text than in an earlier line"
             problems.add(number, found, "keep one of the two lines", "contradicting-entries")
@@ -91,19 +92,20 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
     wanted = frozenset(texts)
     problems = ProblemList(path)
     found: dict[str, list[str]] = {}
-    for _, passage, text in _passages(path, None, problems):
+    for _, passage, text in passages(path, None, problems):
+        text = text.strip()
         if text in wanted and passage not in found.setdefault(text, []):
             found[text].append(passage)
     problems.raise_if_any()
     return found
 
 
-def _passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
-    """Line number, id and text of the ``wanted`` passages, of all for None."""
+def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
+    """Line number, id and text, as it stands, of the ``wanted`` passages, of all for None; ``problems`` gets what is wrong."""
     lines, jsonl = passage_lines(path)
     if mtrag.has_tasks(first_record(path) or {}):
         listed = mtrag.passages(json_records(path, problems))
-        return ((line, passage, text.strip()) for line, passage, text in listed if wanted is None or passage in wanted)
+        return ((line, passage, text) for line, passage, text in listed if wanted is None or passage in wanted)
     return (_json_passages if jsonl else _table_passages)(lines, wanted, problems)
 
 
@@ -121,12 +123,14 @@ def _json_passages(
             add_not_json(problems, number, error)
             continue
         passage, text = passage_of(record)
-        if not passage:
+        if not isinstance(record, dict):
+            problems.add(number, "not a JSON object", FORMATS, "not-json")
+        elif not passage:
             problems.add(number, "no passage id", FORMATS, "no-passage-id")
         elif text is None:
             problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
         elif wanted is None or passage in wanted:
-            yield number, passage, text.strip()
+            yield number, passage, text
 
 
 def _table_passages(
@@ -138,4 +142,4 @@ def _table_passages(
         if not tab or not passage:
             problems.add(number, "no tab between id and text" if not tab else "no passage id", FORMATS, "wrong-columns")
         elif wanted is None or passage in wanted:
-            yield number, passage, text.strip()
+            yield number, passage, text

@@ -6,17 +6,16 @@ import hashlib
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from robustcs.errors import ProblemList
-from robustcs.inputs.collection import FORMATS, passage_lines, passage_of
-from robustcs.inputs.files import parse_json
-from robustcs.inputs.records import add_not_json, is_whole
+from robustcs.inputs.collection import passages
+from robustcs.inputs.records import is_whole
+from robustcs.programs.runner import Track
 
 #: Passages per file: Anserini gives every file to one thread, and reports when it is done.
 PART = 50_000
@@ -24,18 +23,16 @@ PART = 50_000
 Passage = tuple[int, str, str]
 
 
-def write_parts(
-    collection: Path, folder: Path, track: Callable[[Iterable[Any], str, int], Iterable[Any]]
-) -> tuple[int, int, str]:
+def write_parts(collection: Path, folder: Path, track: Track) -> tuple[int, int, str]:
     """Write the passages into JSONL files of ``folder``; returns the numbers of passages and of files, and the SHA-256 of ids
     and texts in their order, however the collection is written or compressed.
 
     Raises :class:`InputError` as :func:`checked_passages` does.
     """
-    passages = checked_passages(collection)
+    checked = checked_passages(collection)
     written, files, content = 0, 0, hashlib.sha256()
     ticks = iter(track(range(_guess_parts(collection)), "checking passages", _guess_parts(collection)))
-    while some := list(islice(passages, PART)):
+    while some := list(islice(checked, PART)):
         with (folder / f"part{files:05}.jsonl").open("wb") as part:
             for _, passage, text in some:
                 line = index_line(passage, text).encode()
@@ -83,16 +80,8 @@ def _guess_parts(path: Path) -> int:
 
 def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
     """Line, id and text of every passage that can be indexed; the others go to ``problems``."""
-    lines, jsonl = passage_lines(path)
-    read = _from_json if jsonl else _from_table
-    for number, line in lines:
-        parsed = read(number, line, problems)
-        if parsed is None:
-            continue
-        passage, text = parsed
-        if not passage:
-            problems.add(number, "no passage id", FORMATS, "no-passage-id")
-        elif passage.split() != [passage]:
+    for number, passage, text in passages(path, None, problems):
+        if passage.split() != [passage]:
             found = f"passage id {passage!r} has white space"
             problems.add(number, found, "runs cannot hold it; change the id", "bad-passage-id")
         elif not is_whole(passage):
@@ -101,30 +90,6 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
             problems.add(number, f"passage {passage} is empty", "write its text or leave the line out", "empty-text")
         else:
             yield number, passage, text
-
-
-def _from_json(number: int, line: str, problems: ProblemList) -> tuple[str, str] | None:
-    try:
-        record = parse_json(line)
-    except ValueError as error:
-        add_not_json(problems, number, error)
-        return None
-    if not isinstance(record, dict):
-        problems.add(number, "not a JSON object", FORMATS, "not-json")
-        return None
-    passage, text = passage_of(record)
-    if text is None:
-        problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
-        return None
-    return passage, text
-
-
-def _from_table(number: int, line: str, problems: ProblemList) -> tuple[str, str] | None:
-    passage, tab, text = line.partition("\t")
-    if not tab:
-        problems.add(number, "no tab between id and text", FORMATS, "wrong-columns")
-        return None
-    return passage.strip(), text
 
 
 def _find_repeated(path: str | os.PathLike[str], hashes: array[int], lines: array[int], problems: ProblemList) -> None:

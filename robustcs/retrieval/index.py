@@ -9,19 +9,18 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from robustcs.errors import FULL_ADVICE, OutputError, input_error, not_written
 from robustcs.inputs.files import read_json, sha256
+from robustcs.programs.runner import Track
 from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
 from robustcs.tempfiles import remove_stale, temporary
 
-#: Shows progress over an iterable: (items, what is being done, total) → the same items.
-Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 #: What an index of ours was made from, in a file of its folder.
 _ORIGIN = "robustcs.json"
 #: How Anserini indexes for us.
@@ -58,16 +57,11 @@ def index_state(folder: str | os.PathLike[str]) -> IndexState:
     """
     path = Path(folder)
     if not path.exists():
-        raise input_error(
-            path, None, "no such index", "name a folder with --index, or a collection to make it from with --collection",
-            "no-such-index",
-        )  # fmt: skip
-    if not path.is_dir():
-        raise input_error(path, None, "not an index: this is a file", "name the folder of a Lucene index", "not-an-index")
+        advice = "name a folder with --index, or a collection to make it from with --collection"
+        raise input_error(path, None, "no such index", advice, "no-such-index")
     if not any(path.glob("segments_*")):
-        raise input_error(
-            path, None, "not an index: the folder has no file segments_N", "name the folder of a Lucene index", "not-an-index"
-        )
+        found = "the folder has no file segments_N" if path.is_dir() else "this is a file"
+        raise input_error(path, None, f"not an index: {found}", "name the folder of a Lucene index", "not-an-index")
     segments, origin = _segments(path), _origin(path)
     # segments of another index, or changed by another program, are not what the passages became
     ours = isinstance(origin.get("passages"), str) and origin.get("segments") == segments
@@ -107,12 +101,9 @@ def ready_index(
     remove_stale(folder.parent)
     if not folder.exists() and collection is not None:
         build_index(collection, folder, heap, threads, track, tell, wanted)
-    elif collection is not None and (origin := _origin(folder)):
-        if not collection.is_file():
-            return index_state(folder)
-        if (origin.get("size"), origin.get("mtime")) == (collection.stat().st_size, _mtime(collection)):
-            return index_state(folder)
-        if origin.get("sha256") != sha256(collection):
+    elif collection is not None and collection.is_file() and (origin := _origin(folder)):
+        same = all(origin.get(name) == value for name, value in _dated(collection).items())
+        if not same and origin.get("sha256") != sha256(collection):
             raise input_error(
                 folder, None, f"this index was made from another content of {collection}",
                 "delete the folder, and it is made again", "stale-index",
@@ -120,8 +111,9 @@ def ready_index(
     return index_state(folder)
 
 
-def _mtime(path: Path) -> int:
-    return path.stat().st_mtime_ns
+def _dated(collection: Path) -> dict[str, int]:
+    """What changes when a file does, told without reading it."""
+    return {"size": collection.stat().st_size, "mtime": collection.stat().st_mtime_ns}
 
 
 def build_index(
@@ -149,7 +141,7 @@ def build_index(
     # taken before reading, so that a change while we read is seen later
     origin: dict[str, Any] = {"collection": os.fspath(collection)}
     if collection.is_file():
-        origin |= {"sha256": sha256(collection), "size": collection.stat().st_size, "mtime": _mtime(collection)}
+        origin |= {"sha256": sha256(collection), **_dated(collection)}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with temporary(folder.parent) as own:

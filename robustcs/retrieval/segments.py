@@ -13,9 +13,9 @@ from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError, not_written
 from robustcs.overwrite_guard import refuse_protected
+from robustcs.programs.runner import Track
 from robustcs.retrieval.collection import checked_passages, index_line
-from robustcs.retrieval.index import Track
-from robustcs.similarity.feedback import sentence_spans
+from robustcs.similarity.stripping import sentence_spans
 from robustcs.tempfiles import temporary
 
 #: From a text to its sentences, with the white space between them, and how many words each has.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,30 @@ _LEAST_HEAP = 64 * 1024
 #: Java counts in 32 bits.
 _MOST = 2**31 - 1
 _PATHS = ("index", "folder", "store", "reranker")
+
+#: Does a value hold, and what to do where it does not.
+_Check = tuple[Callable[[Any], bool], str]
+
+
+def _number(low: float, high: float = math.inf) -> _Check:
+    limits = f"from {low} to {high}" if high < math.inf else f"from {low}"
+    return lambda value: finite_number(value) is not None and low <= value <= high, f"write a number {limits}"
+
+
+_WHOLE: _Check = (lambda value: type(value) is int and 1 <= value <= _MOST, f"write a whole number from 1 to {_MOST}")
+_FLAG: _Check = (lambda value: isinstance(value, bool), "write true or false")
+_CHECKS: dict[str, _Check] = {
+    "model": (MODELS.__contains__, "write bm25 or ql"),
+    "device": (DEVICES.__contains__, "write auto, cpu or cuda"),
+    **dict.fromkeys(("k1", "mu"), _number(0)),
+    **dict.fromkeys(("b", "original_query_weight"), _number(0, 1)),
+    **dict.fromkeys(("fb_terms", "fb_docs", "depth", "rerank_depth", "batch"), _WHOLE),
+    **dict.fromkeys(("rm3", "ir_metadata"), _FLAG),
+    "heap": (
+        lambda value: isinstance(value, str) and bool(re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", value)),
+        "write a size as Java does, such as 512m or 2g",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -73,24 +98,9 @@ class RetrievalSettings:
     ir_metadata: bool = False
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise UsageError("bad-retrieval", f"model {self.model!r}", f"write {' or '.join(MODELS)}")
-        for name, low, high in (("k1", 0, None), ("b", 0, 1), ("mu", 0, None), ("original_query_weight", 0, 1)):
-            value = getattr(self, name)
-            if finite_number(value) is None or value < low or (high is not None and value > high):
-                limits = f"from {low} to {high}" if high else f"from {low}"
-                raise UsageError("bad-retrieval", f"{name} is {value!r}", f"write a number {limits}")
-        if self.device not in DEVICES:
-            raise UsageError("bad-retrieval", f"device {self.device!r}", f"write {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
-        for name in ("fb_terms", "fb_docs", "depth", "rerank_depth", "batch"):
-            if not _number(getattr(self, name), int) or not 1 <= getattr(self, name) <= _MOST:
-                advice = f"write a whole number from 1 to {_MOST}"
-                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", advice)
-        for name in ("rm3", "ir_metadata"):
-            if not isinstance(getattr(self, name), bool):
-                raise UsageError("bad-retrieval", f"{name} is {getattr(self, name)!r}", "write true or false")
-        if not isinstance(self.heap, str) or not re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", self.heap):
-            raise UsageError("bad-retrieval", f"heap {self.heap!r}", "write a size as Java does, such as 512m or 2g")
+        for name, (holds, advice) in _CHECKS.items():
+            if not holds(value := getattr(self, name)):
+                raise UsageError("bad-retrieval", f"{name} is {value!r}", advice)
         if int(self.heap[:-1]) * 1024 ** "kmg".index(self.heap[-1].lower()) < _LEAST_HEAP:
             found = f"heap {self.heap}: too little for Java and Lucene"
             raise UsageError("bad-heap", found, "give it 64m or more, such as 2g")
@@ -148,7 +158,3 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
     if "rewriter" in given and given["rewriter"] not in CONTEXT:
         given["rewriter"] = str(folder / given["rewriter"])
     return RetrievalSettings(**given)
-
-
-def _number(value: object, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)

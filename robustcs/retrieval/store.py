@@ -99,18 +99,14 @@ class RankingStore:
     def __init__(self, path: Path | None = None):
         self.path = cache_folder() / "rankings.sqlite" if path is None else path
 
-    # ------------------------------------------------------------ rankings
-
     def known(self, ranker: Ranker, digests: Sequence[str], depth: int) -> set[str]:
         """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
-        with self._open(looking=True) as database:
-            query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
-            return {row[0] for row in select(database, query, (ranker.key, depth), digests)}
+        return set(self.get(ranker, digests, depth))
 
     def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
         """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
+        query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
         with self._open(looking=True) as database:
-            query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
             return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
 
     def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
@@ -134,8 +130,6 @@ class RankingStore:
                 (question,),
             )
             return [(json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)]
-
-    # ------------------------------------------------------------ size
 
     def rankers(self) -> list[tuple[str, dict[str, Any], int, int, int]]:
         """(key, description, questions, passages, bytes) of every ranker, the largest first."""

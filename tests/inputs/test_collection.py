@@ -68,7 +68,7 @@ def test_every_malformed_line_is_named(tmp_path: Path) -> None:
     assert lines[0].startswith(f"{file}:2: not JSON (")
     assert lines[1:] == [
         f"{file}:3: no passage id; {advice}",
-        f"{file}:4: no passage id; {advice}",
+        f"{file}:4: not a JSON object; {advice}",
         f"{file}:5: passage d has no contents; {advice}",
         f"{file}:6: passage a has another text than in an earlier line; keep one of the two lines",
         f"{file}:7: no passage id; {advice}",

@@ -29,8 +29,8 @@ _SIDES = (
     text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
 )  # fmt: skip
 _MEASURES = (
-    count("texts"), number("bleu", header="BLEU"),
-    number("self_bleu", "each text against the others of its turn; null where no turn has two", "self-BLEU"),
+    count("texts"), number("bleu", header="BLEU").rounded(2),
+    number("self_bleu", "each text against the others of its turn; null where no turn has two", "self-BLEU").rounded(2),
     *(
         number(f"distinct_{n}", f"different {n}-grams of words out of all", str(n), "distinct n-grams") for n in DISTINCT
     ),
@@ -57,7 +57,7 @@ class Diversity(Result):
     declared = (
         table(
             "bleu", "Corpus BLEU of all target texts against the source texts of their turns; the lower, the more different.",
-            *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU"),
+            *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2),
         ),
         SIMILARITY, PAIRS,
         table("diversity", f"All texts of a target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from robustcs.documents.document import Block, Table
-from robustcs.documents.tables import Shown, ready, result_table
-from robustcs.documents.words import noted, number, number_interval, signed, signed_interval, tested_p
-from robustcs.result import Field, text
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import noted
+from robustcs.lazy import pd
+from robustcs.result import Field, number, text
 from robustcs.statistics.estimate import LEVELS
 from robustcs.studies.diversity.analysis import DISTINCT, Diversity
 from robustcs.studies.diversity.similarity import HEADLINE, label
@@ -26,39 +26,31 @@ def show(result: Diversity) -> tuple[Block, ...]:
     return (_bleu(result), _similarity(result), *pairs, _diversity(result), _repeats(result), _topics(result), _alike(result))
 
 
-def _two_digits(result: Diversity, table: str, name: str) -> Shown:
-    return result.spec(table).field(name), lambda row: number(getattr(row, name), 2)
-
-
 def _bleu(result: Diversity) -> Table:
-    rows: list[tuple[str, ...]] = []
-    for source, lines in result.bleu.groupby("source", sort=False):
-        first = next(lines.itertuples())
-        for place, row in enumerate(lines.itertuples()):
-            # before and after an edit there are as many texts
-            comparable = place > 0 and row.sentences == first.sentences and first.value > 0
-            change = f"{100 * (row.value / first.value - 1):+.1f} %".replace("-", "−") if comparable else ""
-            rows.append((str(source), row.target, f"{row.sentences:,}", number(row.value, 2), change))
-    columns = ready(*(result.spec("bleu").fields), Field("change", "number"))
+    order = list(dict.fromkeys(result.bleu["source"]))
+    rows = result.bleu.sort_values("source", kind="stable", key=lambda names: names.map(order.index))
+    changes: list[str] = []
+    first: Any = None
+    for row in rows.itertuples():
+        first = row if first is None or row.source != first.source else first
+        # before and after an edit there are as many texts
+        comparable = row is not first and row.sentences == first.sentences and first.value > 0
+        changes.append(f"{100 * (row.value / first.value - 1):+.1f} %".replace("-", "−") if comparable else "")
+    columns: list[Shown] = list(result.spec("bleu").fields)
     note = "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different."
-    if any(row[4] for row in rows):
+    if any(changes):
+        columns.append((number("change"), lambda row: str(row.change)))
         note += " Change: against the first target of the same source."
-    else:
-        columns.pop()
-    return result_table(result, "bleu", "How close are the texts to their source?", columns, note, rows=rows)
+    caption = "How close are the texts to their source?"
+    return result_table(result, "bleu", caption, columns, note, rows=rows.assign(change=changes))
 
 
-_MEASURE: Shown = text("measure", header="Measure"), lambda row: label(row.measure)
-_CI = text("interval", header="95% CI")
+def _sources(rows: pd.DataFrame) -> list[Shown]:
+    return ["source"] if rows["source"].nunique() > 1 else []
 
 
 def _similarity(result: Diversity) -> Table:
-    sources: list[Shown] = ["source"] if result.similarity["source"].nunique() > 1 else []
-    value = result.spec("similarity").field("value")
-    columns: list[Shown] = [
-        _MEASURE, *sources, "target", "turns", "texts", (value, lambda row: number(row.value, 3)),
-        (_CI, lambda row: number_interval(row.ci_low, row.ci_high)),
-    ]  # fmt: skip
+    of_row: Shown = text("measure", header="Measure"), lambda row: label(row.measure)
     note = (
         "Mean over the texts of a turn, then over turns; 1: the same words. A text without letters or digits scores 0;"
         " empty texts are skipped, and the policy line counts them."
@@ -66,21 +58,16 @@ def _similarity(result: Diversity) -> Table:
     )
     said = noted((f"{row.target} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
     measures = list(dict.fromkeys(result.similarity["measure"]))
-    order = result.similarity.sort_values("measure", kind="stable", key=lambda names: names.map(measures.index))
+    rows = result.similarity.sort_values("measure", kind="stable", key=lambda names: names.map(measures.index))
+    columns: list[Shown] = [of_row, *_sources(rows), "target", "turns", "texts", "value"]
     caption = "How similar are the texts to their source?"
-    return result_table(result, "similarity", caption, columns, note + said, rows=order, by="measure")
+    return result_table(result, "similarity", caption, columns, note + said, rows=rows, by="measure")
 
 
 def _pairs(result: Diversity) -> Table:
     every = result.similarity_pairs[result.similarity_pairs["measure"] == HEADLINE]
     rows = every.head(SHOWN)
-    spec = result.spec("similarity_pairs")
-    sources: list[Shown] = ["source"] if every["source"].nunique() > 1 else []
-    columns: list[Shown] = [
-        *sources, "first", "second", (spec.field("difference").called("diff."), lambda row: signed(row.difference, 3)),
-        (_CI, lambda row: signed_interval(row.ci_low, row.ci_high)),
-        *((spec.field(name), partial(_chance, name)) for name in ("p", "p_corrected")),
-    ]  # fmt: skip
+    columns: list[Shown] = [*_sources(every), "first", "second", "difference", "p", "p_corrected"]
     told = int((every["p_corrected"] <= LEVELS[0]).sum())
     note = (
         f"{told} of {counted(len(every), 'pair')} {verb(told, 'differs', 'differ')} significantly (adjusted p ≤ {LEVELS[0]:g})."
@@ -93,17 +80,13 @@ def _pairs(result: Diversity) -> Table:
     return result_table(result, "similarity_pairs", caption, columns, note, rows=rows)
 
 
-def _chance(name: str, row: Any) -> str:
-    return tested_p(getattr(row, name), row.p_floor, row.exact)
-
-
 def _diversity(result: Diversity) -> Table:
     distances = [name for name in result.diversity if str(name).startswith("distance_")]
     note = "Self-BLEU: each text against the others of its turn. Distinct: different n-grams of words out of all."
     if distances:
         note += " Distance: mean of 1 − cosine to the source."
     columns: list[Shown] = [
-        "target", "turns", "texts", _two_digits(result, "diversity", "self_bleu"), *(f"distinct_{n}" for n in DISTINCT),
+        "target", "turns", "texts", "self_bleu", *(f"distinct_{n}" for n in DISTINCT),
         *(Field(name, "number", header=_ENCODERS[name], group="distance") for name in distances),
     ]  # fmt: skip
     return result_table(result, "diversity", "How different are the texts from each other?", columns, note)
@@ -124,7 +107,7 @@ def _topics(result: Diversity) -> Table:
     chosen = result.topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
     return result_table(
         result, "topics", "Which topics are least diverse?",
-        ["topic", "target", "turns", "texts", *(_two_digits(result, "topics", name) for name in ("bleu", "self_bleu"))],
+        ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
         f"The {len(chosen)} of {len(result.topics)} topics closest to their source; JSON and CSV have all topics and turns.",
         rows=chosen,
     )  # fmt: skip

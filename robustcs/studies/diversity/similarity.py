@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.policy import Unit
-from robustcs.result import count, difference, number, p_value, score, table, text
+from robustcs.result import count, difference, p_value, score, table, text
 from robustcs.similarity.rouge import rouge
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.estimate import joined
@@ -37,15 +37,17 @@ SIMILARITY = table(
     " turns.",
     text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
     _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "the most texts of a turn"),
-    score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean"),
-    number("ci_low", "95 %, for other units with these texts: cluster-robust t"), number("ci_high"), _NOTE,
+    *score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean").rounded(3).between(
+        says="95 %, for other units with these texts: cluster-robust t"
+    ), _NOTE,
 )  # fmt: skip
 PAIRS = table(
     "similarity_pairs", "How much more similar to the source one target is than another, over the turns that all three have. No"
     " rows for more than 50 targets.",
     text("source", header="Source"), text("first", header="First"), text("second", header="Second"), _MEASURE, count("turns"),
-    difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
-    number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
+    *difference("difference", "first minus second", "diff.").rounded(3).between(
+        says="of this comparison alone, from the test that gives p"
+    ), p_value(says="sign-flip test of whole units, two-sided", header="p"),
     p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
 )  # fmt: skip
 
@@ -92,8 +94,7 @@ def compare_similarities(
         estimates = mean_estimates(units.sums(values), units.sums(there), units.kind, bounds)
         for name, one in zip(names, estimates, strict=True):
             many = targets[name][0].values()
-            counts_of = len(many), sum(many), max(many)
-            means.append((source, name, measure, *counts_of, one.value, one.low, one.high, joined(one.note, units.note)))
+            means.append((source, name, measure, len(many), sum(many), max(many), one, joined(one.note, units.note)))
         if not both:
             continue
         rows = [np.where(common, values[first] - values[second], 0) for (first, second), common in both.items()]
@@ -102,7 +103,7 @@ def compare_similarities(
         family = max_t_family(tests, sums, seed)
         for ((first, second), common), test, corrected in zip(both.items(), tests, family.p.tolist(), strict=True):
             pairs.append((
-                source, names[first], names[second], measure, int(common.sum()), test.value, test.low, test.high, test.p,
-                corrected, test.floor, test.exact, joined(test.note, family.note, units.note),
+                source, names[first], names[second], measure, int(common.sum()), test, test.p, corrected, test.floor,
+                test.exact, joined(test.note, family.note, units.note),
             ))  # fmt: skip
     return means, pairs

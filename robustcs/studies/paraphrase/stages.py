@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
+
+import numpy as np
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
-from robustcs.similarity.context_removal import without_nouns
-from robustcs.similarity.feedback import Stripped, as_it_is, strip_feedback
-from robustcs.similarity.near_duplicates import TooSimilar, clean, text_key
+from robustcs.similarity.near_duplicates import clean, text_key
+from robustcs.similarity.stripping import Stripped, as_it_is, strip_feedback, without_nouns
 from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
 from robustcs.wording import counted, some_of
 
@@ -42,13 +44,15 @@ _STRIPPED = table(
 )  # fmt: skip
 _BLEU = table(
     "bleu", "How close manual turns are to the raw turns, as they are and after each way to take off context (Table 9).",
-    text("turns", "which manual turns", "manual turns"), count("texts"), number("value", "corpus BLEU, 0 to 100", "BLEU"),
+    text("turns", "which manual turns", "manual turns"), count("texts"),
+    number("value", "corpus BLEU, 0 to 100", "BLEU").rounded(2),
 )  # fmt: skip
 _DIVERSITY = table(
     "diversity", "How different paraphrases are, before and after cleaning (Table 10).",
     text("stage", "generated or cleaned"), text("source", "manual or raw, or all"), count("paraphrases"), count("turns"),
-    number("per_turn", "", "per turn"), number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU"),
-    number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU"),
+    number("per_turn", "", "per turn").rounded(2),
+    number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU").rounded(2),
+    number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU").rounded(2),
     count("copies", "that repeat their source"),
 )  # fmt: skip
 _DROPPED = table(
@@ -124,9 +128,14 @@ class _Row:
     manual: str
     raw: str = ""
 
+    @property
+    def copies(self) -> bool:
+        """Does it repeat its source?"""
+        return text_key(self.manual) == text_key(self.source_text)
+
 
 def without_context(requests: Sequence[Request], nouns: Callable[[str], str] = without_nouns) -> Made:
-    """Context removal by taking off nouns: see :mod:`robustcs.similarity.context_removal`."""
+    """Context removal by taking off nouns: see :mod:`robustcs.similarity.stripping`."""
     return Made("nouns", {request: [nouns(request.text)] for request in requests})
 
 
@@ -268,23 +277,16 @@ def _context_removed(
 
 def _cleaned(rows: Sequence[_Row]) -> tuple[list[_Row], list[tuple[str, str, str, str, str]]]:
     """The rows that are neither copies of their source nor too similar to another of their turn, and those that go."""
-    by_turn: dict[str, list[_Row]] = {}
-    for row in rows:
-        by_turn.setdefault(row.turn, []).append(row)
     kept: list[_Row] = []
     dropped: list[tuple[str, str, str, str, str]] = []
-    for turn, some in by_turn.items():
-        copies = [row for row in some if text_key(row.manual) == text_key(row.source_text)]
-        dropped += [(turn, "source", "exact", row.manual, row.source_text) for row in copies]
-        left = [row for row in some if row not in copies]
+    for turn, some in groupby(rows, lambda row: row.turn):
+        own = list(some)
+        dropped += [(turn, "source", "exact", row.manual, row.source_text) for row in own if row.copies]
+        left = [row for row in own if not row.copies]
         stay, go = clean([Paraphrase(turn, row.manual, row.raw, place) for place, row in enumerate(left)])
         kept += [left[one.line] for one in stay]
-        dropped += [_told(one) for one in go]
+        dropped += [(turn, one.kind, one.relation, getattr(one.dropped, one.kind), getattr(one.kept, one.kind)) for one in go]
     return kept, dropped
-
-
-def _told(one: TooSimilar) -> tuple[str, str, str, str, str]:
-    return one.dropped.turn, one.kind, one.relation, getattr(one.dropped, one.kind), getattr(one.kept, one.kind)
 
 
 def _diversity(stage: str, rows: Sequence[_Row]) -> list[tuple[object, ...]]:
@@ -296,16 +298,9 @@ def _diversity(stage: str, rows: Sequence[_Row]) -> list[tuple[object, ...]]:
         by_turn: dict[str, list[str]] = {}
         for row in some:
             by_turn.setdefault(row.turn, []).append(row.manual)
-        own = [counts for counts in self_bleu_counts(list(by_turn.values())) if len(counts)]
+        against = bleu_counts([row.manual for row in some], [[row.source_text] for row in some])
         found.append((
-            stage, name, len(some), len(by_turn), len(some) / len(by_turn),
-            bleu(bleu_counts([row.manual for row in some], [[row.source_text] for row in some])),
-            _pooled(own), sum(text_key(row.manual) == text_key(row.source_text) for row in some),
+            stage, name, len(some), len(by_turn), len(some) / len(by_turn), bleu(against),
+            bleu(np.concatenate(self_bleu_counts(list(by_turn.values())))), sum(row.copies for row in some),
         ))  # fmt: skip
     return found
-
-
-def _pooled(counts: Sequence[object]) -> float:
-    import numpy as np
-
-    return bleu(np.concatenate(counts)) if counts else float("nan")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from robustcs.programs.copies import Asking, ask_kept
 from robustcs.programs.runner import program_identity
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.similarity.context_removal import tagged_nouns, without_nouns
+from robustcs.similarity.stripping import tagged_nouns, without_nouns
 from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
 from robustcs.studies.paraphrase.show import show
 from robustcs.studies.paraphrase.stages import (

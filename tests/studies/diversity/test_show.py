@@ -54,12 +54,12 @@ def test_pairs_of_targets_with_their_adjusted_p() -> None:
     tables = {"similarity": means, "similarity_pairs": [*pairs, *others]}
     blocks = {block.slug: block for block in show(made("diversity", tables)) if isinstance(block, Table)}
     assert blocks["similarity"].rows == (
-        ("ROUGE-1 F", "a", "3", "9", "0.810", "0.700 to 0.900"), ("ROUGE-1 F", "b", "3", "9", "0.250", "0.700 to 0.900"),
-        ("ROUGE-2 F", "a", "3", "9", "0.500", "0.700 to 0.900"),
+        ("ROUGE-1 F", "a", "3", "9", "0.810 (0.700 to 0.900)"), ("ROUGE-1 F", "b", "3", "9", "0.250 (0.700 to 0.900)"),
+        ("ROUGE-2 F", "a", "3", "9", "0.500 (0.700 to 0.900)"),
     )  # fmt: skip
     assert blocks["similarity_pairs"].rows == (
-        ("a", "b", "+0.023", "+0.001 to +0.500", "0.020", "0.060"),
-        ("a", "c", "−0.300", "+0.001 to +0.500", "0.001", "0.002"),
+        ("a", "b", "+0.023 (+0.001 to +0.500)", "0.020", "0.060"),
+        ("a", "c", "−0.300 (+0.001 to +0.500)", "0.001", "0.002"),
     )
     note = blocks["similarity_pairs"].note
     assert note.startswith("1 of 2 pairs differs significantly (adjusted p ≤ 0.05).") and note.endswith(" a and c: unstable.")

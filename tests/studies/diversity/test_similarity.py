@@ -61,29 +61,29 @@ def test_pairs_of_rewriters() -> None:
     fewer = dict.fromkeys(turns[:-2], 1)
     targets = {"one": (sizes, {"m": one}), "two": (sizes, {"m": two}), "three": (fewer, {"m": three[:-2]})}
     means, pairs = compare_similarities("human", targets, "conversation", 0)
-    assert [row[1:7] for row in means] == [
+    assert [(*row[1:6], row[6].value) for row in means] == [
         ("one", "m", 16, 16, 1, pytest.approx(one.mean())), ("two", "m", 16, 16, 1, pytest.approx(two.mean())),
         ("three", "m", 14, 14, 1, pytest.approx(three[:-2].mean())),
     ]  # fmt: skip
     found = {row[1:3]: row for row in pairs}
     assert list(found) == [("one", "two"), ("one", "three"), ("two", "three")]
     assert [row[4] for row in pairs] == [16, 14, 14]
-    difference, low, high, p = found["one", "two"][5:9]
-    assert (difference, low, high) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.1))
+    test, p = found["one", "two"][5:7]
+    assert (test.value, test.low, test.high) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.1))
     assert p == pytest.approx(2 / 2**8)
     # five conversations against two: 2 · (1 + 7 + 21) of 2**7 patterns are as far
-    assert found["two", "three"][5] == pytest.approx(-0.05 * (10 - 4) / 14)
-    assert found["two", "three"][8] == pytest.approx(2 * 29 / 2**7)
+    assert found["two", "three"][5].value == pytest.approx(-0.05 * (10 - 4) / 14)
+    assert found["two", "three"][6] == pytest.approx(2 * 29 / 2**7)
     sums = [[0.2] * 8, [0.1] * 5 + [0.3] * 2 + [0], [-0.1] * 5 + [0.1] * 2 + [0]]
-    adjusted = np.maximum([row[8] for row in pairs], max_t(sums, 0))
-    assert [row[9] for row in pairs] == pytest.approx(adjusted.tolist())
-    assert found["two", "three"][9] >= found["two", "three"][8]
+    adjusted = np.maximum([row[6] for row in pairs], max_t(sums, 0))
+    assert [row[7] for row in pairs] == pytest.approx(adjusted.tolist())
+    assert found["two", "three"][7] >= found["two", "three"][6]
 
 
 def test_rewriters_without_a_common_turn_are_no_pair() -> None:
     targets = {"one": ({"1_1": 1}, {"m": np.ones(1)}), "two": ({"2_1": 2}, {"m": np.array([0.5, 1.0])})}
     means, pairs = compare_similarities("human", targets, "conversation", 0)
-    assert [row[6] for row in means] == [1.0, 0.75] and not pairs
+    assert [row[6].value for row in means] == [1.0, 0.75] and not pairs
     alike = {"one": targets["one"], "two": ({"1_1": 1}, {"m": np.zeros(1)})}
     assert compare_similarities("human", alike, "turn", 0, every_pair=False)[1] == []
 

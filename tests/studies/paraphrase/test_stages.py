@@ -17,7 +17,7 @@ from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.similarity.feedback import strip_feedback
+from robustcs.similarity.stripping import strip_feedback
 from robustcs.studies.paraphrase.stages import Made, Paraphrased, Request, paraphrase, without_context
 from tests.conftest import Command
 from tests.retrieval_support import needs_transformers, save_mono_t5, save_rewriter

@@ -110,7 +110,7 @@ def test_without_pyserini(
         (["--texts", "m"], 2, "robustcs: --texts m; write --texts NAME=FILE\n"),
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
-        (["--heap", "much"], 2, "robustcs: heap 'much'; write a size as Java does, such as 512m or 2g\n"),
+        (["--heap", "much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
         (["--heap", "65535k"], 2, "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
         (["--index", "m.tsv"], 3, "m.tsv: not an index: this is a file; name the folder of a Lucene index\n"),
         (["--index", ".", "--explain", "1_1"], 3,

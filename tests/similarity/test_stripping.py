@@ -10,7 +10,7 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.errors import NotInstalledError
-from robustcs.similarity.context_removal import tagged_nouns, without_nouns
+from robustcs.similarity.stripping import tagged_nouns, without_nouns
 
 #: What the tagger's data say of words here; a word that they lack is a verb.
 TAGS = {
@@ -47,8 +47,8 @@ def test_without_the_taggers_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         tagged_nouns()
     monkeypatch.chdir(tmp_path)
     Path("raw.tsv").write_text("1_1\tWhy doesn't honey spoil?\n")
-    options = ["paraphrase", "--rewrites", "original=raw.tsv", "--with", "cat", "--context-remover", "nouns"]
-    assert run([*options, "--tagger", "nltk"]) == 4
+    options = ["paraphrase", "--rewrites", "original=raw.tsv", "--with", "cat", "--context-remover", "nltk"]
+    assert run(options) == 4
     assert capfd.readouterr().err == (
         "robustcs: NLTK's tagger has no data (averaged_perceptron_tagger_eng); install them with: python -m nltk.downloader"
         " averaged_perceptron_tagger_eng\n"
@@ -70,7 +70,7 @@ def test_the_command_takes_nouns_off_by_the_tagger(
         "    print(json.dumps({'id': request['id'], 'texts': ['Why does honey bees spoil?']}), flush=True)\n"
     )
     rewrites = ["--rewrites", "original=raw.tsv", "--rewrites", "human=manual.tsv", "--source", "manual"]
-    options = ["--with", "python3 ask.py", "--context-remover", "nouns", "--tagger", "nltk", "--format", "json"]
+    options = ["--with", "python3 ask.py", "--context-remover", "nltk", "--format", "json"]
     assert run(["paraphrase", *rewrites, *options]) == 0
     found = json.loads(capfd.readouterr().out)
     assert [row["raw"] for row in found["tables"]["paraphrases"] if row["turn"] == "1_2"] == ["Why does spoil?"]
