@@ -41,7 +41,7 @@ def tables_reference() -> str:
 
 def results_of(study: Study) -> list[type[Result]]:
     """The classes of what a study returns, those of its ``analysis`` first."""
-    for module in ("analysis", "ask"):
+    for module in ("analysis", "study"):
         study.part(module)
     classes: list[type[Result]] = [Result]
     for one in classes:

@@ -20,7 +20,7 @@ import numpy, pandas, scipy.stats, pyarrow.csv, matplotlib.figure, matplotlib.ba
 import robustcs.api, robustcs.project.workspace, robustcs.reporting.build, robustcs.studies.judge.terminal
 from robustcs.studies.registry import STUDIES
 for study in STUDIES:  # each loads its own when it is called
-    for part in ("command", "ask", "show"):
+    for part in ("study", "show"):
         study.part(part)
 fsync = os.fsync
 def slow(handle):
