@@ -20,6 +20,7 @@ from robustcs.inputs.clariq_tables import BEST, WORST, QuestionScores, UnitScore
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import quotient
 
 #: k of Recall@k.
 CUTOFFS = (5, 10, 20, 30)
@@ -215,9 +216,9 @@ def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]
     """Precision, recall and F1 of every label, 0 where undefined, from (a stack of) :func:`confusion` tables."""
     right = np.diagonal(table[..., 1:], axis1=-2, axis2=-1)
     return (
-        _ratio(right, table[..., 1:].sum(axis=-2)),
-        _ratio(right, table.sum(axis=-1)),
-        _ratio(2 * right, table[..., 1:].sum(axis=-2) + table.sum(axis=-1)),
+        quotient(right, table[..., 1:].sum(axis=-2)),
+        quotient(right, table.sum(axis=-1)),
+        quotient(2 * right, table[..., 1:].sum(axis=-2) + table.sum(axis=-1)),
     )
 
 
@@ -228,10 +229,4 @@ def weighted_scores(table: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     prediction counts as wrong.
     """
     support = table.sum(axis=-1)
-    return np.stack([_ratio((scores * support).sum(-1), support.sum(-1)) for scores in label_scores(table)], axis=-1)
-
-
-def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> npt.NDArray[np.float64]:
-    ratio = np.zeros(np.shape(numerator), dtype=np.float64)
-    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
-    return ratio
+    return np.stack([quotient((scores * support).sum(-1), support.sum(-1)) for scores in label_scores(table)], axis=-1)

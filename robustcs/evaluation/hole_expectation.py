@@ -25,7 +25,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, quotient
 from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
@@ -143,8 +143,7 @@ class FilledHoles:
         means = np.round(drawn.sum(axis=-1) / total, DECIMALS)
         measured = np.round((weights @ self.now[:, measure]).sum(axis=-1) / total, DECIMALS)
         low, high = completed_intervals(drawn, self.units.sizes, self.seed)
-        holes = np.full_like(means, np.nan)
-        np.divide(measured - means, measured, out=holes, where=measured != 0)
+        holes = quotient((measured - means) * np.sign(measured), np.abs(measured), np.nan)
         shares = np.column_stack([holes.mean(axis=0), *draws_interval(holes)])
         shares[~((shares[:, 1] >= 0) & (shares[:, 2] <= 1))] = np.nan
         adjusted = completed_family(drawn, self.seed)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.inputs.arrays import as_arrow, as_numpy
-from robustcs.statistics import Codes, Floats
+from robustcs.statistics import Codes, Floats, quotient
 
 #: Ranks below this one tell no more; a run that lacks the passage counts as having it here.
 DEEPEST = 150
@@ -89,7 +89,7 @@ def run_groups(pool: RunPool) -> tuple[int, ...]:
     top = (pool.best_ranks()[order] <= _TOP).astype(np.float64)
     both = top @ top.T
     either = np.diag(both)[:, None] + np.diag(both) - both
-    distance = 1 - np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    distance = 1 - quotient(both, either)
     np.fill_diagonal(distance, 0)
     groups = np.empty(runs, dtype=np.int64)
     groups[order] = fcluster(linkage(squareform(distance, checks=False), "complete"), MOST_RUNS, "maxclust") - 1
@@ -166,5 +166,4 @@ def _elsewhere(pool: RunPool, pairs: Codes, grades: Grades) -> Floats:
     own[judged] = values
     count = np.bincount(documents, minlength=len(pool.documents))[wanted] - (grades[pairs] > UNJUDGED)
     total = np.bincount(documents, values, minlength=len(pool.documents))[wanted] - own[pairs]
-    mean = np.divide(total, count * highest, out=np.zeros(len(pairs)), where=count > 0)
-    return np.column_stack([count > 0, mean])
+    return np.column_stack([count > 0, quotient(total, count * highest)])

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
 
@@ -33,6 +34,10 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 Weighting = Literal["nominal", "linear", "quadratic"]
 #: Sums, float64[..., D], → the coefficient, float64[...]; nan where it is undefined.
 Statistic = Callable[[Floats], Floats]
+
+
+#: The quotient; NaN where the denominator is 0 (up to rounding).
+_defined = partial(quotient, empty=np.nan, least=1e-9)
 
 
 # ---------------------------------------------------------------- snippets
@@ -65,12 +70,7 @@ def overlap_scores(annotations: Chosen, references: Chosen) -> tuple[Floats, Flo
     """Precision, recall and F1, each float[n, m], of every annotation against every reference; 0 without overlap."""
     both = annotations.astype(np.float64) @ references.T.astype(np.float64)
     own, other = annotations.sum(axis=1)[:, None], references.sum(axis=1)[None, :]
-    return _share(both, own), _share(both, other), _share(2 * both, own + other)
-
-
-def _share(part: Floats, whole: npt.NDArray[np.int64]) -> Floats:
-    """``part / whole``, 0 where there is no part."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=part > 0)
+    return quotient(both, own), quotient(both, other), quotient(2 * both, own + other)
 
 
 def most_similar(annotations: Chosen) -> int:
@@ -113,7 +113,7 @@ def pair_agreement(counts: Counts) -> Floats:
     """float[N]: of all pairs of an item's ratings, the share that are the same (Fleiss' P_i); NaN below two ratings."""
     ratings = counts.sum(axis=1)
     pairs = ratings * (ratings - 1)
-    return _ratio((counts * (counts - 1)).sum(axis=1), pairs)
+    return _defined((counts * (counts - 1)).sum(axis=1), pairs)
 
 
 def fleiss_kappa(counts: Counts) -> float:
@@ -166,10 +166,10 @@ def cohen_sums(first: npt.ArrayLike, second: npt.ArrayLike, values: int) -> Floa
 
 def fleiss_of(sums: Floats) -> Floats:
     """Fleiss' kappa (:func:`fleiss_kappa`) from sums of :func:`fleiss_sums`; nan where it is undefined."""
-    observed = _ratio(sums[..., 0], sums[..., 1])
-    shares = _ratio(sums[..., 2:], sums[..., 2:].sum(axis=-1, keepdims=True))
+    observed = _defined(sums[..., 0], sums[..., 1])
+    shares = _defined(sums[..., 2:], sums[..., 2:].sum(axis=-1, keepdims=True))
     expected = (shares**2).sum(axis=-1)
-    return _ratio(observed - expected, 1 - expected)
+    return _defined(observed - expected, 1 - expected)
 
 
 def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
@@ -189,7 +189,7 @@ def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
             distance = (place[..., :, None] - place[..., None, :]) ** 2
         observed = (coincidences * distance).sum(axis=(-2, -1))
         expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
-        return np.asarray(1 - _ratio(observed * (number - 1), expected))
+        return np.asarray(1 - _defined(observed * (number - 1), expected))
 
     return statistic
 
@@ -204,16 +204,9 @@ def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
         number = table.sum(axis=(-2, -1))
         observed = (table * cost).sum(axis=(-2, -1)) * number
         expected = (table.sum(axis=-1)[..., :, None] * table.sum(axis=-2)[..., None, :] * cost).sum(axis=(-2, -1))
-        return np.asarray(1 - _ratio(observed, expected))
+        return np.asarray(1 - _defined(observed, expected))
 
     return statistic
-
-
-def _ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
-    """The quotient; NaN where the denominator is 0 (up to rounding)."""
-    top, bottom = np.broadcast_arrays(numerator, denominator)
-    quotient: Floats = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=np.abs(bottom) > 1e-9)
-    return quotient
 
 
 METHOD = "nested bootstrap-t over units"

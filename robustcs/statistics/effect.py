@@ -7,7 +7,7 @@ true difference is the noncentral t with δ = √K times the standardised mean d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -71,13 +71,7 @@ def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE)
             below -= 2 * (t - below)
         while nctdtr(freedom, above, t) > chance:
             above += 2 * (above - t)
-        for _ in range(80):
-            middle = (below + above) / 2
-            if nctdtr(freedom, middle, t) > chance:
-                below = middle
-            else:
-                above = middle
-        return (below + above) / 2
+        return _bisected(lambda middle: nctdtr(freedom, middle, t) > chance, below, above)
 
     tail = (1 - confidence) / 2
     return limit(1 - tail), limit(tail)
@@ -91,13 +85,14 @@ def detectable_noncentrality(units: int, power: float = POWER, confidence: float
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
-    below, above = 0.0, 2 * critical + 10.0
+    return _bisected(lambda middle: 1 - nctdtr(units - 1, middle, critical) < power, 0.0, 2 * critical + 10.0)
+
+
+def _bisected(too_low: Callable[[float], bool], below: float, above: float) -> float:
+    """Where ``too_low`` ends between ``below`` and ``above``, to the last bits."""
     for _ in range(80):
         middle = (below + above) / 2
-        if 1 - nctdtr(units - 1, middle, critical) < power:
-            below = middle
-        else:
-            above = middle
+        below, above = (middle, above) if too_low(middle) else (below, middle)
     return (below + above) / 2
 
 

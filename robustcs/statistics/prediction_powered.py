@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics import Floats, Mask
+from robustcs.statistics import Floats, Mask, quotient
 from robustcs.statistics.estimate import STABLE_UNITS
 from robustcs.statistics.means import t_quantile
 from robustcs.statistics.units import Units
@@ -182,8 +182,7 @@ def _estimate(of: _Totals, units: int, model_mean: Floats) -> _Estimate:
 
 def _slope(top: Floats, bottom: Floats) -> Floats:
     """Of all systems together; 0 where the model says the same of everything."""
-    above, below = top.sum(axis=0), bottom.sum(axis=0)
-    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 1e-12))
+    return quotient(top.sum(axis=0), bottom.sum(axis=0), least=1e-12)
 
 
 # ---------------------------------------------------------------- how many to judge, and were they drawn at random?

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 
 DECIMALS = 9
@@ -35,11 +35,6 @@ def ranks(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.asarray(1 + _above(scores).sum(axis=-1))
 
 
-def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    top, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    return np.asarray(np.divide(top, below, out=np.full(top.shape, np.nan), where=below > 0))
-
-
 def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     """Kendall's tau-b in [-1, 1]; nan where all systems of a ranking are tied, or there is one only.
 
@@ -49,7 +44,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     concordant = (one & two).sum(axis=(-2, -1))
     discordant = (one & two.swapaxes(-2, -1)).sum(axis=(-2, -1))
     pairs = np.sqrt(one.sum(axis=(-2, -1)) * two.sum(axis=(-2, -1)).astype(np.float64))
-    return _quotient(concordant - discordant, pairs)
+    return quotient(concordant - discordant, pairs, np.nan)
 
 
 def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
@@ -61,8 +56,8 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
     """
     right, above = _above(reference), _above(estimate)
     better = above.sum(axis=-1)
-    share = np.where(better > 0, (right & above).sum(axis=-1) / np.maximum(better, 1), 0.0)
-    return 2 * _quotient(share.sum(axis=-1), (better > 0).sum(axis=-1)) - 1
+    share = quotient((right & above).sum(axis=-1), better)
+    return 2 * quotient(share.sum(axis=-1), (better > 0).sum(axis=-1), np.nan) - 1
 
 
 def tau_ap_symmetric(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:

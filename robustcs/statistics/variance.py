@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, quotient
 from robustcs.statistics.agreement import RESAMPLES, Statistic, agreement_estimate
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, alike_note, joined, units_note
 from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interval, t_quantile
@@ -87,7 +87,7 @@ def share_of(place: int) -> Statistic:
     def statistic(sums: Floats) -> Floats:
         variances = _variances(sums)
         total = variances.sum(axis=-1)
-        return np.asarray(np.divide(variances[..., place], total, out=np.full(total.shape, np.nan), where=total > 1e-24))
+        return quotient(variances[..., place], total, np.nan, 1e-24)
 
     return statistic
 

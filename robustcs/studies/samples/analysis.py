@@ -12,7 +12,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, number, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, measure, number, score, share, table, text
 from robustcs.similarity.rouge import rouge
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
@@ -32,55 +32,58 @@ COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wordi
 
 _MEAN = "95 %, for other units with these samples: cluster-robust t"
 _NOTE = text("note", "what must be known beside the numbers")
-_CUT = (text("rewriter", header="Rewriter"), text("metric", header="Measure"))
+_REWRITER = text("rewriter", header="Rewriter")
+_CUT = (_REWRITER, measure())
 
 SAMPLES = table(
     "samples", "A rewriter that varies: how alike are its samples, in words and in what they find?",
-    text("rewriter", header="Rewriter"), count("texts", "samples with texts: the most of a turn; 0 where one is known"),
-    count("turns", "turns with two texts or more"), count("differing", "of them, those whose texts are not all the same"),
-    share("differ", "differing of turns"), share("differ_low", "95 %: Wilson's interval with whole units"),
-    share("differ_high"),
-    number("wording", "ROUGE-1 F, stemmed: mean over every two texts of a turn, then over turns", "ROUGE-1 F"),
-    number("wording_low", _MEAN), number("wording_high"),
-    count("runs", "samples with runs; 0 where one is known"), count("answered", "turns that all of them answer"),
-    number("ranking", "rank-biased overlap (p = 0.9): mean over every two runs, then over turns", "RBO"),
-    number("ranking_low", _MEAN), number("ranking_high"), _NOTE,
+    _REWRITER, count("texts", "samples with texts: the most of a turn; 0 where one is known", group="texts differ"),
+    count("turns", "turns with two texts or more", group="texts differ"),
+    count("differing", "of them, those whose texts are not all the same", group="texts differ"),
+    *share("differ", "differing of turns", "share", "texts differ")
+    .between("differ_low", "differ_high", "95 %: Wilson's interval with whole units"),
+    *number("wording", "ROUGE-1 F, stemmed: mean over every two texts of a turn, then over turns", "ROUGE-1 F")
+    .rounded(3).between("wording_low", "wording_high", _MEAN),
+    count("runs", "samples with runs; 0 where one is known", group="rankings"),
+    count("answered", "turns that all of them answer"),
+    *number("ranking", "rank-biased overlap (p = 0.9): mean over every two runs, then over turns", "RBO", "rankings")
+    .rounded(3).between("ranking_low", "ranking_high", _MEAN), _NOTE,
 )  # fmt: skip
 SCORES = table(
     "sample_scores", "The scores of a rewriter's samples, and what a choice among them would give.",
     *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which stands where one is needed"),
-    score("mean", "over all samples"),
-    number("mean_low", "95 %, for other units and other samples: two-way random effects, Satterthwaite's t"),
-    number("mean_high"),
+    *score("mean", "over all samples", "mean of all samples").rounded(3)
+    .between("mean_low", "mean_high", "95 %, for other units and other samples: two-way random effects, Satterthwaite's t"),
     score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
-    score("worst", "mean of the lowest score of every turn: worst of all samples"),
-    score("best", "mean of the highest score of every turn: best of all samples"),
-    difference("gain", "best − highest: what one could gain by choosing in every turn", "headroom"),
-    number("gain_low", _MEAN), number("gain_high"),
+    score("worst", "mean of the lowest score of every turn: worst of all samples", "worst of all").rounded(3),
+    score("best", "mean of the highest score of every turn: best of all samples", "best of all").rounded(3),
+    *difference("gain", "best − highest: what one could gain by choosing in every turn").rounded(3)
+    .between("gain_low", "gain_high", _MEAN),
     score("by_chance", "gain expected if the samples were exchanged at random in every turn", "chance"),
-    number("half", "half the 95 % interval of the mean of one sample for other samples on the same turns, Student's t"),
-    number("half_low", "95 %: 1.96 standard deviations of the mean of one sample, which are known as roughly as this"),
-    number("half_high"),
+    *number("half", "half the 95 % interval of the mean of one sample for other samples on the same turns, Student's t",
+            "± of one sample").rounded(3)
+    .between("half_low", "half_high",
+             "95 %: 1.96 standard deviations of the mean of one sample, which are known as roughly as this"),
     number("within", "what the average of several samples may move by"),
-    count("needed", "samples whose average moves by no more than within"), count("needed_low"), count("needed_high"),
-    _NOTE,
+    count("needed", "samples whose average moves by no more than within", "samples"), count("needed_low"),
+    count("needed_high"), _NOTE,
 )  # fmt: skip
 VARIANCE = table(
     "sample_variance", "Where scores vary: from turn to turn, or from sample to sample?",
     *_CUT,
     text("component", "turn; sample: whole samples differ; interaction: a draw helps one turn and hurts another; drawing:"
          " sample and interaction together"),
-    number("variance", "score units squared; negative estimates are 0"), share("share", "of the total"),
-    share("ci_low", "95 %, nested bootstrap-t over units: other turns with these samples"), share("ci_high"), _NOTE,
+    number("variance", "score units squared; negative estimates are 0"),
+    *share("share", "of the total").between(says="95 %, nested bootstrap-t over units: other turns with these samples"), _NOTE,
 )  # fmt: skip
 BEST_OF_N = table(
     "best_of_n", "The best and the worst of n samples, expected where they are drawn from all of a turn.",
-    *_CUT, count("n"), score("best", "mean over turns of the highest of n"), number("best_low", _MEAN), number("best_high"),
-    score("worst", "mean over turns of the lowest of n"), number("worst_low", _MEAN), number("worst_high"), _NOTE,
+    *_CUT, count("n"), *score("best", "mean over turns of the highest of n").between("best_low", "best_high", _MEAN),
+    *score("worst", "mean over turns of the lowest of n").between("worst_low", "worst_high", _MEAN), _NOTE,
 )  # fmt: skip
 TURNS = table(
     "sample_turns", "A turn.",
-    text("rewriter", header="Rewriter"), text("turn", header="Turn"), text("metric", "null where nothing is scored"),
+    _REWRITER, text("turn", header="Turn"), text("metric", "null where nothing is scored"),
     count("texts", "different ones; null without texts"), number("wording", "mean ROUGE-1 F of every two texts"),
     number("ranking", "mean rank-biased overlap of every two runs"), score("first", "score of the first sample"),
     score("mean"), score("low"), score("high"), score("range", "high − low"), text("wordings", "the different texts, by |"),
@@ -135,36 +138,29 @@ def compare_samples(
     if not within > 0:
         raise UsageError("bad-setting", f"within {within}", "write a number above 0, such as 0.01")
     unit = evaluated.policy.unit
-    consistency: list[tuple[Any, ...]] = []
-    scores: list[tuple[Any, ...]] = []
-    variance: list[tuple[Any, ...]] = []
-    best: list[tuple[Any, ...]] = []
-    turns: list[tuple[Any, ...]] = []
+    rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:
         wording = wording_of(one.texts, stem)
-        consistency.append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
+        rows["samples"].append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
         units = units_of(list(one.turns), unit)
         for metric, values in one.scores.items():
+            cut = one.rewriter, metric
             bounds = (0.0, 1.0) if bool(((values >= 0) & (values <= 1)).all()) else None
-            scores.append((one.rewriter, metric, *_scores(values, units, bounds, within, seed)))
-            best += [(one.rewriter, metric, *row) for row in _best_of_n(values, units, bounds)]
-            if len(values) > 1:
-                variance += [
-                    (one.rewriter, metric, COMPONENTS[part.name], part.variance, part.share.value, part.share.low,
-                     part.share.high, part.share.note)
-                    for part in variance_components(values, units, seed)
-                ]  # fmt: skip
-        turns += _turns(one, wording)
+            rows["sample_scores"].append((*cut, *_scores(values, units, bounds, within, seed)))
+            rows["best_of_n"] += [(*cut, *row) for row in _best_of_n(values, units, bounds)]
+            rows["sample_variance"] += [
+                (*cut, COMPONENTS[part.name], part.variance, part.share, part.share.note)
+                for part in (variance_components(values, units, seed) if len(values) > 1 else ())
+            ]
+        rows["sample_turns"] += _turns(one, wording)
     scored = [turn for one in sampled for turn in one.turns]
     every = list(dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings))))
-    return Samples(
-        units_of(every, unit).stated(replace(evaluated, turns=len(every))),
-        SAMPLES.frame(consistency),
-        SCORES.frame(scores).astype(dict.fromkeys(("needed", "needed_low", "needed_high"), "Int64")),
-        VARIANCE.frame(variance),
-        BEST_OF_N.frame(best),
-        TURNS.frame(turns).astype({"texts": "Int64"}),
-    )
+    frames = [spec.frame(rows[spec.name]) for spec in Samples.declared]
+    whole = ("needed", "needed_low", "needed_high", "texts")
+    frames = [
+        frame.astype({name: "Int64" for name in whole if name in frame and frame[name].dtype.kind != "i"}) for frame in frames
+    ]
+    return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), *frames)
 
 
 def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[str, float]:
@@ -184,8 +180,7 @@ def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[st
 
 def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, ranked: Units) -> tuple[Any, ...]:
     """The row of a rewriter; ``texted``, ``ranked``: the units of the turns with texts and of those that all runs answer."""
-    nothing = Estimate(math.nan, math.nan, math.nan, 0, "")
-    differ = words = ranking = nothing
+    differ = words = ranking = Estimate(math.nan, math.nan, math.nan, 0, "")
     apart = np.array([len(set(one.texts[turn])) > 1 for turn in wording])
     if wording:
         (differ,) = share_estimates(texted.sums(apart), texted.sizes, texted.kind)
@@ -193,10 +188,8 @@ def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, rank
     if one.rankings:
         (ranking,) = mean_estimates(ranked.sums(list(one.rankings.values())), ranked.sizes, ranked.kind, (0.0, 1.0))
     return (
-        one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(apart.sum()),
-        differ.value, differ.low, differ.high, words.value, words.low, words.high,
-        one.runs, len(one.rankings), ranking.value, ranking.low, ranking.high,
-        _told(wording=words, ranking=ranking),
+        one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(apart.sum()), differ, words,
+        one.runs, len(one.rankings), ranking, _told(wording=words, ranking=ranking),
     )  # fmt: skip
 
 
@@ -212,9 +205,9 @@ def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None
     half, spread = sampling_error(values, units)
     needed = [draws_needed(limit, within) for limit in (spread.value, spread.low, spread.high)]
     return (
-        values.shape[1], len(values), float(of_samples[0]), mean.value, mean.low, mean.high, float(of_samples.min()),
-        float(of_samples.max()), float(values.min(axis=1).mean()), choice.chosen, choice.gain.value, choice.gain.low,
-        choice.gain.high, choice.by_chance, half, NORMAL * spread.low, NORMAL * spread.high, within, *needed,
+        values.shape[1], len(values), float(of_samples[0]), mean, float(of_samples.min()), float(of_samples.max()),
+        float(values.min(axis=1).mean()), choice.chosen, choice.gain, choice.by_chance,
+        replace(spread, value=half, low=NORMAL * spread.low, high=NORMAL * spread.high), within, *needed,
         _told(mean=mean, headroom=choice.gain, draw=spread),
     )  # fmt: skip
 
@@ -222,10 +215,7 @@ def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None
 def _best_of_n(values: np.ndarray, units: Units, bounds: tuple[float, float] | None) -> list[tuple[Any, ...]]:
     best = mean_estimates(units.sums(expected_best(values).T), units.sizes, units.kind, bounds)
     worst = mean_estimates(units.sums(-expected_best(-values).T), units.sizes, units.kind, bounds)
-    return [
-        (n, high.value, high.low, high.high, low.value, low.low, low.high, _told(best=high, worst=low))
-        for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)
-    ]
+    return [(n, high, low, _told(best=high, worst=low)) for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)]
 
 
 def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:

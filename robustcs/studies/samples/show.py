@@ -6,25 +6,22 @@ from typing import Any
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Table
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.tables import Shown, group_columns, result_table
+from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
-    interval,
     measure_label,
     noted,
-    number_interval,
-    percent,
-    percent_interval,
     signed,
 )
 from robustcs.documents.words import number as written
 from robustcs.lazy import Drawing, pd
-from robustcs.result import count, number, text
+from robustcs.result import number
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
 
 #: Turns that are shown of a rewriter; JSON and CSV have all.
 SHOWN = 5
-_PARTS = {"turn": "turn", "sample": "sample", "interaction": "interaction"}
+#: What a reader sees of the variance: its component, and the head of its column.
+_PARTS = {name: f"{name} (95% CI)" for name in ("turn", "sample", "interaction")}
 
 
 def show(result: Samples) -> tuple[Block, ...]:
@@ -43,22 +40,8 @@ def _kind(result: Samples) -> str:
 
 def _consistency(result: Samples) -> Table:
     frame = result.samples
-    columns: list[Shown] = ["rewriter"]
-    if frame["texts"].any():
-        columns += [
-            (count("texts", group="texts differ"), lambda row: str(row.texts)),
-            (count("turns", group="texts differ"), lambda row: f"{row.differing} of {row.turns}"),
-            (number("share", group="texts differ"), lambda row: percent(row.differ)),
-            (number("95 %", group="texts differ"), lambda row: percent_interval(row.differ_low, row.differ_high)),
-            (number("mean", group="ROUGE-1 F"), lambda row: written(row.wording, 3)),
-            (number("95 %", group="ROUGE-1 F"), lambda row: number_interval(row.wording_low, row.wording_high, 2)),
-        ]
-    if frame["runs"].any():
-        columns += [
-            (count("runs", group="rankings"), lambda row: str(row.runs)),
-            (number("RBO", group="rankings"), lambda row: written(row.ranking, 3)),
-            (number("95 %", group="rankings"), lambda row: number_interval(row.ranking_low, row.ranking_high, 2)),
-        ]
+    texts, runs = ["texts", "turns", "differing", "differ", "wording"], ["runs", "ranking"]
+    columns: list[Shown] = ["rewriter", *(texts if frame["texts"].any() else ()), *(runs if frame["runs"].any() else ())]
     note = "Texts, runs: how many samples have them."
     if frame["texts"].any():
         note += (
@@ -70,9 +53,6 @@ def _consistency(result: Samples) -> Table:
     note += f" 95 %: for other {_kind(result)}s with these samples."
     said = noted((row.rewriter, row.note) for row in frame.itertuples())
     return result_table(result, "samples", "How alike are the samples of a rewriter?", columns, note + said)
-
-
-_NAMES: list[Shown] = [(text("metric", header="Measure"), lambda row: measure_label(row.metric)), "rewriter"]
 
 
 def _rule(result: Samples) -> str | None:
@@ -87,18 +67,12 @@ def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _scores(result: Samples) -> Table:
     within = float(result.sample_scores["within"].iloc[0])
-    columns: list[Shown] = [
-        *_NAMES,
-        (number("mean", group="all samples"), lambda row: written(row.mean, 3)),
-        (number("95 %", group="all samples"), lambda row: number_interval(row.mean_low, row.mean_high, 2)),
-        (number("±", group="one sample"), lambda row: written(row.half, 3)),
-        (number("95 %", group="one sample"), lambda row: interval(row.half_low, row.half_high)),
-        (count("needed", header="samples"), _needed),
-    ]
+    needed = result.spec("sample_scores").field("needed")
+    columns: list[Shown] = ["metric", "rewriter", "mean", "half", (needed, _needed)]
     note = (
-        f"All samples: their mean and its 95 % interval for other {_kind(result)}s and other samples. ±: half the 95 % interval"
-        " of the mean of one sample for other samples on the same turns (Student's t). The 95 % beside it: where 1.96 standard"
-        " deviations of that mean lie, which few samples show only roughly. Samples: how"
+        f"Mean of all samples: its 95 % interval is for other {_kind(result)}s and other samples. ±: half the 95 % interval of"
+        " the mean of one sample for other samples on the same turns (Student's t), and where 1.96 standard deviations of that"
+        " mean lie, which few samples show only roughly. Samples: how"
         f" many an average needs to move by no more than ±{within:g} (--within); more of them do not narrow what other"
         f" {_kind(result)}s add."
     )
@@ -112,23 +86,16 @@ def _scores(result: Samples) -> Table:
 def _needed(row: Any) -> str:
     if pd.isna(row.needed):
         return "–"
-    return (
-        str(row.needed)
-        if pd.isna(row.needed_low) or row.needed_low == row.needed_high
-        else (f"{row.needed} ({row.needed_low}–{row.needed_high})")
-    )
+    exact = pd.isna(row.needed_low) or row.needed_low == row.needed_high
+    return str(row.needed) if exact else f"{row.needed} ({row.needed_low}–{row.needed_high})"
 
 
 def _choice(result: Samples) -> Table:
     columns: list[Shown] = [
-        *_NAMES,
-        (number("worst of all"), lambda row: written(row.worst, 3)),
+        "metric", "rewriter", "worst",
         (number("a sample"), lambda row: f"{written(row.lowest, 3)} to {written(row.highest, 3)}"),
-        (number("best of all"), lambda row: written(row.best, 3)),
-        (number("gain"), lambda row: signed(row.gain, 3)),
-        (number("95 %"), lambda row: number_interval(row.gain_low, row.gain_high, 2)),
-        (number("chance"), lambda row: signed(row.by_chance, 3)),
-    ]
+        "best", "gain", (number("chance"), lambda row: signed(row.by_chance, 3)),
+    ]  # fmt: skip
     note = (
         "Worst, best of all: mean of the lowest and of the highest score of every turn. A sample: lowest and highest mean of a"
         " whole sample. Gain: best of all minus the highest mean, for whoever could choose in every turn. The highest of"
@@ -144,27 +111,17 @@ def _choice(result: Samples) -> Table:
 
 def _variance(result: Samples) -> Table:
     frame = result.sample_variance
-    keys = list(dict.fromkeys(zip(frame["metric"], frame["rewriter"], strict=True)))
-    measures = list(dict.fromkeys(metric for metric, _ in keys))
-    keys.sort(key=lambda key: measures.index(key[0]))
-    columns: list[Shown] = [
-        (text("metric", header="Measure"), lambda key: measure_label(key[0])),
-        (text("rewriter", header="Rewriter"), lambda key: key[1]),
-    ]
-    for component, head in _PARTS.items():
-        part = {(row.metric, row.rewriter): row for row in frame[frame["component"] == component].itertuples()}
-        between: Shown = (number("95 %"), lambda row: percent_interval(row.ci_low, row.ci_high))
-        columns += group_columns(result, "sample_variance", head, part, "share", between)
     note = (
         "Shares of the variance of scores: turn, some turns are harder; sample, whole samples differ; interaction, a draw helps"
-        f" one turn and hurts another. 95 %: in per cent, for other {_kind(result)}s with these samples."
+        f" one turn and hurts another. 95 %: for other {_kind(result)}s with these samples."
     )
     said = noted(
         (f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.component in _PARTS
     )
-    rules = [place for place in range(1, len(keys)) if _rule(result) and keys[place][0] != keys[place - 1][0]]
-    caption = "Where do scores vary: from turn to turn, or from draw to draw?"
-    return result_table(result, "sample_variance", caption, columns, note + said, rows=keys, rules=rules)
+    return wide_table(
+        result, "sample_variance", "Where do scores vary: from turn to turn, or from draw to draw?", ["metric", "rewriter"],
+        "component", ["share"], note + said, rows=_by_measure(frame), heads=_PARTS, by=_rule(result),
+    )  # fmt: skip
 
 
 def _moving(result: Samples, rewriter: str) -> Cards:

@@ -98,7 +98,7 @@ def test_texts_alone() -> None:
     assert set(result.sample_turns["turn"]) == set(TURNS) and result.sample_turns["metric"].isna().all()
     table, cards = show(result)
     assert isinstance(table, Table) and isinstance(cards, Cards)
-    assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + ["ROUGE-1 F"] * 2
+    assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + [""]
     assert [card.title for card in cards.cards] == list(MOVING)
     (said,) = samples_findings(result)
     assert said.startswith("The texts of llm differ in 10.0 % of 40 turns (95% CI ")

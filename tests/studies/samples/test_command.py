@@ -35,7 +35,7 @@ def test_the_rewrites_of_llm4cs(shared_data: Path, capfd: pytest.CaptureFixture[
     assert 0.9 < row["wording"] < 1
     assert run(["samples", "--rewrites", f"qr={texts}"]) == 0
     out = " ".join(capfd.readouterr().out.split())
-    assert "232 of 479 48.4 %" in out
+    assert "479 232 48% (" in out
     assert "Turns of qr whose texts differ (232 of 479 turns with two texts or more; the first 5 are shown)" in out
 
 
