@@ -269,6 +269,7 @@ def test_interval_of_draws() -> None:
     assert (low, high) == pytest.approx((1, 39))  # the smallest and largest of 39 hold the fortieth in 38 of 40 cases
 
 
+@pytest.mark.long
 def test_made_grades_are_covered() -> None:
     inside = []
     for seed in range(12):
@@ -290,6 +291,7 @@ def cast(shared_data: Path) -> tuple[RunPool, Qrels]:
     return pool_of(runs, qrels), qrels
 
 
+@pytest.mark.long
 def test_hidden_judgments_of_cast_are_covered(cast: tuple[RunPool, Qrels]) -> None:
     policy = EvaluationPolicy(relevance_level=2)
     pool, qrels = cast

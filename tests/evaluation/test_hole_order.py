@@ -95,6 +95,7 @@ def takes(asked: Contest, grades: Grades, drawn: Grades, truth: Grades, queue: C
     raise AssertionError("with all judged the order is proven")
 
 
+@pytest.mark.long
 def test_it_takes_about_as_many_judgments_as_it_says() -> None:
     found = []
     for seed in range(6):

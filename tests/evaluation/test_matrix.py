@@ -44,7 +44,7 @@ def matrix_of(folder: Path, run: dict[str, list[str]], qrels: dict[str, dict[str
     return grade_matrix(rank_run(read_run(folder / "run"), EvaluationPolicy()), read_qrels(folder / "qrels"))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(run=runs_, qrels=qrels_)
 def test_equals_a_plain_join(scratch: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]]) -> None:
     matrix = matrix_of(scratch, run, qrels)
@@ -63,7 +63,7 @@ def test_equals_a_plain_join(scratch: Path, run: dict[str, list[str]], qrels: di
     assert matrix.grades.dtype == matrix.judged.dtype == np.int16
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(run=runs_, qrels=qrels_, size=st.integers(1, 7))
 def test_blocks_add_up_to_the_matrix(
     scratch: Path, run: dict[str, list[str]], qrels: dict[str, dict[str, int]], size: int
@@ -80,7 +80,7 @@ def test_blocks_add_up_to_the_matrix(
 rows_ = st.lists(st.tuples(turns_, documents_, st.sampled_from(["1", "2", "2.5", "1e1", "-3"])), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(rows=rows_, qrels=qrels_, size=st.integers(1, 300), order=st.sampled_from(["score", "rank"]), grouped=st.booleans(),
        head=st.sampled_from(["", "# made\n", "query_id Q0 document rank score tag\n"]), alike=st.booleans())  # fmt: skip
 def test_turn_by_turn_is_the_same_as_whole(

@@ -119,7 +119,7 @@ qrels_ = st.dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(run=runs_, qrels=qrels_, level=st.sampled_from([1, 2]))
 def test_made_runs_equal_pytrec_eval(tmp_path_factory: pytest.TempPathFactory, run: dict, qrels: dict, level: int) -> None:
     """Ties, float32-close scores, missing turns, extra turns, negative grades, turns without relevant passages."""
@@ -318,7 +318,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("measures")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(
         st.tuples(st.integers(1, 8), st.dictionaries(st.integers(0, 11), st.integers(-2, 3), min_size=1, max_size=9)),

@@ -84,7 +84,7 @@ questions = {
 }  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(cases=st.lists(turns(), min_size=1, max_size=2), **questions)
 def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_grade: int, scope: Scope) -> None:
     pair, policy = pair_of(cases), EvaluationPolicy(relevance_level=level)
@@ -98,7 +98,7 @@ def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_gr
             assert found.score[turn] == pytest.approx(first[0] - second[0], abs=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     cases=st.lists(turns(3), min_size=1, max_size=2), others=st.lists(st.integers(0, 2), min_size=2, max_size=2),
     level=questions["level"], max_grade=questions["max_grade"],
@@ -132,7 +132,7 @@ def test_passages_of_a_third_run_are_graded_in_the_scope_pool(
                 assert expected[1] <= found.high[turn] + 1e-12, measure.name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(case=turns(), **questions)
 def test_average_precision_and_bpref_stay_inside_an_outer_interval(
     case: Turn, level: int, max_grade: int, scope: Scope
@@ -149,7 +149,7 @@ def test_average_precision_and_bpref_stay_inside_an_outer_interval(
             assert found.high[0] == pytest.approx(first.max() - second.min(), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(cases=st.lists(turns(9), min_size=1, max_size=3), **questions)
 def test_the_other_way_round_the_signs_change_and_a_run_does_not_differ_from_itself(
     cases: list[Turn], level: int, max_grade: int, scope: Scope
@@ -166,7 +166,7 @@ def test_the_other_way_round_the_signs_change_and_a_run_does_not_differ_from_its
         assert not found.low.any() and not found.high.any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(cases=st.lists(turns(9), min_size=1, max_size=3), **questions)
 def test_the_interval_lies_inside_what_the_two_runs_on_their_own_leave(
     cases: list[Turn], level: int, max_grade: int, scope: Scope
@@ -248,7 +248,7 @@ def test_a_measure_of_trec_eval_alone_has_no_bounds() -> None:
         bounds_of(pair_of([([1], [1], {1: 1})]), parse_measure("Rprec"), EvaluationPolicy(), 4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), scope=st.sampled_from(["cutoff", "run"]))
 def test_no_way_of_grading_long_lists_leaves_the_interval(seed: int, scope: Scope) -> None:
     """Far past what brute force reaches: random grades, and thresholds on the distance of the two ranks, which come near."""

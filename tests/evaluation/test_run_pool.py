@@ -56,7 +56,7 @@ def check_scores(runs: Sequence[Ranking], qrels: Qrels) -> None:
             np.testing.assert_allclose(scores[number, column], expected[measure.name], atol=1e-12, err_msg=measure.name)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(st.lists(rankings, min_size=1, max_size=3), judgments)
 def test_scores_are_those_of_the_grade_matrix(runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int]) -> None:
     # trec_eval itself is asked for a measure that the matrix does not serve
@@ -69,7 +69,7 @@ def test_scores_of_real_runs(shared_data: Path) -> None:
     check_scores(runs, read_qrels(folder / "qrels.txt.gz"))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(rankings, min_size=1, max_size=3), judgments, st.integers(0, 2**32))
 def test_many_sets_of_grades_at_once(runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int], seed: int) -> None:
     pool = pool_of([as_ranking(str(number), run) for number, run in enumerate(runs)], as_qrels(judged))

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
@@ -72,6 +72,7 @@ def test_topics_shift_by_words_in_common() -> None:
     assert topic_shifts(dict(reversed(texts.items()))) == topic_shifts(texts)
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_has_properties(text: str, human: str) -> None:
     assert pronoun(text) in ("yes", "no") and ellipsis(text) in ("yes", "no") and length(text) in ("1–5", "6–8", "9+")

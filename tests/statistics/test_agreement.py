@@ -115,7 +115,7 @@ def test_alpha_equals_the_krippendorff_package(seed: int, level: Any) -> None:
     assert krippendorff_alpha(counts, range(counts.shape[1]), level) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 4), max_size=5), min_size=1, max_size=12))
 def test_alpha_equals_its_definition_with_missing_ratings(items: list[list[int]]) -> None:
     counts = np.array([np.bincount(values, minlength=5) for values in items])

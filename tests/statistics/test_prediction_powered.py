@@ -102,7 +102,7 @@ def test_a_model_that_says_the_same_of_everything_is_worth_nothing() -> None:
     assert found.worth == pytest.approx(6, rel=0.35)  # a jackknife beside a sum of squares
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.floats(-0.5, 0.5), st.floats(0.1, 1.0))
 def test_a_shift_of_the_model_changes_nothing(seed: int, shift: float, scale: float) -> None:
     people, model, of, mask = drawn(seed)

@@ -30,7 +30,7 @@ def p_by_hand(y: np.ndarray, mid: bool) -> float:
 
 
 @given(TABLES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=40)
 def test_p_is_that_of_all_sign_patterns_and_agrees_with_the_interval(table: tuple[list[float], list[int], bool]) -> None:
     y, n, mid = np.array(table[0]), np.array(table[1], dtype=float), table[2]
     (found,) = paired_tests(y, n, seed=0, mid_p=mid)
@@ -51,7 +51,7 @@ def test_p_is_that_of_all_sign_patterns_and_agrees_with_the_interval(table: tupl
 
 
 @given(TABLES.filter(lambda table: len(table[0]) >= 6 and any(table[0])), st.floats(-1, 1))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_the_interval_holds_what_the_test_does_not_reject(table: tuple[list[float], list[int], bool], theta: float) -> None:
     y, n = np.array(table[0]), np.array(table[1], dtype=float)
     (found,) = paired_tests(y, n, seed=0)

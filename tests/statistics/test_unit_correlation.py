@@ -82,7 +82,7 @@ def test_ten_thousand_turns_take_no_room_for_every_two_of_them() -> None:
 VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(VALUES, VALUES, st.integers(0, 5)), min_size=14, max_size=30), st.sampled_from(sorted(SCIPY)))
 def test_ties_and_uneven_units(turns: list[tuple[float, float, int]], method: str) -> None:
     x, y, names = (np.array(column) for column in zip(*turns, strict=True))

@@ -49,6 +49,7 @@ def test_shrout_and_fleiss() -> None:
     assert found["turn"].share.value == pytest.approx(0.29, abs=0.005)
 
 
+@pytest.mark.long
 def test_intervals_cover_the_truth() -> None:
     """Turns of a conversation that are hard together, and wordings."""
     rng = np.random.default_rng(7)
