@@ -211,6 +211,8 @@ class PairMeasure:
 
         ``graded`` (int64[T, E]) counts a turn's graded passages, those of the run inside the cut-off among them.
         """
+        if not self.runs[run].grades.shape[1]:
+            return np.zeros((2, *graded.shape))
         of_family = precision_ends if self.measure.family == "map" else bpref_ends
         parts = []
         for number, block in enumerate(self.runs[run].blocks(_TURNS)):
