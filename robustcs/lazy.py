@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Drawing", "npt", "pd"]
+__all__ = ["Drawing", "linalg", "npt", "pd", "special"]
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+    import scipy.linalg as linalg
+    import scipy.special as special
     from matplotlib.figure import Figure as Drawing
 else:
 
@@ -23,4 +25,5 @@ else:
             return getattr(import_module(self._name), name)
 
     npt, pd = _Module("numpy.typing"), _Module("pandas")
+    linalg, special = _Module("scipy.linalg"), _Module("scipy.special")
     Drawing = Any

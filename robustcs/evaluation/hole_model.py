@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
-from scipy.special import expit
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import PairFeatures, pair_features, run_groups
 from robustcs.evaluation.hole_stages import Recalibration, StageFit, fit_stage, recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from robustcs.lazy import linalg, special
 from robustcs.statistics import Codes, Floats, Mask
 
 #: Judged passages down to this rank, or to :data:`_DEEPER` times the deepest hole's, are learned from.
@@ -126,7 +125,7 @@ class HoleModel:
         for number, stage in enumerate(self.stages):
             known = carried(holes, self.stages[:number])
             noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
-            off = solve_triangular(stage.precision, noise.T, lower=True, trans="T").T
+            off = linalg.solve_triangular(stage.precision, noise.T, lower=True, trans="T").T
             roots = np.linalg.cholesky(stage.turn_covariance[turns])
             own = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
             # (draws, turns, q): the turns' coefficients, given the shared ones
@@ -164,7 +163,7 @@ class KeptDraws:
 
 def _reached(logits: Floats) -> Floats:
     """The chances of reaching each level from the second one on, of the ``logits`` of the stages (first axis)."""
-    return np.asarray(np.cumprod(expit(logits), axis=0))
+    return np.asarray(np.cumprod(special.expit(logits), axis=0))
 
 
 def fit_hole_model(

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.special import expit
 
 from robustcs.evaluation.hole_features import ALONE, BASIC, PairFeatures
+from robustcs.lazy import linalg, special
 from robustcs.statistics import Codes, Floats, Mask
 
 #: Prior variance of a coefficient that is not shrunk.
@@ -63,7 +62,7 @@ class StageFit:
         logits = features.fixed @ self.beta + (features.varying * self.turn[turns]).sum(axis=1)
         within = np.einsum("nq,nqr,nr->n", features.varying, self.turn_covariance[turns], features.varying)
         rest = features.fixed - np.einsum("nq,nqp->np", features.varying, self.pull[turns])
-        across = solve_triangular(self.precision, rest.T, lower=True)
+        across = linalg.solve_triangular(self.precision, rest.T, lower=True)
         return np.asarray(logits * _flattening(within + (across**2).sum(axis=0)))
 
 
@@ -103,7 +102,7 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
         schur, slope = np.diag(1 / shrinkage), -beta / shrinkage
         slope_turn, tight = np.zeros((turns, q)), np.linalg.inv(spread)
         for block, flat in zip(blocks, flattening, strict=True):
-            mean = expit(block.logits(beta, turn) * flat)
+            mean = special.expit(block.logits(beta, turn) * flat)
             weight, residual = mean * (1 - mean) * block.there * flat, (block.y - mean) * block.there
             weighted = (block.z * weight[:, :, None]).transpose(0, 2, 1)
             cross = weighted @ block.x
@@ -114,15 +113,15 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
             x = block.x.reshape(-1, p)
             schur = schur + x.T @ (x * weight.reshape(-1, 1)) - np.tensordot(cross, own_pull, axes=([0, 1], [0, 1]))
             slope = slope + x.T @ residual.ravel() - np.tensordot(own_slope, own_pull, axes=([0, 1], [0, 1]))
-        factor = cho_factor((schur + schur.T) / 2, lower=True)
-        step = cho_solve(factor, slope)
+        factor = linalg.cho_factor((schur + schur.T) / 2, lower=True)
+        step = linalg.cho_solve(factor, slope)
         step_turn = (covariance @ slope_turn[:, :, None])[:, :, 0] - pull @ step
         change = max(float(np.abs(step).max()), float(np.abs(step_turn).max(initial=0)))
         size = min(1.0, _LONGEST_STEP / max(change, _LONGEST_STEP))
         beta, turn = beta + size * step, turn + size * step_turn
         flattening = [_flattening(((b.z @ covariance[b.turns]) * b.z).sum(axis=2)) for b in blocks]
         if start is None:
-            inverse = cho_solve(factor, np.eye(p))
+            inverse = linalg.cho_solve(factor, np.eye(p))
             left = covariance[seen] + pull[seen] @ inverse @ pull[seen].transpose(0, 2, 1)
             before = np.append(shrinkage, np.diag(spread))
             spread = _spread(turn[seen], left, spread)
@@ -227,7 +226,7 @@ def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -
     prior = np.diag(1 / _SPREAD**2)
     mean: Floats = _EXPECTED.copy()
     for _ in range(50):
-        chance = expit(x @ mean)
+        chance = special.expit(x @ mean)
         curvature = (x * (chance * (1 - chance))[:, None]).T @ x + prior
         step = np.linalg.solve(curvature, x.T @ (went_on - chance) - prior @ (mean - _EXPECTED))
         mean = mean + step
@@ -235,7 +234,7 @@ def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -
             break
     units, unit = np.unique(turns, return_inverse=True)
     sums = np.zeros((len(units), 3))
-    np.add.at(sums, unit, x * (went_on - expit(x @ mean))[:, None])
+    np.add.at(sums, unit, x * (went_on - special.expit(x @ mean))[:, None])
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ (sums.T @ sums + prior) @ inverse
     return Recalibration(np.asarray(mean), np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.lazy import special
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, Tested, joined, sparse_note, units_note
 from robustcs.statistics.means import cluster_ratio, t_quantile
 
@@ -62,16 +63,15 @@ def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "convers
 
 def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The noncentralities under which a noncentral t is above or below the observed ``t`` with chance (1 − confidence)/2."""
-    from scipy.special import nctdtr
 
     def limit(chance: float) -> float:
         # the chance of a smaller t falls as the noncentrality grows
         below, above = t - 1.0, t + 1.0
-        while nctdtr(freedom, below, t) < chance:
+        while special.nctdtr(freedom, below, t) < chance:
             below -= 2 * (t - below)
-        while nctdtr(freedom, above, t) > chance:
+        while special.nctdtr(freedom, above, t) > chance:
             above += 2 * (above - t)
-        return _bisected(lambda middle: nctdtr(freedom, middle, t) > chance, below, above)
+        return _bisected(lambda middle: special.nctdtr(freedom, middle, t) > chance, below, above)
 
     tail = (1 - confidence) / 2
     return limit(1 - tail), limit(tail)
@@ -80,12 +80,10 @@ def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE)
 @lru_cache(maxsize=1024)
 def detectable_noncentrality(units: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:
     """The δ that a two-sided t test on ``units`` − 1 degrees of freedom finds with chance ``power``; nan below two units."""
-    from scipy.special import nctdtr
-
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
-    return _bisected(lambda middle: 1 - nctdtr(units - 1, middle, critical) < power, 0.0, 2 * critical + 10.0)
+    return _bisected(lambda middle: 1 - special.nctdtr(units - 1, middle, critical) < power, 0.0, 2 * critical + 10.0)
 
 
 def _bisected(too_low: Callable[[float], bool], below: float, above: float) -> float:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.lazy import special
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
@@ -61,10 +62,8 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 
 def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """The two-sided quantile of Student's t with units − 1 degrees of freedom; nan below two units."""
-    from scipy.special import stdtrit
-
     freedom = np.asarray(units, dtype=np.float64) - 1
-    return np.asarray(np.where(freedom > 0, stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2), np.nan))
+    return np.asarray(np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2), np.nan))
 
 
 def mean_estimates(
@@ -111,11 +110,9 @@ def cluster_t_test(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
 
     1 where all units are 0, nan below two units. With one turn a unit it is Student's paired t test.
     """
-    from scipy.special import stdtr
-
     value, variance, units = cluster_ratio(sums, sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * stdtr(np.maximum(units - 1, 1), -np.abs(value) / np.sqrt(variance))
+        p = 2 * special.stdtr(np.maximum(units - 1, 1), -np.abs(value) / np.sqrt(variance))
     return np.where(units > 1, np.where(value == 0, 1.0, p), np.nan)
 
 
@@ -185,13 +182,11 @@ def preferred_share(wins: npt.ArrayLike, decided: npt.ArrayLike, noun: str = "ju
 
 
 def _single(wins: int, number: int, noun: str) -> Tested:
-    from scipy.special import betaincinv
-
     low, high = math.nan, math.nan
     if number >= LEAST_UNITS:
         tail = (1 - CONFIDENCE) / 2
-        low = float(betaincinv(wins, number - wins + 1, tail)) if wins else 0.0
-        high = float(betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
+        low = float(special.betaincinv(wins, number - wins + 1, tail)) if wins else 0.0
+        high = float(special.betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
     floor = min(1.0, 2.0 ** (1 - number))
     notes = joined(units_note(number, noun), floor_note(floor))
     p = mcnemar_exact(wins, number - wins)
@@ -199,14 +194,12 @@ def _single(wins: int, number: int, noun: str) -> Tested:
 
 
 def _repeated(hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], noun: str) -> Tested:
-    from scipy.special import stdtr
-
     (found,) = share_estimates(hits, sizes, noun)
     share, units = found.value, len(sizes)
     variance = float(cluster_ratio(hits, sizes).variance[0])
     inside = min(max(share, 0.5 / sizes.sum()), 1 - 0.5 / sizes.sum())
     trials = inside * (1 - inside) / variance if variance > 0 else units
-    p = min(1.0, 2 * float(stdtr(units - 1, -abs(share - 0.5) * math.sqrt(4 * trials)))) if units > 1 else math.nan
+    p = min(1.0, 2 * float(special.stdtr(units - 1, -abs(share - 0.5) * math.sqrt(4 * trials)))) if units > 1 else math.nan
     return Tested(share, found.low, found.high, units, SHARE_METHOD, found.note, p, 0.0, True, int((hits != sizes / 2).sum()))
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.lazy import special
 from robustcs.statistics import Floats, Mask, quotient
 from robustcs.statistics.estimate import STABLE_UNITS
 from robustcs.statistics.means import t_quantile
@@ -117,11 +118,9 @@ class Corrected(NamedTuple):
 
     def p_values(self) -> Floats:
         """float64[S]: two-sided p of "the value is 0", whose inversion the interval for these units is."""
-        from scipy.special import stdtr
-
         error = np.sqrt((1 - self.judged / self.units) * self.variance)
         with np.errstate(invalid="ignore", divide="ignore"):
-            p = 2 * stdtr(self.judged - 1, -np.abs(self.value) / error)
+            p = 2 * special.stdtr(self.judged - 1, -np.abs(self.value) / error)
         return np.where(error > 0, p, np.where(self.value == 0, 1.0, 0.0))
 
 
@@ -194,9 +193,7 @@ def units_to_judge(variance: float, judged: int, units: int, half_width: float) 
     ``variance`` is that of an estimate from a pilot of ``judged`` units (:class:`Corrected`), taken for as large as it is in
     80 % of pilots. All units always suffice.
     """
-    from scipy.special import chdtri
-
-    spread = judged * variance * (judged - 1) / float(chdtri(judged - 1, PLANNED))
+    spread = judged * variance * (judged - 1) / float(special.chdtri(judged - 1, PLANNED))
     counts = np.arange(2, units + 1)
     reached = t_quantile(counts) * np.sqrt(np.maximum(1 / counts - 1 / units, 0) * spread) <= half_width
     return int(counts[reached.argmax()])

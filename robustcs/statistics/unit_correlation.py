@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.lazy import special
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS, Tested, joined, units_note
 from robustcs.statistics.means import t_quantile
@@ -70,10 +71,8 @@ def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
     error = math.sqrt((count - 1) / count * float(((each - each.mean()) ** 2).sum()))
     if error <= 1e-9:
         return Tested(value, math.nan, math.nan, count, METHOD, joined(f"no interval: all {noun}s are alike", notes))
-    from scipy.special import stdtr
-
     half = float(t_quantile(count)) * error
-    p = 2 * float(stdtr(count - 1, -abs(z) / error))
+    p = 2 * float(special.stdtr(count - 1, -abs(z) / error))
     return Tested(value, math.tanh(z - half), math.tanh(z + half), count, METHOD, notes, p, 0.0)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.lazy import special
 from robustcs.statistics import Floats, quotient
 from robustcs.statistics.agreement import RESAMPLES, Statistic, agreement_estimate
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, alike_note, joined, units_note
@@ -164,10 +165,8 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate
     between, within = _of_one_sample(sums, units.sizes)
     if not max(between, within) > 0:
         return math.nan, replace(nothing, note=f"no interval: all {n} samples score the same in every {units.kind}")
-    from scipy.special import chdtri
-
     chances = (0.025, 0.975)
-    low, high = (between * (n - 1) / float(chdtri(n - 1, chance)) for chance in chances)
+    low, high = (between * (n - 1) / float(special.chdtri(n - 1, chance)) for chance in chances)
     rest = sums - sums.mean(axis=0)
     rest -= rest.sum(axis=1, keepdims=True) / turns * units.sizes
     (found,) = mean_estimates((rest**2).sum(axis=0), np.ones(units.count), units.kind)
