@@ -198,7 +198,7 @@ class ProblemList:
             self.problems.append(Problem(self.path, line, found, advice, slug))
 
     def skip(self, line: int | None, found: str, advice: str, slug: str) -> None:
-        """Note a row that cannot be used by itself; a file whose other rows count (:mod:`robustcs.inputs.skipped`) lacks it."""
+        """Note a row that cannot be used by itself; a file whose other rows count (:mod:`robustcs.inputs.records`) lacks it."""
         self.add(line, found, advice, slug)
 
     def take(self, other: ProblemList) -> None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
-from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import as_arrow, as_numpy
 from robustcs.statistics import Codes, Floats, quotient
 
 #: Ranks below this one tell no more; a run that lacks the passage counts as having it here.

@@ -18,11 +18,10 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades as PoolGrades
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.arrays import as_arrow, as_numpy
-from robustcs.inputs.ids import Ids
+from robustcs.inputs.ids import Ids, as_arrow, as_numpy
 from robustcs.inputs.labels import Labels
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.records import StrPath
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, share, table, text
 from robustcs.wording import counted

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robustcs.errors import UsageError
-from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.inputs.text import whole_number
 
 #: Persistence of rank-biased precision where the name gives none: that of ir_measures. trec_eval 10 takes 0.9.
 RBP_PERSISTENCE = 0.8

@@ -61,7 +61,7 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     passage of a document counts. Order by rank needs a run that was read with its rank column.
     """
     if policy.documents:
-        from robustcs.inputs.documents import document_ids  # Arrow takes longer to import than a run to read
+        from robustcs.inputs.turns import document_ids  # Arrow takes longer to import than a run to read
 
         run = replace(run, ids=Ids.from_arrow(document_ids(run.documents)))
     turns = run.turn_codes

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robustcs.inputs.ratings import Rating
-from robustcs.inputs.records import decimal_number
+from robustcs.inputs.text import decimal_number
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit

@@ -17,7 +17,7 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, first_ids
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_arrow, as_numpy
+from robustcs.inputs.ids import as_arrow, as_numpy
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy

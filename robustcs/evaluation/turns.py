@@ -15,10 +15,9 @@ import pyarrow as pa
 
 from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.matrix import GradeMatrix, no_judged_passage
-from robustcs.inputs.documents import are_passage_ids
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.records import StrPath
-from robustcs.inputs.turns import turn_sort_key
+from robustcs.inputs.turns import are_passage_ids, turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
 from robustcs.wording import counted, some_of

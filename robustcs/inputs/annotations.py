@@ -4,8 +4,7 @@ Forms are told apart by their columns:
 
 - CSV of Amazon MTurk on paragraphs (CAsT-snippets): ``Input.turn_id``, ``Input.passage_id``, ``Input.passage``, ``WorkerId``,
   ``Answer.taskAnswers``;
-- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence`` besides;
-- CSV of Prolific: the columns of paragraphs, with ``Input.passage_id`` as a list of one id;
+- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence`` besides; Prolific has the ids in lists;
 - CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and ``Answer.ID.on``, which is
   True or False, for every one of them;
 - JSONL, one such choice a line: ``{"turn", "passage", "worker", "sentences": [text, …], "chosen": [number from 0 on, …]}``;
@@ -13,10 +12,9 @@ Forms are told apart by their columns:
   ``unit`` (``paragraph`` or ``sentence``), ``paragraph`` (the passage that a sentence stands in), ``confidence`` (1 to 5),
   ``seconds`` and ``accepted`` may be added.
 
-``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``; it is read as data
-(JSON, or a Python literal) and never evaluated. Offsets count characters from 0, the end is not part of the snippet. Beside the
-entities there may stand ``"answer_confidence": {"very_low": false, "low": true, …}``. ``WorkTimeInSeconds`` is the time taken,
-and ``AssignmentStatus`` says whether a row was accepted (``Approved``) or rejected (``Rejected``).
+``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``, read as data (JSON, or a
+Python literal) and never evaluated. Offsets count characters from 0, without the end. Beside the entities may stand
+``"answer_confidence": {"very_low": false, "low": true, …}``; ``WorkTimeInSeconds`` and ``AssignmentStatus`` are read, too.
 """
 
 from __future__ import annotations
@@ -28,17 +26,24 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.records import StrPath, is_whole
-from robustcs.inputs.rows import find_column, need_column, read_rows
-from robustcs.inputs.skipped import RowProblems
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import RowProblems, find_column, need_column, read_rows
 from robustcs.inputs.task_answers import CONFIDENCE, accepted_by, confidence_in, literal, pairs_in, selection_in
+from robustcs.inputs.text import is_whole
 
-#: What was read: a passage or a sentence, of which characters were chosen, or a passage of which sentences were (selection).
+#: What was read: a passage or a sentence, of which characters were chosen, or a passage of which sentences were.
 Unit = Literal["paragraph", "sentence", "selection"]
+
+
 UNITS: tuple[Unit, ...] = get_args(Unit)
+
+
 #: (turn, passage or sentence id).
 TextKey = tuple[str, str]
+
+
 Spans = tuple[tuple[int, int], ...]
+
 
 _TASK, _SENTENCES = "answer.taskanswers", "input.sentences"
 
@@ -95,8 +100,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
 
     Every row is one annotation by one annotator: worker ids of released files repeat, which is noted and not repaired.
 
-    Raises :class:`InputError` with every bad row (bounded): an answer that is no literal or has no entities, offsets outside
-    the text, an id or a text that is missing, a passage with two different texts; or where columns are missing.
+    Raises :class:`InputError` with every bad row (bounded), or where columns are missing.
     """
     problems = RowProblems(path, "annotations")
     columns, rows = read_rows(path, problems)
@@ -133,7 +137,13 @@ def join_annotations(
     Raises :class:`InputError` where two files give a passage different texts, and :class:`UsageError` where some texts are
     paragraphs, others sentences or choices of sentences: the tasks differ, and a mean over two describes neither.
     """
-    _refuse_two_units(files)
+    first = {text.unit: path for path, texts in reversed(files) for text in reversed(list(texts.values()))}
+    if len(first) > 1:
+        names = {"selection": "choices of sentences"}
+        found = " and ".join(f"{names.get(unit, f'{unit}s')} ({path})" for unit, path in reversed(first.items()))
+        raise UsageError(
+            "two-units", f"annotations of {found} are two tasks, and are not pooled", "compare the files of each by themselves"
+        )
     joined: dict[TextKey, AnnotatedText] = {}
     for path, texts in files:
         for key, read in texts.items():
@@ -145,19 +155,6 @@ def join_annotations(
             earlier = known.annotations if known else ()
             joined[key] = replace(read, annotations=earlier + read.annotations)
     return joined
-
-
-def _refuse_two_units(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedText]]]) -> None:
-    first: dict[Unit, StrPath] = {}
-    for path, texts in files:
-        for text in texts.values():
-            first.setdefault(text.unit, path)
-    if len(first) > 1:
-        names = {"selection": "choices of sentences"}
-        found = " and ".join(f"{names.get(unit, f'{unit}s')} ({path})" for unit, path in first.items())
-        raise UsageError(
-            "two-units", f"annotations of {found} are two tasks, and are not pooled", "compare the files of each by themselves"
-        )
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,11 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
     if unit not in ("paragraph", "sentence") and unit != layout.unit:
         problems.add(line, f"unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
         return None
-    read = _selection(row, layout, line, problems) if unit == "selection" else _snippets(row, layout, line, problems)
+    read = (
+        selection_in(row, layout.text, layout.answer, line, problems)
+        if unit == "selection"
+        else _snippets(row, layout, line, problems)
+    )
     told = None if read is None else _told(row, layout, line, problems)
     if read is None or told is None:
         return None
@@ -221,10 +222,6 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
 
 #: A text, its sentences where they were chosen from, and what was chosen.
 _Read = tuple[str, Spans, list[tuple[int, int]]]
-
-
-def _selection(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> _Read | None:
-    return selection_in(row, layout.text, layout.answer, line, problems)
 
 
 def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> _Read | None:

@@ -29,27 +29,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs import mtrag, rag
-from robustcs.inputs.files import read_json
-from robustcs.inputs.heads import first_record
-from robustcs.inputs.ikat import first_turn
-from robustcs.inputs.json_records import json_records
-from robustcs.inputs.kinds import refuse_other_kinds
-from robustcs.inputs.open_domain import DPR, QRECC, gold_answers, predicted_answer
-from robustcs.inputs.pooled import PooledFile, union_of_texts
-from robustcs.inputs.records import (
-    ByTurn,
-    StrPath,
-    filled_lines,
-    json_lines,
-    json_pairs,
-    looks_like,
-    record_id,
-    shape_of,
-)
+from robustcs.inputs import mtrag
+from robustcs.inputs.formats import first_turn, is_answer
+from robustcs.inputs.mtrag import json_records
+from robustcs.inputs.paths import PooledFile, StrPath
+from robustcs.inputs.pooled import union_of_texts
+from robustcs.inputs.records import ByTurn, json_lines, record_id, shape_of
+from robustcs.inputs.run_formats import answers as cited_answers
+from robustcs.inputs.sniff import refuse_other_kinds
+from robustcs.inputs.text import filled_lines, first_record, json_pairs, looks_like, read_json
+from robustcs.inputs.text_formats import DPR, QRECC, gold_answers, predicted_answer
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"
+
 
 _FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 
@@ -57,7 +50,7 @@ _FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     """Turn id → its gold answers, one or more, in file order (QuAC repeats equal answers of several annotators).
 
-    Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
+    Rows that cannot be used are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem
     of the file (bounded).
     """
     if isinstance(path, PooledFile):
@@ -83,7 +76,7 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
 
     The names of a pooled file are the models, where they are given.
 
-    Rows that cannot be used are skipped (:mod:`robustcs.inputs.skipped`). Raises :class:`InputError` with every other problem
+    Rows that cannot be used are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem
     of the file (bounded), such as a turn with several answers.
     """
     if isinstance(path, PooledFile):
@@ -125,8 +118,8 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "",
     record = first_record(path) or {}
     if mtrag.has_tasks(record):
         return mtrag.answers(path, json_records(path, problems), gold, name, model)
-    if rag.is_answer(first_turn(record)) and not gold:
-        return rag.answers(json_records(path, problems), problems)
+    if is_answer(first_turn(record)) and not gold:
+        return cited_answers(json_records(path, problems), problems)
     kind = next((kind for kind in (QRECC, DPR) if kind.fits(record)), None)
     if kind is None:
         return None

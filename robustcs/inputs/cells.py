@@ -12,18 +12,37 @@ from robustcs.lazy import npt
 
 #: No cell of a regular number has more bytes.
 _LONGEST = 16
+
+
 #: Nor one whose last bits do not matter; a bound of what they are off by, relative to the number.
 _LONGEST_ROUGH = 24
+
+
 _ROUGH = 2.0**-49
+
+
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
+
 _ZEROS = np.uint64(0x3030303030303030)
+
+
 _POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+
+
 _ONES = np.uint64(0x0101010101010101)
+
+
 _TOPS = np.uint64(0x8080808080808080)
+
+
 #: The last k bytes of a word.
 _LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
+
+
 _POWERS = 10 ** np.arange(18, dtype=np.uint64)
+
+
 #: The largest whole number up to which all are 64-bit floats.
 _EXACT = np.uint64(2**53)
 

@@ -7,7 +7,6 @@ no quoting: quotes belong to the text. Everything comes from text files; pickles
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,23 +17,27 @@ import numpy as np
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.numbers import whole_number
-from robustcs.inputs.pooled import CLASH, parts_of
-from robustcs.inputs.records import decimal_number, filled_lines
+from robustcs.inputs.paths import StrPath, parts_of
+from robustcs.inputs.pooled import CLASH
+from robustcs.inputs.records import RowProblems
 from robustcs.inputs.runs import Run, read_run
-from robustcs.inputs.skipped import RowProblems
-
-StrPath = str | os.PathLike[str]
+from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 
 #: Labels of clarification need: 1 no question is needed … 4 nothing can be answered without one.
 NEEDS = (1, 2, 3, 4)
+
+
 #: The question bank's name for asking no question.
 NO_QUESTION = "Q00001"
+
 
 #: Ranks are kept as 64-bit numbers.
 _LAST_RANK = 10**18 - 1
 
+
 _QUOTED = re.compile(r"\S+\s+\S+\s+[\"“]")
+
+
 _QUOTED_LINE = re.compile(r"(\S+)\s+\S+\s+[\"“](.*)[\"”]\s+(\S+)\s+(\S+)(?:\s+.*)?")
 
 
@@ -195,8 +198,6 @@ def _need(text: str) -> int | None:
 
 
 # ---------------------------------------------------------------- runs of questions
-
-
 @dataclass(frozen=True, eq=False)
 class QuestionRun:
     """A run of questions: its ``documents`` are question ids.
@@ -270,8 +271,6 @@ def _plain(text: str) -> str:
 
 
 # ---------------------------------------------------------------- tables with a header line
-
-
 def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
 

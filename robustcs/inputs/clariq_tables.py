@@ -10,24 +10,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.clariq import StrPath, table_rows
-from robustcs.inputs.files import first_bytes, read_json
-from robustcs.inputs.numbers import finite_number
-from robustcs.inputs.records import is_turn_id, shape_of
+from robustcs.inputs.clariq import table_rows
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import shape_of
+from robustcs.inputs.text import finite_number, first_bytes, is_turn_id, read_json
 
 #: Unit (facet or context) → value, by measure.
 UnitScores = dict[str, dict[str, float]]
+
+
 #: Measure → unit → question → value.
 QuestionScores = dict[str, dict[str, dict[str, float]]]
 
+
 #: Entries of the official table beside the questions: the facet's best and worst value.
 BEST, WORST = "MAX", "MIN"
+
 
 #: Turns a trusted pickle into the JSON that is read here.
 CONVERT = (
     "python -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\""
     " single_turn_train_eval.pkl single_turn_train_eval.json"
 )
+
+
 #: How pickles of protocols 2 to 5, and of the old text protocols, start.
 _PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")
 

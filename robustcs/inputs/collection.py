@@ -13,16 +13,22 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
-from robustcs.inputs.files import parse_json
-from robustcs.inputs.heads import first_record
-from robustcs.inputs.json_records import json_records
-from robustcs.inputs.kinds import refuse_other_kinds
-from robustcs.inputs.records import StrPath, add_not_json, filled_lines, looks_like
+from robustcs.inputs.mtrag import json_records
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import add_not_json
+from robustcs.inputs.sniff import refuse_other_kinds
+from robustcs.inputs.text import filled_lines, first_record, looks_like, parse_json
 
 #: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
+
+
 _ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
+
+
 _TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
+
+
 #: What a user is told to write.
 FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
 

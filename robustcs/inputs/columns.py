@@ -13,33 +13,56 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
-from robustcs.inputs.files import line_chunks
+from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import LONGEST_ID, Ids
-from robustcs.inputs.unpacking import too_large
+from robustcs.inputs.text import first_lines, line_chunks
+from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 
+if TYPE_CHECKING:
+    from robustcs.inputs.sniff import Identified
+
 Kind = Literal["label", "text", "real", "single", "integer"]
+
+
 #: A column: int32 codes of labels, ids, float64, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
+
 #: Bytes read at a time: small beside what is kept of them, and large enough for numpy.
 _PIECE = 1 << 19
+
+
 #: Bytes of a line.
 _LONGEST = 1 << 20
+
+
 #: Rows of a file, which are held in memory; real runs have 7 million.
 _MOST_ROWS = 50_000_000
+
+
 #: First cells that make the first line a header and not a row.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
+
+
 _TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
+
+
 _SPACES = re.compile(rb" {2,}")
+
+
 _LINES = re.compile(rb"\n{2,}")
+
+
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+
+
 #: The first cell of a line that is neither blank nor a comment.
 _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
 
@@ -324,3 +347,26 @@ def line_of_row(path: str | os.PathLike[str], row: int) -> int:
                 return number
             row -= 1
     raise IndexError(row)
+
+
+#: Bytes in which enough lines of a run stand; fewer lines do as well.
+_HEAD = 1 << 13
+
+
+def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> Identified | None:
+    """What a file is whose first lines are not all those of TREC; of a file of such lines None, since it is nothing else.
+
+    Raises :class:`InputError` for a file of another kind than ``wanted``.
+    """
+    if _is_plain(path, wanted):
+        return None
+    from robustcs.inputs.sniff import refuse_other_kinds
+
+    return refuse_other_kinds(path, wanted)
+
+
+def _is_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> bool:
+    if wanted == "run":
+        return are_run([line.split() for line in first_lines(path, _HEAD)[:LINES]])
+    lines = first_lines(path)
+    return are_qrels([line.split() for line in lines[:LINES]]) and not are_ptkb(map(str.split, lines))

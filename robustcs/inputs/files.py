@@ -11,34 +11,101 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from robustcs.errors import InputError, input_error
-from robustcs.inputs.memory import MemoryFile
-from robustcs.inputs.unpacking import GIB, MIB, Unpacked, packed_as, too_large
-from robustcs.inputs.urls import opened, url_of
+from robustcs.inputs.paths import MemoryFile, opened, url_of
 
-_BOM = b"\xef\xbb\xbf"
-_CHUNK = 8 * 1024 * 1024
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+
+
+MIB = 1 << 20
+
+
+GIB = 1 << 30
+
+
+#: A compressed file may unpack to so many times its size. Runs and collections reach 5 to 20, a run that repeats one ranking
+#: about 100; a file that is made to fill the memory reaches 1,000 and more.
+MOST_RATIO = 200
+
+
+#: Bytes that every compressed file may unpack to, however small it is,
+_SMALL = 16 * MIB
+
+
+#: and those that none may exceed. The collection of CAsT has about 20 GiB.
+MOST_UNPACKED = 64 * GIB
+
+
+def too_large(path: str | os.PathLike[str], found: str) -> InputError:
+    """The error of a file that is past a limit."""
+    return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
+
+
+def packed_as(head: bytes) -> str | None:
+    """How a file is compressed that begins with ``head``; None for one that is not."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+
+
+class Unpacked(io.RawIOBase):
+    """The bytes of a compressed file. Raises :class:`InputError` once they are more than what was read of it may hold."""
+
+    def __init__(self, path: str | os.PathLike[str], packed: BinaryIO, kind: str):
+        self._path = path
+        self._place = 0
+        self._packed = packed
+        self._stream = _unpacking(self._packed, kind)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill ``buffer``, and return how many bytes that took."""
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        if self._place > max(_SMALL, MOST_RATIO * self._packed.tell()):
+            raise too_large(self._path, f"it unpacks to more than {MOST_RATIO} times its size")
+        if self._place > MOST_UNPACKED:
+            raise too_large(self._path, f"it unpacks to more than {MOST_UNPACKED // GIB} GiB")
+        return len(data)
+
+    def close(self) -> None:
+        """Close the compressed file too."""
+        if not self.closed:
+            self._stream.close()
+            self._packed.close()
+        super().close()
+
+
+def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
+    """The decompressed bytes of a stream."""
+    if kind == "gzip":
+        import gzip
+
+        return cast(BinaryIO, gzip.open(packed, "rb"))
+    if kind == "bz2":
+        import bz2
+
+        return cast(BinaryIO, bz2.open(packed, "rb"))
+    if kind == "xz":
+        import lzma
+
+        return cast(BinaryIO, lzma.open(packed, "rb"))
+    import pyarrow as pa
+
+    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
+
 
 #: Bytes of a pipe or of a file at a URL, which are kept on the disk.
 MOST_SPOOLED = 16 * GIB
-#: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
-LONGEST_LINE = 64 * MIB
-#: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
-LONGEST_TEXT = 1024 * MIB
-
-#: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.
-_MOST_VALUES = 30_000_000
-
-#: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
-_ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
@@ -58,7 +125,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
             raise input_error(path, None, "a zip archive", advice, "zip-archive")
         stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)
         try:
-            with _damage_told(path):
+            with damage_told(path):
                 inside = packed_as(stream.peek(6))
             if inside is not None:
                 found = f"compressed twice ({inside} in {kind})"
@@ -79,8 +146,6 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 # ---------------------------------------------------------------- what can be read only once
-
-
 class _Spool:
     """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends.
 
@@ -130,6 +195,8 @@ class _SpoolReader(io.RawIOBase):
 
 
 _SPOOLS: dict[tuple[str, int, int], _Spool] = {}
+
+
 _SPOOLING = Lock()
 
 
@@ -182,10 +249,8 @@ def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 
 # ---------------------------------------------------------------- lines and whole files
-
-
 @contextmanager
-def _damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
+def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns what decompression says of damaged data into :class:`InputError`."""
     try:
         yield
@@ -197,155 +262,6 @@ def _damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
             raise
         found = f"the compressed data are damaged ({error})"
         raise input_error(path, None, found, "copy the file again", "damaged-file") from error
-
-
-def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
-    """The first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
-    with open_binary(path) as stream, _damage_told(path):
-        return stream.read(size)
-
-
-def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """The file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
-
-    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, its lines lack a line feed, or one goes
-    on for more than ``longest`` bytes beyond a piece.
-    """
-    with open_binary(path) as stream:
-        first = True
-        before = 0
-        while True:
-            with _damage_told(path):
-                # on to the next line end, so that no line is cut
-                piece = stream.read(size)
-                rest = stream.readline(longest)
-            if len(rest) == longest and not rest.endswith(b"\n"):
-                line = 1 + _line_feeds(path, before) + piece.count(b"\n")
-                raise _too_long(path, line, f"this line is longer than {longest // MIB} MiB")
-            piece += rest
-            before += len(piece)
-            if first:
-                first = False
-                if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    raise input_error(path, 1, "the file is UTF-16", "save it as UTF-8", "not-utf8")
-                piece = piece.removeprefix(_BOM)
-                if b"\n" not in piece and b"\r" in piece.rstrip():
-                    raise input_error(
-                        path, None, "lines end in carriage returns alone", "save it with usual line ends", "old-line-ends"
-                    )
-            if not piece:
-                break
-            yield piece
-
-
-def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
-    """Line feeds in the first ``size`` bytes; counted for a message only, since counting takes time."""
-    found = 0
-    with open_binary(path) as stream:
-        while piece := stream.read(min(_CHUNK, size)):
-            found += piece.count(b"\n")
-            size -= len(piece)
-    return found
-
-
-def _too_long(path: str | os.PathLike[str], line: int | None, found: str) -> InputError:
-    return input_error(path, line, found, "check that this is the right file", "too-long")
-
-
-def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
-    """Line number (from 1) and text of every line, without its line end.
-
-    Raises :class:`InputError` for a line that is not UTF-8 or, by about :data:`LONGEST_LINE`, too long.
-    """
-    number = 0
-    for chunk in line_chunks(path, longest=longest):
-        # not splitlines(): U+2028 and form feeds stand inside real texts
-        lines = chunk.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for line in lines:
-            number += 1
-            try:
-                yield number, line.removesuffix(b"\r").decode("utf-8")
-            except UnicodeDecodeError:
-                raise _not_utf8(path, number) from None
-
-
-def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
-    """The whole file as text with plain line ends, for the small files that are not read by line.
-
-    Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
-    """
-    pieces = []
-    size = 0
-    for piece in line_chunks(path, longest=longest):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LONGEST_TEXT:
-            raise _too_long(path, None, f"more than {LONGEST_TEXT // MIB} MiB of text")
-    data = b"".join(pieces)
-    pieces.clear()
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1) from None
-    return text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n")
-
-
-def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
-    return input_error(path, line, "this line is not UTF-8", "save the file as UTF-8", "not-utf8")
-
-
-def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value that JSON text says; ``pairs_hook`` as ``object_pairs_hook`` of :func:`json.loads`.
-
-    Raises ``ValueError`` in plain words for everything that Python's parser refuses, nesting and numbers without end included;
-    a syntax error is a ``json.JSONDecodeError`` and has its line.
-    """
-    import json
-
-    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
-        raise ValueError(f"more than {_MOST_VALUES:,} values")
-    try:
-        return json.loads(text, object_pairs_hook=pairs_hook)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:
-        raise ValueError("a number of thousands of digits") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def half_character(text: str) -> int | None:
-    """Where JSON text escapes half of a character (a lone surrogate), which no other file can hold; None where nowhere."""
-    if "\\ud" not in text and "\\uD" not in text:
-        return None
-    return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
-
-
-#: What is said of half a character, and what to do about it.
-HALF_CHARACTER = ("half a character (a lone surrogate)", "write UTF-8", "not-utf8")
-
-
-def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
-    """The JSON value that the file holds.
-
-    ``halves`` lets halves of characters pass, for a reader that looks at the texts it takes and passes over others. Raises
-    :class:`InputError` with the line of a syntax error or of half a character.
-    """
-    import json
-
-    text = read_text(path, LONGEST_TEXT)
-    try:
-        value = parse_json(text)
-    except json.JSONDecodeError as error:
-        raise input_error(path, error.lineno, f"not JSON ({error.msg})", "check the file", "not-json") from None
-    except ValueError as error:
-        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
-    place = None if halves else half_character(text)
-    if place is not None:
-        raise input_error(path, text.count("\n", 0, place) + 1, *HALF_CHARACTER)
-    return value
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

@@ -15,25 +15,41 @@ from itertools import chain
 from typing import Any
 
 from robustcs.errors import UsageError, input_error
-from robustcs.inputs.memory import MemoryFile
 from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, plain, rows_of
+from robustcs.inputs.paths import MemoryFile
 from robustcs.inputs.text_formats import TEXT_NAMES
 
 #: Names of columns and fields; the first that is there counts, and letter case does not.
 DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
+
+
 GRADE = ("relevance", "rel", "grade", "label")
+
+
 #: BEIR calls grades scores.
 BEIR = ("corpus-id", "corpus_id")
+
+
 SCORE = ("score",)
+
+
 RANK = ("rank",)
+
+
 MEASURE, VALUE = ("measure", "metric"), ("value", "score")
+
+
 #: Names of the texts of one formulation, which count where there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
     "original": ("raw", "raw_utterance", "utterance"),
     "qr": ("automatic", "automatic_rewritten_utterance"),
     "human": ("manual", "manual_rewritten_utterance"),
 }
+
+
 ANSWER = ("answer", "answers", "text")
+
+
 PASSAGE = ("contents", "text", "body")
 
 
@@ -90,8 +106,6 @@ def _turns(value: Any) -> Any:
 
 
 # ---------------------------------------------------------------- the files of the readers
-
-
 def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
     """One line for every row."""
     return rows.written("".join(map(pattern.format, *columns)))
@@ -211,9 +225,16 @@ def _csv(rows: Rows, role: str) -> MemoryFile:
 
 
 _RUN = "a frame or records with query_id, doc_id and score"
+
+
 _RANKED = f"{_RUN}, or {{turn: {{document: score}}}}"
+
+
 _SCORED = "a frame with query_id and a column for every measure, records with query_id, measure and value"
+
+
 _COLUMNS = "a frame or records with the columns of such a file"
+
 
 #: Reader → how an object becomes its file; the names are those of :mod:`robustcs.project.readers`.
 FORMS: dict[str, Form] = {

@@ -13,15 +13,42 @@ from robustcs.lazy import npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+def as_numpy(array: pa.Array) -> npt.NDArray[Any]:
+    """The numbers of an Arrow array without nulls: no copy, not to be written to."""
+    return np.from_dlpack(array)
+
+
+def as_arrow(codes: npt.NDArray[np.int32]) -> pa.Int32Array:
+    """Codes as Arrow numbers, for its ``take``: no copy."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int32(), len(codes), [None, pa.py_buffer(codes)])
+
+
 #: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.
 LONGEST_ID = 8192
+
+
+#: Grades are kept as int16; real ones are -2 to 4.
+MAX_GRADE = 1000
 #: Bytes around the ids of a buffer, so that eight can be read at once wherever an id begins or ends.
 MARGIN = 16
+
+
 #: The first k bytes of a word.
 _FIRST = np.array([(1 << (8 * k)) - 1 for k in range(8)] + [2**64 - 1], dtype=np.uint64)
+
+
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
 _OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
+
+
 _HALF = np.uint64(32)
+
+
 #: Ids that fill at least this part of their buffer are cut out of it by a mask of its bytes.
 _DENSE = 8
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from robustcs.errors import NotInstalledError, ProblemList, UsageError
-from robustcs.inputs.text_format import Entry, Record, Role, TextFormat
-from robustcs.inputs.urls import IRDS_PREFIX
+from robustcs.inputs.formats import Entry, Record, Role, TextFormat
+from robustcs.inputs.paths import IRDS_PREFIX
 
 
 def judgments(name: str) -> list[tuple[str, str, int]]:
@@ -59,11 +59,15 @@ def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
 
 #: A data set with one text for each query has it for every role.
 _ONLY = ("text", "query", "title")
+
+
 _FORMULATIONS: dict[Role, tuple[str, ...]] = {
     "original": ("raw_utterance", "utterance"),
     "qr": ("automatic_rewritten_utterance",),
     "human": ("manual_rewritten_utterance",),
 }
+
+
 QUERIES = TextFormat(
     "queries of ir_datasets", lambda record: "query_id" in record, _entries,
     {role: (*names, *_ONLY) for role, names in _FORMULATIONS.items()},

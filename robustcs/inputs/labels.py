@@ -17,23 +17,35 @@ import numpy.typing as npt
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.collection import read_passage_ids
-from robustcs.inputs.files import read_json, text_lines
-from robustcs.inputs.ids import Ids
-from robustcs.inputs.qrels import MAX_GRADE, Qrels, read_qrels
-from robustcs.inputs.records import StrPath, filled_lines, json_lines, shape_of
-from robustcs.inputs.rows import csv_rows, find_column
+from robustcs.inputs.ids import MAX_GRADE, Ids
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.records import csv_rows, find_column, json_lines, shape_of
+from robustcs.inputs.text import filled_lines, read_json, text_lines
 from robustcs.kept import unsealed
 from robustcs.wording import counted
 
 #: What a line of ``robustcs judge --with`` says of itself; lines of version 0.1.0 say nothing.
 JUDGMENT = "robustcs judgment 1"
+
+
 #: Names of columns and fields; the first that is there counts.
 TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
+
+
 DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus-id")
+
+
 GRADE = ("grade", "relevance", "rel", "judgment", "label")
+
+
 #: Texts in place of ids, and whether the judgment was read from the answer (0: the parser's fallback), as umbrela writes them.
 QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
+
+
 _WHOLE = re.compile(r"([+-]?[0-9]{1,6})([.,]0*)?")
+
+
 _FORMS = "write qrels, a table with columns turn, document and grade, or JSONL with query, passage and judgment"
 
 
@@ -130,8 +142,6 @@ def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, di
 
 
 # ---------------------------------------------------------------- tables and records
-
-
 def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) -> Labels:
     problems = ProblemList(path)
     places = [names.index(str(find_column(names, wanted))) for wanted in (TURN, DOCUMENT, GRADE)]
@@ -182,8 +192,6 @@ def _listed(path: StrPath) -> list[dict[str, Any]]:
 
 
 # ---------------------------------------------------------------- texts in place of ids
-
-
 def _joined(
     path: StrPath, records: Sequence[tuple[int, dict[str, Any]]], grade: str, texts: Texts, problems: ProblemList
 ) -> tuple[list[_Row], int]:
@@ -224,8 +232,6 @@ def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[st
 
 
 # ---------------------------------------------------------------- one label a pair
-
-
 def _grade(cell: object) -> int | None:
     """The whole number that a cell says, also as ``3.0``; None for all else."""
     if isinstance(cell, bool):

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.crowd import plain_text
-from robustcs.inputs.files import read_json
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.numbers import finite_number
-from robustcs.inputs.records import StrPath, is_turn_id, shape_of
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.ratings import plain_text
+from robustcs.inputs.records import shape_of
 from robustcs.inputs.runs import Run
+from robustcs.inputs.text import finite_number, is_turn_id, read_json
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.records import StrPath, is_turn_id
-from robustcs.inputs.run_format import Retrieved, RunFormat, passages_in
-from robustcs.inputs.text_format import Entry, Record, TextFormat
+from robustcs.inputs.formats import Entry, Record, Retrieved, RunFormat, TextFormat, passages_in
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import json_lines, shape_of
+from robustcs.inputs.text import is_turn_id, read_json
 
 NAME = "MTRAG tasks"
+
+
 EXPORT = "an InspectorRAGet export"
+
+
 _LISTS = ("contexts", "targets", "predictions")
+
+
 #: Fields that label a turn, in any letter case, with hyphens or underscores in place of spaces.
 _LABELS = frozenset(("answerability", "question type", "multi turn", "collection"))
+
+
 #: Different answers of every model, in a task of an export.
 _MODELS = "answers of models"
 
@@ -82,8 +91,6 @@ def _answer(evaluation: Mapping[str, Any]) -> object:
 
 
 # ---------------------------------------------------------------- passages and questions
-
-
 def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
     for record in records:
         if isinstance(record.fields.get("contexts"), list):
@@ -122,8 +129,6 @@ QUESTIONS = TextFormat(
 
 
 # ---------------------------------------------------------------- answers and labels
-
-
 def answers(
     path: StrPath, records: Iterable[Record], gold: bool, name: str, model: str = ""
 ) -> Iterator[tuple[object, list[Any], int | None]]:
@@ -165,3 +170,24 @@ def labels(records: Iterable[Record]) -> dict[str, dict[str, str]]:
                 if told.strip():
                     found.setdefault(name, {})[str(turn).strip()] = told.strip()
     return found
+
+
+def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
+    """Every record in file order; what is no object goes to the problems. None of them for a JSON value that is no container.
+
+    Raises :class:`InputError` for a file that is empty or whose one value is not JSON.
+    """
+    if shape_of(path) == "jsonl":
+        for place, (line, fields) in enumerate(json_lines(path, problems, halves=True), 1):
+            yield Record(line, place, fields)
+        return
+    value = read_json(path, halves=True)
+    if isinstance(value, dict):
+        tasks = tasks_in(value) if is_export(value) else [value]
+        yield from (Record(None, place, fields) for place, fields in enumerate(tasks, 1))
+    elif isinstance(value, list):
+        for place, fields in enumerate(value, 1):
+            if isinstance(fields, dict):
+                yield Record(None, place, fields)
+            else:
+                problems.skip(None, f"entry {place} of the list is not an object", "complete the entry", "not-an-object")

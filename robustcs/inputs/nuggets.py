@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.rag import TOPIC_NAMES, topic_of
-from robustcs.inputs.records import ByTurn, StrPath, is_turn_id, json_lines
+from robustcs.inputs.formats import TOPIC_NAMES, topic_of
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import ByTurn, json_lines
+from robustcs.inputs.text import is_turn_id
 
 #: How much of a nugget an answer holds, by what an assignment says (Pradeep et al. 2024).
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
 IMPORTANCE = ("vital", "okay")
+
+
 _PASSAGES = ("passages", "docids", "references")
 
 

@@ -15,13 +15,13 @@ from numbers import Real
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import HALF_CHARACTER
-from robustcs.inputs.memory import MemoryFile, memory_file
-from robustcs.inputs.records import is_whole
-from robustcs.inputs.rows import find_column
+from robustcs.inputs.paths import MemoryFile, memory_file
+from robustcs.inputs.records import find_column
+from robustcs.inputs.text import HALF_CHARACTER, is_whole
 
 #: Names under which a turn id stands in a column or field; the first that is there counts.
 TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+
 
 #: What no id that stands among others on a line can have.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
@@ -131,8 +131,6 @@ def _are_words(values: Sequence[Any]) -> bool:
 
 
 # ---------------------------------------------------------------- values
-
-
 def plain(value: Any) -> Any:
     """A cell as JSON knows it: numpy's scalars and arrays as Python's, what is missing as None, 3.0 as 3.
 
@@ -171,8 +169,6 @@ def _native(value: Any) -> Any:
 
 
 # ---------------------------------------------------------------- what it is
-
-
 def is_frame(value: Any) -> bool:
     """Is it a frame or a series of pandas?"""
     pandas = sys.modules.get("pandas")
@@ -214,8 +210,6 @@ def is_records(value: Any, by_turn: bool) -> bool:
 
 
 # ---------------------------------------------------------------- from an object to rows
-
-
 def rows_of(keyword: str, value: Any, levels: Sequence[str]) -> Rows | None:
     """The rows of what was given for ``keyword``; None for what has none.
 

@@ -18,17 +18,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robustcs.errors import InputError, ProblemList, input_error
-from robustcs.inputs.kinds import refuse_other_kinds
-from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN
-from robustcs.inputs.rows import csv_rows, find_column
-from robustcs.inputs.skipped import RowProblems
+from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems, csv_rows, find_column
+from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns that are read; letter case does not matter, nor whether words are joined by a space or by ``_``.
 COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
+
+
 CATEGORY = "CATEGORY"
+
+
 #: Of labelled variations: their text, their category, and whether they mean the same.
 VARIATION, TRANSFORMATION, VALID = "variation", "transformation_type", "valid"
+
+
 _VARIATION_IDS = ("q_id", *ID_NAMES)
 
 

@@ -4,50 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sized
+from typing import TypeVar
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem
-from robustcs.inputs.files import text_lines
-from robustcs.inputs.memory import _SystemPath
-from robustcs.inputs.urls import shown
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.text import text_lines
 from robustcs.wording import and_more, counted, some_of
 
-StrPath = str | os.PathLike[str]
 T = TypeVar("T")
+
+
 #: What to do about files that contradict each other.
 CLASH = "keep one of the two; if two collections use the same ids, put a prefix before those of one in all its files"
-
-
-class PooledFile(_SystemPath):
-    """A path to several files, ``a.txt + b.txt``, made by :func:`pooled`.
-
-    It goes wherever a path goes. The readers of judgments, runs and topics read each of ``files`` and join them.
-
-    names
-        What each is called, where the user says so.
-    """
-
-    files: tuple[Path | str, ...] = ()
-    names: tuple[str, ...] = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return pooled, (self.files, self.names)
-
-
-def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
-    """Return the path of these files: of a single one the file itself."""
-    if len(files) == 1 and not names:
-        return files[0]
-    path = PooledFile(" + ".join(map(shown, files)))
-    path.files, path.names = tuple(files), tuple(names)
-    return path
-
-
-def parts_of(path: StrPath) -> tuple[Path | str, ...]:
-    """Return the files that a path stands for."""
-    return path.files if isinstance(path, PooledFile) else (path,)  # type: ignore[return-value]
 
 
 def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:

@@ -9,8 +9,7 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.clariq import table_rows
-from robustcs.inputs.records import json_lines, shape_of
-from robustcs.inputs.skipped import RowProblems
+from robustcs.inputs.records import RowProblems, json_lines, shape_of
 
 #: What ``winner`` says where a person saw no difference.
 TIE = "tie"

@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from robustcs.errors import MAX_PROBLEMS, InputError, ProblemList, at_line, input_error
-from robustcs.inputs.columns import Column, Columns, Field, Layout, line_of_row, read_columns
+from robustcs.inputs.columns import Column, Columns, Field, Layout, kind_unless_plain, line_of_row, read_columns
+from robustcs.inputs.ids import MAX_GRADE as MAX_GRADE
 from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
-from robustcs.inputs.plain import kind_unless_plain
-from robustcs.inputs.pooled import PooledFile, conflict
+from robustcs.inputs.paths import PooledFile, is_irds
+from robustcs.inputs.pooled import conflict
+from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
+from robustcs.inputs.text import finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.inputs.urls import is_irds
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: Grades are kept as int16; real ones are -2 to 4.
-MAX_GRADE = 1000
 
 
 def _advise(columns: int) -> str:
@@ -47,6 +46,8 @@ _LAYOUT = Layout(
     more=False,
     advise=_advise,
 )
+
+
 _THREE_COLUMNS = Layout(
     what="qrels file",
     columns=("turn", "document", "grade"),
@@ -54,6 +55,8 @@ _THREE_COLUMNS = Layout(
     more=False,
     advise=_advise,
 )
+
+
 #: No scale has more grades; numbers above it are ranks.
 _MOST_IN_THREE = 4
 
@@ -157,8 +160,6 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     found = kind_unless_plain(source, "qrels")
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
-        from robustcs.inputs.qrel_rows import checked_rows
-
         rows, lines = checked_rows(source)
         return _from_columns(name, _columns(rows), source, lines.__getitem__)
     three = found is not None and found.family in MS_MARCO
@@ -254,3 +255,46 @@ def _read_ir_datasets(name: str) -> Qrels:
     if not rows:
         raise input_error(name, None, "no judgments", "name another subset", "empty")
     return _from_columns(name, _columns(rows), name, lambda row: None)
+
+
+def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
+    """(turn, document, grade) of every row, and its line.
+
+    Raises :class:`InputError` with every malformed row (bounded), or when there is none.
+    """
+    table = read_table(path)
+    assert isinstance(table, Table)
+    turn, document, grade = table.turn, table.document, table.find(GRADE_NAMES)
+    if grade is None:
+        grade = table.find(SCORE_NAMES)
+    assert turn is not None and document is not None and grade is not None
+    problems = ProblemList(path)
+    rows: list[tuple[str, str, int]] = []
+    lines = []
+    for line, cells in table.cells(problems):
+        ids = cells[turn], cells[document]
+        if not all(map(is_turn_id, ids)):
+            problems.add(line, "no turn id or no passage id", "complete the row or leave it out", "no-turn-id")
+            continue
+        value = _whole(cells[grade])
+        if value is None:
+            found = f"{table.columns[grade]} {str(cells[grade])[:40]!r} is not a whole number"
+            problems.add(line, found, "write a whole number", "not-an-integer")
+            continue
+        rows.append((str(ids[0]).strip(), str(ids[1]).strip(), value))
+        lines.append(line)
+    problems.raise_if_any()
+    if not rows:
+        advice = f"a qrels file has lines of: {' '.join(QRELS_COLUMNS)}"
+        raise input_error(path, None, "the file has no rows", advice, "empty")
+    return rows, lines
+
+
+def _whole(cell: object) -> int | None:
+    """A whole number, also where it is written ``1.0``."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        whole, _, rest = text.partition(".")
+        return whole_number(whole if rest.strip("0") == "" else text, 10**9)
+    number = finite_number(cell)
+    return int(number) if number is not None and number == int(number) else None

@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import math
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
-from robustcs.errors import InputError, ProblemList, at_line, input_error
-from robustcs.inputs.files import (
+from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
+from robustcs.inputs.ids import LONGEST_ID
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.text import (
     HALF_CHARACTER,
     LONGEST_LINE,
     LONGEST_TEXT,
+    filled_lines,
     first_bytes,
     half_character,
+    is_turn_id,
+    is_whole,
     parse_json,
-    read_text,
     text_lines,
 )
-from robustcs.inputs.ids import LONGEST_ID
-from robustcs.inputs.skipped import RowProblems
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
-StrPath = str | os.PathLike[str]
+
 
 #: Names under which a turn id stands, in a JSON object or in the header of a table; the first that is there counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 Shape = Literal["json", "jsonl", "table"]
 
+
 #: Characters of one text. What compares texts takes time by the square of their length, and no question is a book.
 LONGEST_OF_TURN = 1_000_000
+
+
 #: Enough of a file to see with what it begins.
 _HEAD = 1 << 16
-
-
-def filled_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
-    """Line number and text of every line that is not blank."""
-    return ((number, line) for number, line in text_lines(path, longest) if line.strip())
 
 
 def shape_of(path: StrPath) -> Shape:
@@ -103,59 +102,9 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             yield number, record
 
 
-def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
-    """The entries of a file that ``read_json`` gives as an object, also those whose key is repeated."""
-    pairs: list[tuple[str, Any]] = []
-
-    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal pairs
-        pairs = found  # the outermost object comes last
-        return dict(found)
-
-    try:
-        parse_json(read_text(path, LONGEST_TEXT), keep)
-    except ValueError as error:  # the hook takes a level of nesting more than read_json
-        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
-    return pairs
-
-
-def is_whole(text: str) -> bool:
-    """Whether every character of ``text`` is a whole one, and not half of a pair (a lone surrogate)."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def is_turn_id(value: object) -> bool:
-    """A non-empty text of whole characters, not longer than an id can be, or a whole number."""
-    if isinstance(value, str):
-        return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def record_id(record: dict[str, Any]) -> object:
     """What stands under the first of :data:`ID_NAMES`; None where there is none."""
     return next((record[name] for name in ID_NAMES if name in record), None)
-
-
-def looks_like(line: str) -> str:
-    """Advice for a line of another kind of TREC file, naming the option that takes it; empty for any other line."""
-    cells = line.split()
-    if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
-        return "it looks like a run, which --run, --original, --qr or --human takes"
-    if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
-        return "it looks like qrels, which --qrels takes"
-    if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
-        return "it looks like per-turn scores, which --scores takes"
-    return ""
-
-
-def _is_number(cell: str) -> bool:
-    return decimal_number(cell) is not None
-
-
-def decimal_number(cell: str) -> float | None:
-    """The finite number that the text writes in ASCII; None for all else that Python would read: ``nan``, ``inf``, ``1_0``."""
-    value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
-    return value if math.isfinite(value) else None
 
 
 class ByTurn(Generic[T]):
@@ -239,3 +188,184 @@ def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[st
         path, line, f"no column {column!r}; the columns are: {', '.join(columns)}",
         "name one of them, as FILE:COLUMN", "no-such-column",
     )  # fmt: skip
+
+
+#: Per cent of a file's rows that may be skipped.
+MOST = 5
+
+
+#: Skipped rows of a file that are listed.
+_LISTED = 1_000
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was skipped of a file: ``count`` of ``rows``, which are texts, answers and so on (``what``)."""
+
+    count: int
+    rows: int
+    what: str
+    problems: tuple[Problem, ...]
+
+    def __str__(self) -> str:
+        """``1 of 332 texts empty``."""
+        empty = all(problem.slug in ("empty-text", "no-answer") for problem in self.problems)
+        return f"{self.count:,} of {self.rows:,} {self.what} {'empty' if empty else 'unusable'}"
+
+
+_skipped: dict[str, Skipped] = {}
+
+
+def take_skipped(path: StrPath, strict: bool) -> Skipped | None:
+    """What the last reading of ``path`` skipped, if anything; it is told once, since a file may be read for several things.
+
+    Raises :class:`InputError` with it where ``strict``.
+    """
+    found = _skipped.pop(os.fspath(path), None)
+    if found and strict:
+        raise InputError(found.problems, found.count)
+    return found
+
+
+class RowProblems(ProblemList):
+    """The problems of a file that may skip some of its rows; ``what`` its rows are."""
+
+    def __init__(self, path: StrPath, what: str = "rows"):
+        super().__init__(path)
+        self.what = what
+        self.skipped = ProblemList(path, _LISTED)
+
+    def skip(self, line: int | None, found: str, advice: str, slug: str) -> None:
+        """Note a row that is skipped."""
+        self.skipped.add(line, found, advice, slug)
+
+    def take(self, other: ProblemList) -> None:
+        """Note what another list of the same file has."""
+        super().take(other)
+        if isinstance(other, RowProblems):
+            self.skipped.take(other.skipped)
+
+    def raise_if_any(self, rows: int = 0) -> None:
+        """Raise where anything but single rows is wrong, or more than :data:`MOST` per cent of them; ``rows`` are sound."""
+        path, count, every = os.fspath(self.path), self.skipped.total, self.skipped.total + rows
+        _skipped.pop(path, None)
+        listed = sorted(self.skipped.problems, key=_line)
+        if 100 * count > MOST * every:
+            listed = sorted([*listed, *self.problems], key=_line)
+            if rows:
+                found = f"{count:,} of {every:,} {self.what} cannot be used"
+                advice = f"correct them: at most {MOST}% of a file may be skipped"
+                listed.insert(0, Problem(self.path, None, found, advice, "unusable-rows"))
+            raise InputError(listed, self.total + count + bool(rows))
+        super().raise_if_any()
+        if count:
+            _skipped[path] = Skipped(count, every, self.what, tuple(listed))
+
+
+def _line(problem: Problem) -> int:
+    return problem.line or 0
+
+
+#: Line number, and the row's value by column name; values of CSV are texts.
+Row = tuple[int, dict[str, Any]]
+
+
+#: Characters of one cell; the csv module's own limit of 131,072 is less than a long passage has.
+LONGEST_CELL = 16 << 20
+
+
+csv.field_size_limit(LONGEST_CELL)
+
+
+def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
+    """The column names of the file (those of its first row, where it is JSONL), and its rows one after the other.
+
+    Commas separate (RFC 4180), or tabs where the header line has tabs and no comma. Rows that are no CSV, have another
+    number of columns than the header, or are no JSON objects go to ``problems``.
+
+    Raises :class:`InputError` for a file without rows.
+    """
+    if shape_of(path) == "table":
+        header, rows = _csv_rows(path, problems)
+    else:
+        rows = json_lines(path, problems)
+        header = []
+    first = next(rows, None)
+    if first is None:
+        problems.raise_if_any()
+        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+    return header or list(first[1]), _chained(first, rows)
+
+
+def columns_of(path: StrPath) -> list[str]:
+    """The column names of the file. Raises :class:`InputError` for a file without rows."""
+    return read_rows(path, ProblemList(path))[0]
+
+
+def _chained(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
+    yield first
+    yield from rows
+
+
+def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
+    head = next(line for _, line in text_lines(path) if line.strip())
+    delimiter = "\t" if "\t" in head and "," not in head else ","
+    cells = csv_rows(path, delimiter, problems)
+    first = next(cells, None)
+    if first is None:
+        problems.raise_if_any()
+        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+    header = [name.strip() for name in first[1]]
+    if len(set(header)) < len(header):
+        raise input_error(
+            path, first[0], "two columns have the same name", "name every column in the first line", "wrong-columns"
+        )
+    return header, _named(header, cells, problems)
+
+
+def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not blank; rows that are no CSV go to ``problems``."""
+    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # a quote that is not closed may have swallowed sound rows
+            note = problems.skip if reader.line_num == line else problems.add
+            note(line, f"not CSV ({error})", "double the quotes inside a quoted text and close it", "not-csv")
+            continue
+        if any(cell.strip() for cell in cells):
+            yield line, cells
+
+
+def _named(header: list[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList) -> Iterator[Row]:
+    for line, cells in rows:
+        if len(cells) == len(header):
+            yield line, dict(zip(header, cells, strict=True))
+            continue
+        problems.skip(
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
+            "put a text with commas in quotes" if len(cells) > len(header) else "complete the row or leave it out",
+            "wrong-columns",
+        )  # fmt: skip
+
+
+def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The first of ``columns`` that is one of ``names``, whose order counts; letter case does not."""
+    lower = {column.lower(): column for column in reversed(columns)}
+    return next((lower[name.lower()] for name in names if name.lower() in lower), None)
+
+
+def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> str:
+    """:func:`find_column`, or :class:`InputError` that lists the columns which are there."""
+    found = find_column(columns, names)
+    if found is None:
+        there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
+        raise input_error(
+            path, 1, f"no column {names[0]!r}; the columns are: {there}", f"name one of them {' or '.join(names)}",
+            "no-such-column",
+        )  # fmt: skip
+    return found

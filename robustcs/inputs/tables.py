@@ -11,29 +11,50 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import first_bytes, open_binary
-from robustcs.inputs.records import StrPath, filled_lines
-from robustcs.inputs.rows import csv_rows
-from robustcs.inputs.unpacking import too_large
+from robustcs.inputs.files import open_binary, too_large
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import csv_rows
+from robustcs.inputs.text import filled_lines, first_bytes
 
 #: The usual names of columns; the first that is there counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+
+
 #: Columns of conversations, beside whose turns' places there is no column of turn ids.
 _CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
+
+
 DOCUMENT_NAMES = (
     "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
 )  # fmt: skip
+
+
 GRADE_NAMES = ("relevance", "rel", "grade", "label", "judgment", "judgement")
+
+
 SCORE_NAMES = ("score", "similarity", "sim")
+
+
 RANK_NAMES = ("rank", "position")
+
+
 MEASURE_NAMES = ("measure", "metric")
+
+
 VALUE_NAMES = ("value", "score")
 
+
 _PARQUET = b"PAR1"
+
+
 #: Rows of Parquet, each of which becomes Python's objects.
 _MOST_ROWS = 20_000_000
+
+
 #: The line of names is no longer.
 _HEAD = 1 << 16
+
+
 #: Rows of Parquet that are taken at a time.
 _BATCH = 10_000
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList
-from robustcs.inputs.files import parse_json
+from robustcs.inputs.text import parse_json
 
 #: The levels of confidence of CAsT-snippets, from 1 on.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")

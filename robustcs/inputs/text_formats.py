@@ -6,14 +6,255 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList
-from robustcs.inputs import beir, cast, ikat, mtrag, open_domain, rag, rewriters, variations
+from robustcs.inputs import mtrag
+from robustcs.inputs.formats import (
+    Entry,
+    Record,
+    TextFormat,
+    after_separator,
+    flat,
+    has,
+    is_answer,
+    last_said,
+    nested,
+    spoken,
+    topic_of,
+)
 from robustcs.inputs.records import ID_NAMES, record_id
-from robustcs.inputs.text_format import Entry, Record, TextFormat
+from robustcs.inputs.text import is_turn_id
+
+
+def _fits(record: Mapping[str, Any]) -> bool:
+    turns = record.get("turn")
+    # answers {turn: [answer, …]} may call a turn so
+    answers = (
+        isinstance(turns, list) and bool(turns) and "number" not in record and all(isinstance(turn, str) for turn in turns)
+    )
+    return "turn" in record and not isinstance(turns, str | int) and not answers
+
+
+def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        number, turns = record.fields.get("number"), record.fields.get("turn")
+        if not is_turn_id(number) or not isinstance(turns, list):
+            found = f"topic {record.place} of the list has no number or no list of turns"
+            problems.add(record.line, found, "complete the topic", "no-turn-id")
+            continue
+        for place, turn in enumerate(turns, 1):
+            if not isinstance(turn, dict) or not is_turn_id(turn.get("number")):
+                found = f"topic {number}: turn {place} of the list has no number"
+                problems.skip(record.line, found, "complete the turn", "no-turn-id")
+            elif turn.get("participant", "User") == "User":
+                yield Entry(f"{number}_{turn['number']}", turn, record.line)
+
+
+TOPICS = TextFormat(
+    "CAsT topics", _fits, _entries,
+    {
+        "original": ("raw_utterance", "utterance"),
+        "qr": ("automatic_rewritten_utterance",),
+        "human": ("manual_rewritten_utterance",),
+    },
+    optional=True,
+)  # fmt: skip
+
+
+#: Where the turns of a topic stand: 2023 and 2024, 2025.
+_TURNS = ("turns", "responses")
+
+
+_RAW = ("utterance", "user_utterance")
+
+
+def _ikat_fits(record: Mapping[str, Any]) -> bool:
+    if "number" not in record:
+        return False
+    turns = next((record[name] for name in _TURNS if isinstance(record.get(name), list)), None)
+    if turns is None:
+        return False
+    first = turns[0] if turns else None
+    return "ptkb" in record or (isinstance(first, dict) and any(name in first for name in _RAW))
+
+
+IKAT_TOPICS = TextFormat(
+    "iKAT topics", _ikat_fits, nested("number", _TURNS, "turn_id"),
+    {"original": _RAW, "qr": ("rewritten_utterance", "automatic_rewritten_utterance"), "human": ("resolved_utterance",)},
+    optional=True,
+)  # fmt: skip
+
+
+_SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
+
+
+def _by_sample_id(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        yield Entry(record.fields.get("sample_id"), record.fields, record.line)
+
+
+def _is_rewrite(record: Mapping[str, Any]) -> bool:
+    return "sample_id" in record and ("cur_utt_text" in record or "oracle_utt_text" in record or
+                                      any(name in record for name in _SAMPLED))  # fmt: skip
+
+
+def _is_topic(record: Mapping[str, Any]) -> bool:
+    return "conv_id" in record and isinstance(record.get("turns"), list)
+
+
+#: ConversationQueryRewriter and ConvDR.
+INPUT_TARGET = TextFormat(
+    "rewrites by ConversationQueryRewriter or ConvDR",
+    lambda record: "topic_number" in record and "query_number" in record,
+    flat("topic_number", "query_number"),
+    {"original": ("input",), "qr": ("output",), "human": ("target",)},
+    last=("input",),
+    sampled=("output",),
+)
+
+
+#: ConvGQR, T5QR and LLM4CS.
+BY_SAMPLE_ID = TextFormat(
+    "rewrites by LLM4CS or ConvGQR", _is_rewrite, _by_sample_id,
+    {"original": ("cur_utt_text",), "qr": _SAMPLED, "human": ("oracle_utt_text",)},
+    sampled=_SAMPLED,
+)  # fmt: skip
+
+
+LLM4CS_TOPICS = TextFormat(
+    "LLM4CS topics", _is_topic, nested("conv_id", ("turns",), "turn_id"),
+    {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite",)},
+    optional=True,
+)  # fmt: skip
+
+
+def _canard(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        entry = record.fields
+        try:
+            turn = f"{entry['QuAC_dialog_id']}_q#{int(entry['Question_no']) - 1}"
+        except (KeyError, TypeError, ValueError) as error:
+            found = f"entry {record.place} of the list is not a CANARD question ({error})"
+            problems.skip(record.line, found, "complete the entry", "no-turn-id")
+            continue
+        yield Entry(turn, entry, record.line)
+
+
+OF_CONVERSATION = flat("Conversation_no", "Turn_no")
+
+
+OF_DPR = flat("conv_id", "turn_id")
+
+
+def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    """The turns, with the question alone in place of the turns so far, which stand under ``conversation``."""
+    for entry in OF_DPR(records, problems):
+        question = entry.fields.get("question")
+        if isinstance(question, str):
+            fields = {**entry.fields, "question": after_separator(question), "conversation": question}
+            entry = entry._replace(fields=fields)
+        yield entry
+
+
+def is_dpr(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a question with passages or answers, in the form of DPR."""
+    return all(name in record for name in ("conv_id", "turn_id", "question"))
+
+
+CANARD = TextFormat(
+    "CANARD questions", lambda record: "QuAC_dialog_id" in record, _canard,
+    {"original": ("Question",), "qr": ("Rewrite",), "human": ("Rewrite",)},
+)  # fmt: skip
+
+
+QRECC = TextFormat(
+    "QReCC or TopiOCQA questions",
+    lambda record: "Conversation_no" in record and "Turn_no" in record,
+    OF_CONVERSATION,
+    {"original": ("Question",), "qr": ("Model_rewrite", "Rewrite"), "human": ("Rewrite", "Truth_rewrite")},
+)
+
+
+DPR = TextFormat(
+    "questions in the form of DPR (TopiOCQA)", is_dpr, _dpr,
+    {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite", "gold_rewrite")},
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- answers
+def gold_answers(fields: Mapping[str, Any]) -> list[object]:
+    """The gold answers of a turn, unchecked, without empty ones; TopiOCQA has those of further annotators."""
+    first: object = next((fields[name] for name in ("Answer", "Truth_answer", "answers", "answer") if name in fields), [])
+    more = fields.get("Additional_answers")
+    further = [one.get("Answer") if isinstance(one, dict) else one for one in more] if isinstance(more, list) else []
+    return [answer for answer in [*(first if isinstance(first, list) else [first]), *further] if answer not in ("", None)]
+
+
+def predicted_answer(fields: Mapping[str, Any]) -> object:
+    """The answer of a system, unchecked."""
+    return next((fields[name] for name in ("Model_answer", "prediction", "Answer", "answer") if name in fields), None)
+
+
+def is_query(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a question; a passage has a title."""
+    return "_id" in record and "text" in record and "title" not in record
+
+
+def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        text = record.fields.get("text")
+        fields = record.fields
+        if isinstance(text, str):
+            fields = {**fields, "text": last_said(text), "conversation": " ".join(spoken(text))}
+        yield Entry(fields.get("_id"), fields, record.line)
+
+
+QUERIES = TextFormat(
+    "BEIR or MTRAG queries", is_query, _beir_entries, {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={}
+)
+
+
+VARIATIONS = TextFormat(
+    "query variations", has("q_id", "original_query", "variation"),
+    lambda records, problems: _variation_entries(records, problems),
+    {"original": ("original_query",), "qr": ("variation",)},
+    repeats=True,
+)  # fmt: skip
+
+
+def _variation_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        if str(record.fields.get("valid", True)).strip().lower() not in ("false", "0"):
+            yield Entry(record.fields.get("q_id"), record.fields, record.line)
+
+
+_QUESTION = ("topic", "narrative", "query", "question", "title")
+
+
+def _is_asked(record: Mapping[str, Any]) -> bool:
+    more = record.get("metadata")
+    return is_answer(record) and any(name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION)
+
+
+def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    for record in records:
+        more = record.fields.get("metadata")
+        yield Entry(topic_of(record.fields), {**(more if isinstance(more, dict) else {}), **record.fields}, record.line)
+
+
+QUESTIONS = TextFormat(
+    "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}, named={}
+)
+
 
 #: The text of tables and of JSONL where none is named: the first of these that is there,
 TEXT_NAMES = ("query", "text", "question", "rewrite")
+
+
 _ORIGINAL = ("original", "raw", "raw_utterance", "utterance", "user_utterance", "original_query")
+
+
 _QR = ("qr", "automatic", "automatic_rewritten_utterance", "rewritten_utterance", "rewritten_query", "predicted_rewrite")
+
+
 _HUMAN = ("human", "manual", "manual_rewritten_utterance", "manual_rewrite", "resolved_utterance", "resolved")
 
 
@@ -38,6 +279,8 @@ PAIRS = TextFormat(
     "questions and rewrites", _is_pair, _plain,
     {"original": ("question",), "qr": ("rewrite",), "human": ("rewrite",)}, sampled=("rewrite",),
 )  # fmt: skip
+
+
 #: Records with an id and a text; the names of a formulation count where there is none of :data:`TEXT_NAMES`.
 PLAIN = TextFormat(
     "question texts",
@@ -48,10 +291,11 @@ PLAIN = TextFormat(
     named={"original": _ORIGINAL, "qr": _QR, "human": _HUMAN},
 )
 
+
 #: All kinds; the first that fits a record counts.
 FORMATS: tuple[TextFormat, ...] = (
-    mtrag.QUESTIONS, ikat.TOPICS, rewriters.LLM4CS_TOPICS, cast.TOPICS, open_domain.CANARD, open_domain.QRECC, open_domain.DPR,
-    rewriters.INPUT_TARGET, rewriters.BY_SAMPLE_ID, variations.VARIATIONS, rag.QUESTIONS, beir.QUERIES, PAIRS, PLAIN,
+    mtrag.QUESTIONS, IKAT_TOPICS, LLM4CS_TOPICS, TOPICS, CANARD, QRECC, DPR,
+    INPUT_TARGET, BY_SAMPLE_ID, VARIATIONS, QUESTIONS, QUERIES, PAIRS, PLAIN,
 )  # fmt: skip
 
 

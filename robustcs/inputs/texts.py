@@ -17,28 +17,19 @@ from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs import irds
-from robustcs.inputs.files import read_json
-from robustcs.inputs.json_records import json_records
-from robustcs.inputs.kinds import refuse_other_kinds
-from robustcs.inputs.records import (
-    ID_NAMES,
-    ByTurn,
-    StrPath,
-    filled_lines,
-    is_turn_id,
-    json_pairs,
-    looks_like,
-    no_column,
-    shape_of,
-)
-from robustcs.inputs.skipped import RowProblems
+from robustcs.inputs.formats import Entry, Record, TextFormat
+from robustcs.inputs.formats import Role as Role
+from robustcs.inputs.mtrag import json_records
+from robustcs.inputs.paths import StrPath, is_irds
+from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
+from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, read_table
-from robustcs.inputs.text_format import Entry, Record, TextFormat
-from robustcs.inputs.text_format import Role as Role  # whoever reads texts names a role
+from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, looks_like, read_json
 from robustcs.inputs.text_formats import PLAIN, format_of
-from robustcs.inputs.urls import is_irds
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
+
+
 #: The texts of a turn: one, or several samples of a rewriter.
 Samples = tuple[str, ...]
 
@@ -50,7 +41,7 @@ def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str
     has no column of that name; by default ``role`` chooses it where the format has several formulations, and it is the first of
     :data:`~robustcs.inputs.text_formats.TEXT_NAMES` elsewhere. A turn of topics that lacks the field is absent from the result.
 
-    Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.skipped`). Raises
+    Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.records`). Raises
     :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a column
     that is not there.
     """

@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from robustcs.inputs.text import decimal_number
 
 Rows = Sequence[Sequence[str]]
 
+
 #: The columns of runs and of qrels, as a user knows them.
 RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
+
+
 QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
+
+
 #: What three columns without a line of names are called.
 MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
+
+
 #: Lines that are looked at.
 LINES = 50
+
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
 _WHOLE = re.compile(r"[+-]?\d+")
+
+
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
+
+
 #: No persona of iKAT has more statements.
 _MOST_STATEMENTS = 60
 
@@ -41,3 +60,69 @@ def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
         turns.setdefault(row[0], set()).add(row[2])
     judged = {int(statement) for statements in turns.values() for statement in statements}
     return max(map(len, turns.values())) >= 5 and max(judged) <= _MOST_STATEMENTS
+
+
+_three_column_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+#: How the measures of trec_eval and ir_measures begin.
+_MEASURE = re.compile(
+    r"(gm_)?(map|ndcg|p|recall|r|success|recip_rank|r?rr|mrr|bpref|rprec|rbp|err|judged|f1|em|ap|iprec|set|num|infap|11pt|relstring"
+    r"|runid|utility|bing|g|compat|numret|numq|overlap|rouge\w*|bleu)([_@(.].*|[0-9]*)",
+    re.IGNORECASE,
+)
+
+
+#: No scale has a grade above it.
+_MOST_GRADE = 4
+
+
+def measure_columns(names: Sequence[str]) -> list[str]:
+    """Those of the names of columns that are measures."""
+    return [name for name in names if _MEASURE.fullmatch(name)]
+
+
+def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
+    """What rows of three cells are; None for other rows and where nothing tells."""
+    if not rows or any(len(row) != 3 or decimal_number(row[2]) is None for row in rows):
+        return None
+    if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
+        return "scores"
+    whole = all(_three_column_WHOLE.fullmatch(row[2]) for row in rows)
+    if whole and are_ranks([row[0] for row in rows], [int(row[2]) for row in rows]):
+        return "run"
+    if _are_scores(rows):
+        return "scores"
+    if not whole:
+        return "run"
+    return "qrels" if grades([int(row[2]) for row in rows]) else None
+
+
+def grades(values: Sequence[float | None]) -> bool:
+    """Whether all values are small whole numbers, as grades are."""
+    return all(value is not None and value == int(value) and -2 <= value <= _MOST_GRADE for value in values)
+
+
+def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
+    turns: dict[str, set[str]] = {}
+    for measure, turn, _ in rows:
+        turns.setdefault(measure, set()).add(turn)
+    if any(measure[0].isdigit() for measure in turns):
+        return False
+    # every measure has the same turns; passages are seldom those of another turn
+    first, *others = turns.values()
+    return (len(first) > 1 or bool(others)) and all(len(first & other) * 2 > len(other) for other in others)
+
+
+def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:
+    """Whether the numbers count the rows of every turn from 0 or 1 on, and some turn has several."""
+    several = False
+    previous = None
+    for (turn, number), (following, successor) in pairwise([*zip(turns, numbers, strict=True), ("", 0)]):
+        if turn != previous and number not in (0, 1):
+            return False
+        previous = turn
+        if following == turn and successor != number + 1:
+            return False
+        several = several or (following == turn)
+    return several

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.files import fingerprint, half_character, parse_json, sha256
+from robustcs.inputs.files import fingerprint, sha256
+from robustcs.inputs.text import half_character, parse_json
 from robustcs.programs.processes import end, start
 
 #: Shows progress over an iterable: (items, what is being done, how many) → the same items.

@@ -14,10 +14,9 @@ from typing import Any
 from robustcs.errors import InputError, UsageError, not_written
 from robustcs.inputs import mtrag
 from robustcs.inputs.collection import passage_lines, read_passages
-from robustcs.inputs.files import first_bytes, read_text
-from robustcs.inputs.heads import first_record
+from robustcs.inputs.paths import IRDS_PREFIX, url_of
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.urls import IRDS_PREFIX, url_of
+from robustcs.inputs.text import first_bytes, first_record, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
 from robustcs.project.files import input_files
 from robustcs.project.model import Project, parse_text_source

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, RobustcsError, UsageError
-from robustcs.inputs.pooled import CLASH, PooledFile, pooled
-from robustcs.inputs.urls import shown
+from robustcs.inputs.paths import PooledFile, pooled, shown
+from robustcs.inputs.pooled import CLASH
 from robustcs.lazy import pd
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def samples_of(runs: Sequence[Path]) -> list[Path]:
 
     A file that cannot be read stays alone; whoever needs it tells what is wrong.
     """
-    from robustcs.inputs.kinds import first_cells
     from robustcs.inputs.runs import read_run
+    from robustcs.inputs.sniff import first_cells
 
     if len(runs) < 2:
         return list(runs)

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from robustcs.inputs.pooled import PooledFile
+from robustcs.inputs.paths import PooledFile
 from robustcs.overwrite_guard import protect
 from robustcs.project.model import Project
 from robustcs.retrieval.settings import CONTEXT

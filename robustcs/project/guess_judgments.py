@@ -14,12 +14,12 @@ from robustcs.errors import InputError
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
-from robustcs.inputs.documents import are_passage_ids
-from robustcs.inputs.files import text_lines
-from robustcs.inputs.kinds import first_cells
-from robustcs.inputs.pooled import parts_of
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.sniff import first_cells
+from robustcs.inputs.text import text_lines
+from robustcs.inputs.turns import are_passage_ids
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.families import Texts
 from robustcs.project.scan import Folder, Found, short_names, words_of

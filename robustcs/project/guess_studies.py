@@ -13,15 +13,15 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import Topics, read_needs, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
-from robustcs.inputs.crowd import read_grades
-from robustcs.inputs.heads import first_record
-from robustcs.inputs.json_records import json_records
-from robustcs.inputs.kinds import first_cells
-from robustcs.inputs.pooled import parts_of
+from robustcs.inputs.mtrag import json_records
+from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
-from robustcs.inputs.records import StrPath, shape_of
+from robustcs.inputs.ratings import read_grades
+from robustcs.inputs.records import shape_of
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.sniff import first_cells
+from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
 from robustcs.project.scan import Folder, Found, short_names, telling_words, words_of
 

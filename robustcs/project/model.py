@@ -13,8 +13,7 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.inputs.pooled import pooled
-from robustcs.inputs.urls import IRDS_PREFIX, is_irds, located
+from robustcs.inputs.paths import IRDS_PREFIX, is_irds, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.retrieval.settings import RetrievalSettings
 

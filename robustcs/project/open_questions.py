@@ -13,7 +13,8 @@ from typing import Any
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
-from robustcs.inputs.files import sha256, text_lines
+from robustcs.inputs.files import sha256
+from robustcs.inputs.text import text_lines
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.project.model import Project

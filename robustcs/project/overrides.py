@@ -15,8 +15,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
-from robustcs.inputs.pooled import pooled
-from robustcs.inputs.urls import IRDS_PREFIX
+from robustcs.inputs.paths import IRDS_PREFIX, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project import readers
 from robustcs.project.collections import samples_of
@@ -50,7 +49,7 @@ def named(text: str) -> tuple[str | None, str]:
 
 def _utf8(name: str) -> str:
     """``name``, where the terminal gave it in UTF-8: a file may have any bytes as its name, a system in a table may not."""
-    from robustcs.inputs.records import is_whole
+    from robustcs.inputs.text import is_whole
 
     if not is_whole(name):
         raise UsageError("not-utf8", f"the name {name!r} is not UTF-8", "write it in UTF-8")

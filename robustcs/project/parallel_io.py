@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from robustcs.errors import InputError, InterruptedWorkError, NotInstalledError, RobustcsError, UsageError, input_error
-from robustcs.inputs.memory import MemoryFile
-from robustcs.inputs.pooled import PooledFile
-from robustcs.inputs.urls import url_of
+from robustcs.inputs.paths import MemoryFile, PooledFile, url_of
 from robustcs.version import __version__
 
 U = TypeVar("U")

@@ -19,18 +19,17 @@ from robustcs.evaluation.turns import (
     answered_by_turns,
     strangers,
 )
-from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.files import sha256
+from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
-from robustcs.inputs.pooled import PooledFile, parts_of, texts_in_order
+from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown
+from robustcs.inputs.pooled import texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.records import StrPath
+from robustcs.inputs.records import Skipped, take_skipped
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.skipped import Skipped, take_skipped
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
-from robustcs.inputs.urls import IRDS_PREFIX, shown
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.files import protect_inputs

@@ -72,11 +72,11 @@ preferences = _reader("preferences", "read_preferences")
 conversations = _reader("clariq_tables", "read_conversations")
 snippets = _reader("annotations", "read_annotations")
 ratings = _reader("ratings", "read_ratings")
-crowd_grades = _reader("crowd", "read_grades")
-gold_checks = _reader("crowd", "read_gold_checks")
-bank = _reader("crowd", "read_bank")
-turn_list = _reader("crowd", "read_turn_list")
-slices = _reader("slices", "read_slices")
+crowd_grades = _reader("ratings", "read_grades")
+gold_checks = _reader("ratings", "read_gold_checks")
+bank = _reader("ratings", "read_bank")
+turn_list = _reader("ratings", "read_turn_list")
+slices = _reader("scores", "read_slices")
 
 
 def question_run(given: Given) -> Any:

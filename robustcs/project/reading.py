@@ -18,9 +18,8 @@ from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.inputs.files import read_text
-from robustcs.inputs.pooled import pooled
-from robustcs.inputs.urls import IRDS_PREFIX, located, refusal_of, url_of
+from robustcs.inputs.paths import IRDS_PREFIX, located, pooled, refusal_of, url_of
+from robustcs.inputs.text import read_text
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of

@@ -17,7 +17,7 @@ from robustcs.documents.files import write_text
 from robustcs.documents.tables import Shown, result_table
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.files import text_lines
+from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.project.model import Project

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robustcs.errors import InputError
-from robustcs.inputs.files import first_bytes, read_json
-from robustcs.inputs.kinds import Identified, Kind, identify
-from robustcs.inputs.pooled import pooled
+from robustcs.inputs.paths import pooled
+from robustcs.inputs.sniff import Identified, Kind, identify
+from robustcs.inputs.text import first_bytes, read_json
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 

@@ -22,10 +22,9 @@ from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
-from robustcs.inputs.arrays import as_arrow
-from robustcs.inputs.files import read_json
-from robustcs.inputs.ids import Ids
+from robustcs.inputs.ids import Ids, as_arrow
 from robustcs.inputs.qrels import MAX_GRADE, Qrels
+from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy

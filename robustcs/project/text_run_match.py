@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.open_questions import turns_in_words
 from robustcs.wording import counted

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
-from robustcs.inputs.kinds import kind_of
-from robustcs.inputs.pooled import parts_of
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.skipped import Skipped
+from robustcs.inputs.records import Skipped
+from robustcs.inputs.sniff import kind_of
 from robustcs.policy import Unit
 from robustcs.project.model import Project
 from robustcs.result import Evaluated

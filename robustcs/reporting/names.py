@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.inputs.files import sha256
-from robustcs.inputs.pooled import PooledFile
-from robustcs.inputs.urls import url_of
+from robustcs.inputs.paths import PooledFile, url_of
 
 
 class Names:

@@ -17,7 +17,7 @@ from typing import Any
 from robustcs.documents.dates import source_date
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError
-from robustcs.inputs.files import read_json
+from robustcs.inputs.text import read_json
 from robustcs.kept import sealed, typed, unsealed
 from robustcs.overwrite_guard import is_protected
 

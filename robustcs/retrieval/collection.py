@@ -14,7 +14,7 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.collection import passages
-from robustcs.inputs.records import is_whole
+from robustcs.inputs.text import is_whole
 from robustcs.programs.runner import Track
 
 #: Passages per file: Anserini gives every file to one thread, and reports when it is done.

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import FULL_ADVICE, OutputError, input_error, not_written
-from robustcs.inputs.files import read_json, sha256
+from robustcs.inputs.files import sha256
+from robustcs.inputs.text import read_json
 from robustcs.programs.runner import Track
 from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.numbers import finite_number
+from robustcs.inputs.text import finite_number
 from robustcs.version import __version__
 
 MODELS, DEVICES = ("bm25", "ql"), ("auto", "cpu", "cuda")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import input_error
-from robustcs.inputs.files import read_json, sha256
-from robustcs.inputs.pooled import PooledFile
+from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import PooledFile
+from robustcs.inputs.text import read_json
 from robustcs.programs.models import SEPARATOR
 from robustcs.retrieval.rewriting import history
 from robustcs.retrieval.store import digest

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.arrays import as_numpy
+from robustcs.inputs.ids import as_numpy
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86 % of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9

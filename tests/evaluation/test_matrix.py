@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix, graded_run
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import columns
-from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.text import line_chunks
 from robustcs.policy import EvaluationPolicy
 
 turns_ = st.sampled_from(["2_1", "1_1", "1_2", "1_10", "9"])

@@ -18,22 +18,20 @@ from robustcs.inputs.clariq import read_needs, read_question_bank, read_question
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
 from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Field, Layout, read_columns
-from robustcs.inputs.crowd import read_bank, read_gold_checks, read_grades, read_turn_list
-from robustcs.inputs.files import read_json, read_text
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.kinds import first_cells, kind_of
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import read_ratings
-from robustcs.inputs.rows import columns_of, read_rows
+from robustcs.inputs.ratings import read_bank, read_gold_checks, read_grades, read_ratings, read_turn_list
+from robustcs.inputs.records import columns_of, read_rows
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.scores import read_scores
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_scores, read_slices
+from robustcs.inputs.sniff import first_cells, kind_of
 from robustcs.inputs.tables import read_table
+from robustcs.inputs.text import read_json, read_text
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.project.reading import read_project
 from robustcs.studies.judge.session import Scale, read_judgments

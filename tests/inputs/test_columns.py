@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from robustcs.errors import InputError
 from robustcs.inputs import columns as module
 from robustcs.inputs.columns import Columns, Field, Layout, line_of_row, read_columns
-from robustcs.inputs.files import line_chunks
 from robustcs.inputs.ids import Ids
+from robustcs.inputs.text import line_chunks
 
 RUN = Layout(
     what="run",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.crowd import (
+from robustcs.inputs.ratings import (
     FINAL,
     GoldCheck,
     Grade,

@@ -10,9 +10,9 @@ import pytest
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, graded_run
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.inputs.documents import are_passage_ids, document_ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.turns import are_passage_ids, document_ids
 from robustcs.policy import EvaluationPolicy
 
 

@@ -17,16 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, InputError
-from robustcs.inputs.files import (
+from robustcs.inputs.files import open_binary, sha256
+from robustcs.inputs.text import (
     LONGEST_LINE,
     first_bytes,
     half_character,
     line_chunks,
-    open_binary,
     parse_json,
     read_json,
     read_text,
-    sha256,
     text_lines,
 )
 
@@ -278,7 +277,7 @@ def test_a_pipe_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_json_of_more_values_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("robustcs.inputs.files._MOST_VALUES", 100)
+    monkeypatch.setattr("robustcs.inputs.text._MOST_VALUES", 100)
     assert parse_json(json.dumps("a" * 1000)) == "a" * 1000
     assert len(parse_json(json.dumps([1] * 99))) == 99
     with pytest.raises(ValueError, match="more than 100 values"):
@@ -288,7 +287,7 @@ def test_json_of_more_values_than_memory_holds(monkeypatch: pytest.MonkeyPatch) 
 def test_a_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"\n" * 100)
-    monkeypatch.setattr("robustcs.inputs.files.LONGEST_TEXT", 100)
+    monkeypatch.setattr("robustcs.inputs.text.LONGEST_TEXT", 100)
     assert read_text(path) == "\n" * 99
     path.write_bytes(b"\n" * 101)
     with pytest.raises(InputError, match="more than 0 MiB of text; check that this is the right file"):

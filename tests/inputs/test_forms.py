@@ -18,16 +18,14 @@ from robustcs.errors import InputError, UsageError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.clariq import read_needs, read_question_bank, read_topics
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.crowd import read_bank, read_turn_list
 from robustcs.inputs.files import sha256
 from robustcs.inputs.forms import FORMS, as_file
-from robustcs.inputs.memory import MemoryFile
 from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.paths import MemoryFile
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import read_ratings
+from robustcs.inputs.ratings import read_bank, read_ratings, read_turn_list
 from robustcs.inputs.runs import Run, read_run
-from robustcs.inputs.scores import read_scores
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_texts
 from robustcs.project import readers
 from robustcs.project.sources import SOURCES

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.crowd import read_bank
 from robustcs.inputs.mixed_initiative import Asked, Bank, is_mixed_initiative, map_to_bank, read_mixed_initiative
+from robustcs.inputs.ratings import read_bank
 
 BANK = Bank({"Q0": "", "Q1": "Why not?", "Q2": "WHY NOT", "Q3": "Which one?", "Q4": "Which one?"})
 

@@ -18,10 +18,10 @@ from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.kinds import identify
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_slices
+from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import answer_files

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.kinds import identify
 from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
+from robustcs.inputs.sniff import identify
 
 
 def written(folder: Path, rows: Sequence[Any]) -> Path:

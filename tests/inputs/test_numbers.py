@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.inputs.numbers import finite_number, whole_number
+from robustcs.inputs.text import finite_number, whole_number
 
 
 @given(st.integers(-2000, 2000), st.sampled_from(["", "0", "000"]))

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.files import line_chunks, open_binary, sha256, text_lines
+from robustcs.inputs.files import open_binary, sha256
 from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.text import line_chunks, text_lines
 from tests.inputs.test_files import COMPRESS, CONTENT
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from robustcs.errors import InputError
 from robustcs.inputs.clariq import read_topics
-from robustcs.inputs.pooled import PooledFile, parts_of, pooled, union_of_texts
+from robustcs.inputs.paths import PooledFile, parts_of, pooled
+from robustcs.inputs.pooled import union_of_texts
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run, run_pieces
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError, ProblemList
-from robustcs.inputs.rows import columns_of, find_column, need_column, read_rows
+from robustcs.inputs.records import columns_of, find_column, need_column, read_rows
 
 
 def rows_of(path: Path) -> tuple[list[str], list[tuple[int, dict[str, object]]]]:

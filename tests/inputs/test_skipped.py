@@ -14,10 +14,9 @@ from robustcs.errors import InputError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.records import take_skipped
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.scores import read_scores
-from robustcs.inputs.skipped import take_skipped
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_samples, read_texts
 
 #: What is written for a list of texts, of which an empty one cannot be used.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.slices import read_slices
+from robustcs.inputs.scores import read_slices
 from tests.skipped_rows import without_count
 
 

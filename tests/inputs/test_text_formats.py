@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.text_format import Role
+from robustcs.inputs.formats import Role
 from robustcs.inputs.texts import read_samples, read_texts
 from tests.skipped_rows import without_count
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.kinds import identify
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import TextFile, read_samples, read_texts
 from robustcs.inputs.turns import turn_depth
 from robustcs.statistics.units import unit_of

@@ -15,10 +15,10 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.errors import InputError, NotInstalledError, UntrustedError
-from robustcs.inputs.kinds import identify
+from robustcs.inputs.paths import located, url_of
 from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import read_texts
-from robustcs.inputs.urls import located, url_of
 from robustcs.project.model import parse_text_source
 from robustcs.project.reading import read_project
 

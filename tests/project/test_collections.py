@@ -11,7 +11,7 @@ import pytest
 
 import robustcs
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.pooled import PooledFile, parts_of, pooled
+from robustcs.inputs.paths import PooledFile, parts_of, pooled
 from robustcs.project.collections import collections_of, samples_of
 from robustcs.project.guess_judgments import called
 from robustcs.project.model import Project

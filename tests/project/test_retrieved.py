@@ -12,7 +12,7 @@ import pytest
 from robustcs.cli.main import run
 from robustcs.errors import InputError
 from robustcs.inputs.files import sha256
-from robustcs.inputs.pooled import pooled
+from robustcs.inputs.paths import pooled
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import Maker, systems_of
 from robustcs.project.workspace import Workspace

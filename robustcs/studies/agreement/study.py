@@ -14,7 +14,7 @@ from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, read_ratings
-from robustcs.inputs.rows import columns_of
+from robustcs.inputs.records import columns_of
 from robustcs.project.model import AgreementFiles, Project
 from robustcs.project.parts import needs, only
 from robustcs.project.workspace import Workspace

@@ -15,14 +15,14 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns, strangers
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
 from robustcs.inputs.answers import read_predicted_answers
-from robustcs.inputs.arrays import as_arrow
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.kinds import identify
+from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
+from robustcs.inputs.paths import shown
 from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.runs import read_run
+from robustcs.inputs.sniff import identify
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.inputs.urls import shown
 from robustcs.project.model import AnswerFiles, Project
 from robustcs.project.parts import needs, only
 from robustcs.project.requirements import answers_and_gold

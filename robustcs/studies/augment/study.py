@@ -19,9 +19,9 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Answered, Expected, count_turns
-from robustcs.inputs.files import text_lines
+from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.urls import IRDS_PREFIX
+from robustcs.inputs.text import text_lines
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project.hole_imputation import group_numbers, judged_pool, run_groups, run_sources, selection_warnings
 from robustcs.project.model import Project

@@ -22,8 +22,8 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
-from robustcs.inputs.numbers import whole_number
 from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.inputs.text import whole_number
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Field, count, difference, measure, score, share, table, text

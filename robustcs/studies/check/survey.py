@@ -15,15 +15,15 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.documents import are_passage_ids
-from robustcs.inputs.heads import ir_metadata
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.pooled import parts_of, rows_of, texts_in_order
+from robustcs.inputs.paths import parts_of, shown
+from robustcs.inputs.pooled import rows_of, texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
+from robustcs.inputs.text import ir_metadata
 from robustcs.inputs.texts import Role, read_samples, read_texts
-from robustcs.inputs.urls import shown
+from robustcs.inputs.turns import are_passage_ids
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words

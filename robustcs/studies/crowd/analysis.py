@@ -17,9 +17,9 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT, agreement_tables, rating_units, scales_of
-from robustcs.inputs.crowd import Grade, as_ratings
 from robustcs.inputs.mixed_initiative import Mapped
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.ratings import Grade, as_ratings
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit

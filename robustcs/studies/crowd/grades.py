@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.inputs.crowd import GoldCheck, Grade
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.ratings import GoldCheck, Grade
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.result import count, table, text
 from robustcs.wording import counted

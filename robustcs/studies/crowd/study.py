@@ -17,9 +17,9 @@ from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
-from robustcs.inputs.crowd import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.ratings import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
-from robustcs.inputs.kinds import kind_of
+from robustcs.inputs.formats import Role
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.text_format import Role
+from robustcs.inputs.sniff import kind_of
 from robustcs.inputs.texts import TextFile, without_empty
 from robustcs.project.model import Project, TextSource, parse_text_source
 from robustcs.project.overrides import named_texts, several

@@ -34,7 +34,7 @@ from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.arrays import as_numpy
+from robustcs.inputs.ids import as_numpy
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.inputs.numbers import finite_number
+from robustcs.inputs.text import finite_number
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.programs.copies import Asking, ask_copies
 from robustcs.programs.outputs import OutputStore

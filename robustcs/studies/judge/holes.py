@@ -18,7 +18,7 @@ from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.arrays import as_arrow
+from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project

@@ -17,7 +17,7 @@ from pathlib import Path
 from robustcs.documents.files import write_text
 from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.files import read_text
+from robustcs.inputs.text import read_text
 from robustcs.lazy import pd
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of

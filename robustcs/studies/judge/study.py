@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.urls import shown
+from robustcs.inputs.paths import shown
 from robustcs.overwrite_guard import protect
 from robustcs.programs.copies import Asking
 from robustcs.project.workspace import Workspace

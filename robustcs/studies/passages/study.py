@@ -6,7 +6,7 @@ from typing import Annotated
 
 from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.urls import shown
+from robustcs.inputs.paths import shown
 from robustcs.project.requirements import collection, scikit_learn
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated

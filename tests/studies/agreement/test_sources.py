@@ -15,8 +15,8 @@ from scipy import stats
 from robustcs.cli.main import run
 from robustcs.documents.paraphrase_files import sheet_csv
 from robustcs.errors import InputError
-from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.ratings import SHEET_CRITERIA, Rating, is_rating_sheet, read_ratings
+from robustcs.inputs.sniff import kind_of
 from robustcs.statistics.agreement import fleiss_kappa
 from robustcs.studies.agreement.ratings import GROUPS, label_places, source_tables
 

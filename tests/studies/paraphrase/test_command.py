@@ -9,8 +9,8 @@ import pytest
 
 import robustcs
 from robustcs.cli.main import run
-from robustcs.inputs.kinds import kind_of
 from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.sniff import kind_of
 from tests.conftest import Command
 
 

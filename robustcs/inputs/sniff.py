@@ -13,19 +13,27 @@ from itertools import islice
 from typing import Any, Literal
 
 from robustcs.errors import InputError, input_error
-from robustcs.inputs import beir, cast, ikat, mtrag, open_domain, rag
+from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import is_annotations
-from robustcs.inputs.heads import first_lines, first_record
+from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.ratings import is_ratings
-from robustcs.inputs.records import ID_NAMES, is_turn_id
+from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, read_table
-from robustcs.inputs.text_format import Role
-from robustcs.inputs.text_formats import PLAIN, format_of
-from robustcs.inputs.three_columns import kind_of_rows, measure_columns
-from robustcs.inputs.trec_lines import LINES, MS_MARCO_QRELS, MS_MARCO_RUN, are_ptkb, are_qrels, are_run
+from robustcs.inputs.text import first_lines, first_record, is_turn_id
+from robustcs.inputs.text_formats import DPR, IKAT_TOPICS, PLAIN, QRECC, QUERIES, QUESTIONS, TOPICS, format_of, is_query
+from robustcs.inputs.trec_lines import (
+    LINES,
+    MS_MARCO_QRELS,
+    MS_MARCO_RUN,
+    are_ptkb,
+    are_qrels,
+    are_run,
+    kind_of_rows,
+    measure_columns,
+)
 
 #: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
 #: them.
@@ -34,6 +42,7 @@ Kind = Literal[
     "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
     "ptkb", "labels",
 ]  # fmt: skip
+
 
 #: Which options take a kind, for messages.
 _TAKEN_BY: dict[Kind, str] = {
@@ -56,10 +65,16 @@ _TAKEN_BY: dict[Kind, str] = {
     "assignments": "robustcs answers --assignments",
     "labels": "--judge",
 }
+
+
 #: Ids of clarifying questions, in ClariQ and CAsT-ReGIn.
 _QUESTION = re.compile(r"Q[0-9]{4,}")
+
+
 #: The column of a judge's parser (umbrela).
 _STATUS = "result_status"
+
+
 #: Passages are longer than questions: words of the first text of JSONL with ``_id`` and ``text`` alone.
 _PASSAGE_WORDS = 60
 
@@ -154,8 +169,6 @@ def first_cells(path: str | os.PathLike[str]) -> set[str]:
 
 
 # ---------------------------------------------------------------- JSON
-
-
 def _of_record(record: Mapping[str, Any]) -> Identified | None:
     if is_annotations(record):
         return Identified("snippets", "snippet annotations")
@@ -172,20 +185,20 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
     run = run_format_of(record)
     texts = format_of(record)
     if run is not None:
-        also: tuple[Kind, ...] = ("texts", "answers") if texts in (open_domain.DPR, open_domain.QRECC) else ()
-        if rag.is_answer(ikat.first_turn(record)):
-            also = ("answers", "texts") if texts is rag.QUESTIONS else ("answers",)
-        shown = texts.formulations(record) if texts and texts is not rag.QUESTIONS and "texts" in also else {}
+        also: tuple[Kind, ...] = ("texts", "answers") if texts in (DPR, QRECC) else ()
+        if is_answer(first_turn(record)):
+            also = ("answers", "texts") if texts is QUESTIONS else ("answers",)
+        shown = texts.formulations(record) if texts and texts is not QUESTIONS and "texts" in also else {}
         return Identified("run", run.name, also, shown, by_fields=run is not PLAIN_RUN)
     if _asks(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
         return Identified("collection", "passages")
     if texts is not None and texts is not PLAIN:
-        answered: tuple[Kind, ...] = ("answers",) if texts in (open_domain.QRECC, open_domain.DPR) else ()
+        answered: tuple[Kind, ...] = ("answers",) if texts in (QRECC, DPR) else ()
         # the fields of a topic's turns are not those of the topic
-        inner = _first_turn(record) if texts in (ikat.TOPICS, cast.TOPICS) or "turns" in record else record
-        if texts is beir.QUERIES:
+        inner = _first_turn(record) if texts in (IKAT_TOPICS, TOPICS) or "turns" in record else record
+        if texts is QUERIES:
             return Identified("texts", texts.name, ("collection",))
         return Identified("texts", texts.name, answered, texts.formulations(inner))
     return _of_plain_record(record)
@@ -215,7 +228,7 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("texts", PLAIN.name, ("collection",) if "text" in record else (), _plain_formulations(record))
     names, values = (list(islice(some, LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
-    if (isinstance(first, dict) and "Questions" in first) or (isinstance(first, dict) and "Responses" in first):
+    if isinstance(first, dict) and ("Questions" in first or "Responses" in first):
         return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
     if isinstance(first, dict) and first and all(isinstance(value, int | float) for value in first.values()):
         return Identified("clariq evaluation", "scores {measure: {facet: score}}", by_fields=False)
@@ -271,12 +284,10 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
     text = record.get("text")
     if not isinstance(text, str):
         return False
-    return "title" in record or (beir.is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
+    return "title" in record or (is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
 
 
 # ---------------------------------------------------------------- tables and lines
-
-
 def _of_header(line: str) -> Identified | None:
     """By the names of columns that are no turn ids."""
     columns = [cell.strip(' "') for cell in line.lower().split("\t" if "\t" in line else ",")]

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.kinds import Kind, identify, kind_of, refuse_other_kinds
+from robustcs.inputs.sniff import Kind, identify, kind_of, refuse_other_kinds
 from tests.fuzz import examples as make
 
 FILES = {

@@ -1,9 +1,4 @@
-"""What a kind of file with question texts is: how it is told by its fields, its turns, and which field holds which formulation.
-
-A file is a list of records: the objects of a JSON list or of JSONL lines, or the rows of a table by their column names. A
-format makes turns of them. The formats themselves stand in one module for each family (``cast``, ``ikat``, ``rewriters``,
-``open_domain``, ``beir``); :mod:`robustcs.inputs.text_formats` lists them.
-"""
+"""What a kind of file with question texts or with retrieved passages is, and the records of such files."""
 
 from __future__ import annotations
 
@@ -13,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from robustcs.errors import ProblemList
-from robustcs.inputs.records import is_turn_id
+from robustcs.inputs.text import finite_number, is_turn_id
 
 Role = Literal["original", "qr", "human"]
+
+
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
+
 
 #: What a user may write after ``FILE:`` in place of a field's name.
 ROLE_NAMES: dict[str, Role] = {
@@ -155,7 +153,11 @@ def _entry(record: Record) -> str:
 
 #: ``|user|: …`` as MTRAG marks who speaks.
 _SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
+
+
 _USER = "user"
+
+
 _SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
 
 
@@ -176,3 +178,83 @@ def last_said(text: str) -> str:
 def after_separator(text: str) -> str:
     """The question of a text that may have the turns before it, separated by ``[SEP]``: the last of them."""
     return _SEPARATOR.split(text.strip())[-1]
+
+
+class Retrieved(NamedTuple):
+    """The passages of one turn, best first as the file has them: (passage id, score or None) each, unchecked."""
+
+    turn: object
+    passages: list[tuple[object, object]]
+    line: int | None
+
+
+@dataclass(frozen=True)
+class RunFormat:
+    """One kind of file.
+
+    name
+        As messages call it, with its article, such as ``an iKAT run``.
+    fits
+        Whether a record is of this kind, by its fields.
+    turns
+        What the records retrieved; records that are broken go to the problems.
+    """
+
+    name: str
+    fits: Callable[[Mapping[str, Any]], bool]
+    turns: Callable[[Iterable[Record], ProblemList], Iterator[Retrieved]]
+
+
+#: Names of a passage's id, where passages are objects.
+_IDS = ("id", "docid", "doc_id", "docno", "passage_id", "pid", "document_id")
+
+
+def passages_in(value: object) -> list[tuple[object, object]]:
+    """Passages as files list them: ``{id: score}``, ``[id, …]`` or ``[{"id": …, "score": …}, …]``; empty for anything else."""
+    if isinstance(value, dict):
+        return [(passage, score) for passage, score in value.items()]
+    if not isinstance(value, list):
+        return []
+    return [
+        (next((one[name] for name in _IDS if name in one), None), one.get("score")) if isinstance(one, dict) else (one, None)
+        for one in value
+    ]
+
+
+# ---------------------------------------------------------------- runs
+def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first turn of a run of 2023 or 2024, which is one object with all of them; else the record itself."""
+    turns = record.get("turns")
+    first = turns[0] if isinstance(turns, list) and turns else record
+    return first if isinstance(first, dict) else {}
+
+
+#: Names of the id of a topic.
+TOPIC_NAMES = ("topic_id", "narrative_id", "turn_id", "qid")
+
+
+_CITED = ("citations", "passage_provenance")
+
+
+def topic_of(record: Mapping[str, Any]) -> object:
+    """The id of the topic that a record is about; None where it has none."""
+    more = record.get("metadata")
+    places = [record, more] if isinstance(more, dict) else [record]
+    return next((place[name] for place in places for name in TOPIC_NAMES if name in place), None)
+
+
+def is_answer(record: Mapping[str, Any]) -> bool:
+    """Whether a record is an answer in sentences that cite passages."""
+    said = answer_of(record)
+    if said is None or topic_of(record) is None:
+        return False
+    return "references" in record or any(isinstance(one, dict) and not one.keys().isdisjoint(_CITED) for one in said[:1])
+
+
+def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
+    """The sentences of an answer, or the response of the best rank; None where there is no list of them."""
+    said = record.get("answer", record.get("responses"))
+    if not isinstance(said, list):
+        return None
+    ranked = [one for one in said if isinstance(one, dict) and "rank" in one]
+    return [min(ranked, key=lambda one: finite_number(one["rank"]) or 0.0)] if ranked else said

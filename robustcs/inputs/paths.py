@@ -1,26 +1,69 @@
-"""What stands elsewhere: files at a URL, such as ``s3://bucket/run.trec``, and data sets of ir_datasets by their names.
-
-Only ``https://`` is opened, and ``s3://`` and ``gs://`` by fsspec, where the extra ``urls`` is installed: among the other
-protocols of fsspec are some that run what a file says. A path that was made of a URL has lost one of its slashes; here it gets
-it back.
-"""
+"""What stands in place of a path on the disk: addresses, several files as one, and files in memory."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from robustcs.errors import InputError, NotInstalledError, input_error
 
+StrPath = str | os.PathLike[str]
+
+if TYPE_CHECKING:
+    _SystemPath = Path
+else:
+    _SystemPath = type(Path())  # each system has a class of its own, and only that one can be made
+
+
+class MemoryFile(_SystemPath):
+    """A path to nothing on the disk, ``<KEYWORD>``, with the bytes that reading it gives; made by :func:`memory_file`.
+
+    It goes wherever a path goes, and :mod:`robustcs.inputs.files` opens it.
+    """
+
+    _data: bytes = b""
+    _place: Callable[[int], str]
+
+    def place(self, line: int) -> str:
+        """Where a line stands in what was given: messages speak of that, and not of lines that nobody wrote."""
+        return f"{self}{self._place(line)}"
+
+    def holding(self, data: bytes, place: Callable[[int], str] | None = None) -> MemoryFile:
+        """The file with these bytes; ``place`` is that of its lines, where it is another one now."""
+        return _made(str(self), place or self._place, data)
+
+    def reader(self) -> io.BufferedReader:
+        """The bytes from their beginning."""
+        return io.BufferedReader(io.BytesIO(self._data))  # type: ignore[type-var]
+
+
+def memory_file(keyword: str, place: Callable[[int], str]) -> MemoryFile:
+    """An empty one; ``place`` is what follows its name for a line number (from 1), such as ``, row 3``."""
+    return _made(f"<{keyword}>", place, b"")
+
+
+def _made(name: str, place: Callable[[int], str], data: bytes) -> MemoryFile:
+    file = MemoryFile(name)
+    file._place, file._data = place, data
+    return file
+
+
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.+)", re.DOTALL)
+
+
 #: The protocols of fsspec that are opened, beside https.
 _STORES = ("s3", "gs")
+
+
 #: Seconds in which a server must say something.
 _PATIENCE = 60
+
+
 #: What identifiers of ir_datasets start with.
 IRDS_PREFIX = "irds:"
 
@@ -105,3 +148,33 @@ def _secure(url: str) -> Any:
         if error.code in (404, 410):
             raise FileNotFoundError(url) from None
         raise
+
+
+class PooledFile(_SystemPath):
+    """A path to several files, ``a.txt + b.txt``, made by :func:`pooled`.
+
+    It goes wherever a path goes. The readers of judgments, runs and topics read each of ``files`` and join them.
+
+    names
+        What each is called, where the user says so.
+    """
+
+    files: tuple[Path | str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pooled, (self.files, self.names)
+
+
+def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
+    """Return the path of these files: of a single one the file itself."""
+    if len(files) == 1 and not names:
+        return files[0]
+    path = PooledFile(" + ".join(map(shown, files)))
+    path.files, path.names = tuple(files), tuple(names)
+    return path
+
+
+def parts_of(path: StrPath) -> tuple[Path | str, ...]:
+    """Return the files that a path stands for."""
+    return path.files if isinstance(path, PooledFile) else (path,)  # type: ignore[return-value]

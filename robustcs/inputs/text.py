@@ -1,0 +1,345 @@
+"""The text of files: lines, JSON, numbers, and the beginning of a file, by which its kind is told."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from robustcs.errors import InputError, input_error
+from robustcs.inputs.files import MIB, damage_told, open_binary
+from robustcs.inputs.ids import LONGEST_ID
+from robustcs.inputs.paths import StrPath
+
+_BOM = b"\xef\xbb\xbf"
+
+
+_CHUNK = 8 * 1024 * 1024
+
+
+#: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
+LONGEST_LINE = 64 * MIB
+
+
+#: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
+LONGEST_TEXT = 1024 * MIB
+
+
+#: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.
+_MOST_VALUES = 30_000_000
+
+
+#: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
+_ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
+
+
+def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
+    """The first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
+    with open_binary(path) as stream, damage_told(path):
+        return stream.read(size)
+
+
+def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+    """The file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
+
+    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, its lines lack a line feed, or one goes
+    on for more than ``longest`` bytes beyond a piece.
+    """
+    with open_binary(path) as stream:
+        first = True
+        before = 0
+        while True:
+            with damage_told(path):
+                # on to the next line end, so that no line is cut
+                piece = stream.read(size)
+                rest = stream.readline(longest)
+            if len(rest) == longest and not rest.endswith(b"\n"):
+                line = 1 + _line_feeds(path, before) + piece.count(b"\n")
+                raise _too_long(path, line, f"this line is longer than {longest // MIB} MiB")
+            piece += rest
+            before += len(piece)
+            if first:
+                first = False
+                if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    raise input_error(path, 1, "the file is UTF-16", "save it as UTF-8", "not-utf8")
+                piece = piece.removeprefix(_BOM)
+                if b"\n" not in piece and b"\r" in piece.rstrip():
+                    raise input_error(
+                        path, None, "lines end in carriage returns alone", "save it with usual line ends", "old-line-ends"
+                    )
+            if not piece:
+                break
+            yield piece
+
+
+def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
+    """Line feeds in the first ``size`` bytes; counted for a message only, since counting takes time."""
+    found = 0
+    with open_binary(path) as stream:
+        while piece := stream.read(min(_CHUNK, size)):
+            found += piece.count(b"\n")
+            size -= len(piece)
+    return found
+
+
+def _too_long(path: str | os.PathLike[str], line: int | None, found: str) -> InputError:
+    return input_error(path, line, found, "check that this is the right file", "too-long")
+
+
+def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """Line number (from 1) and text of every line, without its line end.
+
+    Raises :class:`InputError` for a line that is not UTF-8 or, by about :data:`LONGEST_LINE`, too long.
+    """
+    number = 0
+    for chunk in line_chunks(path, longest=longest):
+        # not splitlines(): U+2028 and form feeds stand inside real texts
+        lines = chunk.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        for line in lines:
+            number += 1
+            try:
+                yield number, line.removesuffix(b"\r").decode("utf-8")
+            except UnicodeDecodeError:
+                raise _not_utf8(path, number) from None
+
+
+def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
+    """The whole file as text with plain line ends, for the small files that are not read by line.
+
+    Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
+    """
+    pieces = []
+    size = 0
+    for piece in line_chunks(path, longest=longest):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LONGEST_TEXT:
+            raise _too_long(path, None, f"more than {LONGEST_TEXT // MIB} MiB of text")
+    data = b"".join(pieces)
+    pieces.clear()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1) from None
+    return text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n")
+
+
+def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
+    return input_error(path, line, "this line is not UTF-8", "save the file as UTF-8", "not-utf8")
+
+
+def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value that JSON text says; ``pairs_hook`` as ``object_pairs_hook`` of :func:`json.loads`.
+
+    Raises ``ValueError`` in plain words for everything that Python's parser refuses, nesting and numbers without end included;
+    a syntax error is a ``json.JSONDecodeError`` and has its line.
+    """
+
+    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
+        raise ValueError(f"more than {_MOST_VALUES:,} values")
+    try:
+        return json.loads(text, object_pairs_hook=pairs_hook)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        raise ValueError("a number of thousands of digits") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def half_character(text: str) -> int | None:
+    """Where JSON text escapes half of a character (a lone surrogate), which no other file can hold; None where nowhere."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return None
+    return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
+
+
+#: What is said of half a character, and what to do about it.
+HALF_CHARACTER = ("half a character (a lone surrogate)", "write UTF-8", "not-utf8")
+
+
+def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
+    """The JSON value that the file holds.
+
+    ``halves`` lets halves of characters pass, for a reader that looks at the texts it takes and passes over others. Raises
+    :class:`InputError` with the line of a syntax error or of half a character.
+    """
+
+    text = read_text(path, LONGEST_TEXT)
+    try:
+        value = parse_json(text)
+    except json.JSONDecodeError as error:
+        raise input_error(path, error.lineno, f"not JSON ({error.msg})", "check the file", "not-json") from None
+    except ValueError as error:
+        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
+    place = None if halves else half_character(text)
+    if place is not None:
+        raise input_error(path, text.count("\n", 0, place) + 1, *HALF_CHARACTER)
+    return value
+
+
+_WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
+
+
+def whole_number(text: str, most: int) -> int | None:
+    """The whole number that ``text`` says in ASCII digits; None for any other text, and for a number beyond ±``most``."""
+    match = _WHOLE.fullmatch(text)
+    if match is None or len(match[2]) > len(str(most)):
+        return None
+    number = int(match[1] + match[2])
+    return number if abs(number) <= most else None
+
+
+def finite_number(value: object) -> float | None:
+    """A JSON or TOML value as a finite float; None where it is no number, or one too large for a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+#: Enough to see the shape of a table,
+_HEAD = 1 << 16
+
+
+#: and the first fields of a record of JSON, which may list hundreds of passages.
+_JSON_HEAD = 1 << 20
+
+
+#: What matters to nesting: strings (the last one may not end), brackets, commas.
+_TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
+
+
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
+    """The lines of the first ``size`` bytes that are neither blank nor comments; none where the file cannot be read.
+
+    A line that goes on is cut; it is left out where there are others.
+    """
+    text = _text(path, size)
+    if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
+        text = text[: text.rindex("\n")]
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def ir_metadata(path: str | os.PathLike[str]) -> str:
+    """``tag bm25, team a`` of a run whose first comment lines are ir_metadata; empty where they say neither."""
+    block = re.search(
+        r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, _HEAD), re.MULTILINE | re.DOTALL
+    )
+    said = re.findall(r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE)
+    return ", ".join(f"{name} {value.strip(chr(34) + chr(39))}" for name, value in said)
+
+
+def _text(path: str | os.PathLike[str], size: int) -> str:
+    try:
+        data = first_bytes(path, size)
+    except InputError:
+        return ""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def first_record(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The first object of a JSON list or of JSONL, or the one object that a file is; None where it begins with neither.
+
+    An object that does not end within the first mebibyte has the fields that stand there.
+    """
+    text = _text(path, _JSON_HEAD).lstrip()
+    if text.startswith("["):
+        text = text[1:].lstrip()
+    if not text.startswith("{"):
+        return None
+    try:
+        value = parse_json(_whole(text))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _whole(text: str) -> str:
+    """The object that ``text`` begins with; one that does not end is cut after its last whole value, and closed."""
+    stack: list[str] = []
+    cut = depth = 1
+    for token in re.finditer(_TOKEN, text, re.DOTALL):
+        found = token[0]
+        if found in _CLOSING:
+            stack.append(found)
+            continue
+        if found in ("}", "]"):
+            stack.pop()
+            if not stack:
+                return text[: token.end()]
+        elif found != ",":
+            continue
+        # what is opened after this is dropped, so these brackets are still the first of the stack at the end
+        cut, depth = token.end() if found != "," else token.start(), len(stack)
+    return text[:cut] + "".join(_CLOSING[bracket] for bracket in reversed(stack[:depth]))
+
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def filled_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """Line number and text of every line that is not blank."""
+    return ((number, line) for number, line in text_lines(path, longest) if line.strip())
+
+
+def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
+    """The entries of a file that ``read_json`` gives as an object, also those whose key is repeated."""
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal pairs
+        pairs = found  # the outermost object comes last
+        return dict(found)
+
+    try:
+        parse_json(read_text(path, LONGEST_TEXT), keep)
+    except ValueError as error:  # the hook takes a level of nesting more than read_json
+        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
+    return pairs
+
+
+def is_whole(text: str) -> bool:
+    """Whether every character of ``text`` is a whole one, and not half of a pair (a lone surrogate)."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def is_turn_id(value: object) -> bool:
+    """A non-empty text of whole characters, not longer than an id can be, or a whole number."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def looks_like(line: str) -> str:
+    """Advice for a line of another kind of TREC file, naming the option that takes it; empty for any other line."""
+    cells = line.split()
+    if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
+        return "it looks like a run, which --run, --original, --qr or --human takes"
+    if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
+        return "it looks like qrels, which --qrels takes"
+    if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
+        return "it looks like per-turn scores, which --scores takes"
+    return ""
+
+
+def _is_number(cell: str) -> bool:
+    return decimal_number(cell) is not None
+
+
+def decimal_number(cell: str) -> float | None:
+    """The finite number that the text writes in ASCII; None for all else that Python would read: ``nan``, ``inf``, ``1_0``."""
+    value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
+    return value if math.isfinite(value) else None
