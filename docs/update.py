@@ -30,9 +30,9 @@ sys.path.insert(0, str(ROOT))
 from docs.notebook import NOTEBOOK, executed  # noqa: E402
 from docs.stub import STUB, stub  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
+from robustcs.cli.commands import help_record  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
-from robustcs.cli.options import SETTINGS, shared_options  # noqa: E402
-from robustcs.cli.pages import help_record  # noqa: E402
+from robustcs.cli.options import PROGRAM, SETTINGS, shared_options  # noqa: E402
 from robustcs.project.sources import SOURCES  # noqa: E402
 from tests.papers import page as papers_page  # noqa: E402
 
@@ -52,7 +52,7 @@ _EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^`
 _LEFT_OUT = "…"
 #: Shared options by name, those of the project's own inputs first; studies with turns of their own describe theirs.
 _NAMES = [*SETTINGS, *(source.name for source in SOURCES if source.option and source.table in ("", "formulations"))]
-_SHARED = {option.opts[0]: option.help for option in shared_options(_NAMES)}
+_SHARED = {option.opts[0]: option.help for option in (*shared_options(_NAMES), *PROGRAM.values())}
 _HEAD = """# Command line reference
 
 Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
@@ -157,7 +157,7 @@ def refreshed_notebook(text: str) -> str:
 def reference() -> str:
     """The text of docs/cli.md."""
 
-    shared = click.Command("shared", params=[*shared_options(_NAMES)])
+    shared = click.Command("shared", params=[*shared_options(_NAMES), *PROGRAM.values()])
     parts = [_HEAD, "## Shared options\n", "A command takes those that its section names.\n", _table(shared)]
     parts += [_section(name, command) for name, command in commands(cli)]
     return "\n".join(parts)
@@ -185,7 +185,7 @@ def _section(name: str, command: click.Command) -> str:
             parts += [f"{title}:\n"] * bool(title) + [f"```text\n{textwrap.dedent(lines).rstrip()}\n```\n"]
         else:
             parts.append(" ".join(head.split()) + "\n")
-    options = [option for option in command.params if isinstance(option, click.Option)]
+    options = [one for one in (*command.params, *getattr(command, "shared", ())) if isinstance(one, click.Option)]
     own = [option for option in options if _SHARED.get(option.opts[0]) != option.help]
     if own:
         parts.append(_table(command, own))

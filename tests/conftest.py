@@ -16,6 +16,7 @@ import click
 import pytest
 from hypothesis import settings
 
+from robustcs.cli.commands import PagedCommand
 from robustcs.cli.main import cli, run
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
@@ -34,6 +35,21 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMANDS: dict[str, click.Command] = {
     name: command for name in cli.list_commands(click.Context(cli)) if (command := cli.get_command(click.Context(cli), name))
 }
+
+
+def options_of(name: str) -> list[click.Option]:
+    """Every option that a command takes: its own, and those of the program that it heeds."""
+    command = COMMANDS[name]
+    assert isinstance(command, PagedCommand)
+    return [one for one in (*command.params, *command.shared) if isinstance(one, click.Option)]
+
+
+def parsed(line: str) -> dict[str, object]:
+    """The values that a command line gives the command, by name."""
+    context = cli.make_context("robustcs", shlex.split(line))
+    name, command, rest = cli.resolve_command(context, [*context._protected_args, *context.args])
+    assert command
+    return command.make_context(name, rest, parent=context).params
 
 
 def load(path: Path) -> ModuleType:

@@ -21,7 +21,7 @@ import pytest
 
 from robustcs.cli.main import run
 from robustcs.reporting.folder import STORE
-from tests.conftest import COMMANDS
+from tests.conftest import COMMANDS, options_of, parsed
 from tests.small_project import (
     BROKEN,
     FEW,
@@ -153,7 +153,7 @@ def test_every_option_that_takes_a_file_is_used_or_reads_none(
     command: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     takes = {}
-    for parameter in COMMANDS[command].params:
+    for parameter in (*options_of(command), *(one for one in COMMANDS[command].params if isinstance(one, click.Argument))):
         metavar = parameter.metavar or ("FOLDER" if isinstance(parameter, click.Argument) else "")
         if re.search(r"FILE|FOLDER|DIR|MODEL|GRADES|HOW", metavar) and parameter.name not in OUTPUTS:
             takes[parameter.name] = parameter
@@ -161,7 +161,7 @@ def test_every_option_that_takes_a_file_is_used_or_reads_none(
     for line in LINES[command]:
         opened = opened_by(folder, command, line)
         assert set(named_files(line)) <= opened, f"{command} {line} opens only {opened}"
-        given = COMMANDS[command].make_context(command, shlex.split(line)).params
+        given = parsed(f"{command} {line}")
         used |= {name for name in takes if given.get(name) and named_files(shlex.join(map(str, _all(given[name]))))}
     for name in takes.keys() - used - FOLDERS.keys() - {"config"}:
         value = takes[name].metavar.replace("[", "").split(":")[0].replace("ROLE", "qr").replace("NAME", "new").replace("]", "")
@@ -216,7 +216,7 @@ def test_broken_settings(command: str, option: str, folder: Path, capfd: pytest.
     out, err = capfd.readouterr()
     assert code in (2, 3) and out == "" and contents(folder) == before and "Traceback" not in err
     name, value = option.split()
-    if any(name in parameter.opts for parameter in COMMANDS[command].params):
+    if any(name in parameter.opts for parameter in options_of(command)):
         assert len(err.splitlines()) == 1 and "No such option" not in err
         assert value in err or ("threshold" in option and "threshold" in err)
     else:

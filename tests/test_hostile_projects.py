@@ -182,11 +182,12 @@ PROJECTS: dict[str, Hostile] = {
         said=("folder = ../outside/x: would be written outside the project folder; add --trust",),
     ),
     "a store elsewhere": Hostile(
-        _RETRIEVAL + 'store = "/etc/store.sqlite"\n', commands=("retrieve --size",),
+        _RETRIEVAL + 'store = "/etc/store.sqlite"\n', commands=("retrieve --set size=true",),
         said=("store = /etc/store.sqlite: would be written outside the project folder",),
     ),
     "a store that is a link": Hostile(
-        _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_link("store.sqlite", "victim.sqlite"), commands=("retrieve --size",),
+        _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_link("store.sqlite", "victim.sqlite"),
+        commands=("retrieve --set size=true",),
         said=("store = store.sqlite: would be written outside the project folder",),
     ),
     "an index to be made elsewhere": Hostile(
@@ -227,7 +228,7 @@ PROJECTS: dict[str, Hostile] = {
     ),
     "another program's database": Hostile(
         _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_foreign_database,
-        commands=("retrieve --size", "retrieve --prune"), codes=(3, 3),
+        commands=("retrieve --set size=true", "retrieve --set prune=true"), codes=(3, 3),
         said=("store.sqlite: an SQLite file of another program, which robustcs never writes to",),
     ),
     # ------------------------------------------------------------ more than a computer has

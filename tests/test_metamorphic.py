@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from tests.conftest import COMMANDS
+from tests.conftest import options_of
 
 #: Command lines on the demo collection.
 LINES = (
@@ -31,7 +31,7 @@ LINES = (
     "testsets --clean", "judge", "passages",
 )  # fmt: skip
 #: Those that read several files at the same time.
-THREADED = tuple(line for line in LINES if any("--jobs" in option.opts for option in COMMANDS[line.split()[0]].params))
+THREADED = tuple(line for line in LINES if any("--jobs" in option.opts for option in options_of(line.split()[0])))
 #: Command line → table → rows.
 Tables = dict[str, dict[str, list[Any]]]
 Change = Callable[[Path, bytes], bytes]

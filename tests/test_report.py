@@ -23,7 +23,6 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from robustcs.cli.demo import demo as demo_command
 from robustcs.cli.main import run
 from robustcs.documents.document import (
     Cards,
@@ -649,10 +648,10 @@ def test_ids_of_turns_in_addresses_are_safe_and_differ() -> None:
 
 
 def test_the_demo_names_page_and_pdf(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    demo_command.main(["--config", "robustcs.toml", "--output", "shown"], standalone_mode=False)
+    assert run(["demo", "--config", "robustcs.toml", "--output", "shown"]) == 0
     assert capfd.readouterr().out.splitlines() == ["wrote shown/report.html", "wrote shown/report.pdf"]
-    with pytest.raises(InputError, match=r"^no\.toml: "):
-        demo_command.main(["--config", "no.toml"], standalone_mode=False)
+    assert run(["demo", "--config", "no.toml"]) == 3
+    assert capfd.readouterr().err.startswith("no.toml: ")
 
 
 def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None:

@@ -70,7 +70,7 @@ def test_a_file_is_read_for_its_rows_and_its_checksum(folder: Path, capfd: pytes
 @pytest.mark.parametrize(
     ("command", "few", "many"),
     [
-        ("sweep", ("--step", "0.5"), ("--step", "0.01")),
+        ("sweep", ("--set", "step=0.5"), ("--set", "step=0.01")),
         ("breakdown", ("--threshold", ">0"), tuple(f"--threshold=>=0.{digit}" for digit in range(1, 10))),
     ],
 )

@@ -7,20 +7,22 @@ import signal
 import sys
 import traceback
 from types import FrameType
+from typing import Any
 
 import click
 
-from robustcs.cli.group import Commands
-from robustcs.cli.terminal import agreed, tell, usable_streams, usable_width, without_reader
-from robustcs.cli.unforeseen import unforeseen
+from robustcs.cli.commands import Commands
+from robustcs.cli.options import PROGRAM
+from robustcs.cli.terminal import agreed, tell, unforeseen, usable_streams, usable_width, without_reader
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError, UsageError
 from robustcs.overwrite_guard import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+             params=list(PROGRAM.values()))  # fmt: skip
 @click.version_option(__version__, prog_name="robustcs")
-def cli() -> None:
+def cli(**shared: Any) -> None:
     """Robustness and error analysis for conversational search, from files on disk.
 
     \b
@@ -28,7 +30,7 @@ def cli() -> None:
       robustcs demo               a report on the demo collection
       robustcs init               your own files: writes a robustcs.toml from them
       robustcs breakdown          with a robustcs.toml no command needs arguments
-      robustcs breakdown --help   examples of a command, and its options
+      robustcs breakdown --help   examples of a command, and its usual options (--help-all: all)
 
     Exit codes: 0 done, 1 a gate failed (compare --fail-if), 2 wrong use, 3 bad input, 4 something optional is not installed,
     5 a gate cannot tell, 70 an error of the program itself, 130 interrupted, 143 ended by SIGTERM.

@@ -1,17 +1,27 @@
-"""What goes to a terminal must not steer it."""
+"""What goes to a terminal must not steer it: messages, progress, and the last net under errors that nobody foresaw."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import platform
+import shlex
 import stat
 import sys
+import tempfile
+import traceback
 import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
+from robustcs.version import __version__
+
 #: Nobody's terminal is wider; tables do not get wider than their texts in any case.
 _WIDEST = 10_000
+#: Characters of an unforeseen error that are told.
+_LONGEST = 200
 
 #: What stands for characters that a terminal's or a pipe's encoding lacks, where taking accents off does not help.
 _NEAREST = str.maketrans({
@@ -92,3 +102,31 @@ def harmless(message: str) -> str:
 
 def _escape(char: str) -> str:
     return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+
+
+def track(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
+    """The same items, on a terminal with a bar that goes away at the end; ``total`` 0: nobody knows how many there are."""
+    if not sys.stderr.isatty():
+        return items
+    from rich.console import Console
+    from rich.progress import track as rich_track
+
+    return rich_track(items, description=what, total=total or None, console=Console(stderr=True), transient=True)
+
+
+def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
+    """One line that says what happened and where the whole of it stands: a new file in the temporary folder."""
+    said = " ".join(str(error).split())
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    what = f"an error of the program itself ({what if len(what) <= _LONGEST else f'{what[:_LONGEST]}…'})"
+    text = (
+        f"robustcs {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"robustcs {shlex.join(arguments)}\n\n{''.join(traceback.format_exception(error))}"
+    )
+    try:
+        handle, path = tempfile.mkstemp(prefix="robustcs-error-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return f"{what}; run it again with --traceback and report what it shows to the project's issue tracker"
+    return f"{what}; report it to the project's issue tracker with the file {path}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from robustcs.cli.pages import PagedCommand
+from robustcs.errors import ExitCode, UsageError
+from robustcs.studies.signature import Opt
+from robustcs.studies.study import Call
 
 if TYPE_CHECKING:
     from robustcs.programs.runner import Replies
@@ -18,25 +20,28 @@ if TYPE_CHECKING:
 _SLOW = 10.0
 
 
-@click.command(cls=PagedCommand, name="try-program", short_help="Check a program for --with on three requests.")
-@click.argument("command", metavar="COMMAND")
-@click.option("--for", "protocol", type=click.Choice(["judge", "paraphrase"]), default="judge", show_default=True,
-              help="The command whose requests the program gets.")  # fmt: skip
-@click.option("--timeout", type=click.IntRange(1, 604_800), default=600, show_default=True, metavar="SECONDS",
-              help="Stop the program after SECONDS without a useful answer.")  # fmt: skip
-@click.pass_context
-def try_program(context: click.Context, command: str, protocol: str, timeout: int) -> None:
+def try_program(
+    call: Call,
+    command: Annotated[str, Opt("COMMAND", argument=True)],
+    *,
+    protocol: Annotated[Literal["judge", "paraphrase"], Opt(flag="--for")] = "judge",
+    timeout: Annotated[int, Opt("SECONDS", 1, 604_800)] = 600,
+) -> int:
     """Send three requests to a program of yours and explain what is wrong with its answers.
-
-    \b
-    Examples:
-      robustcs try-program 'python ask_model.py'
-      robustcs try-program 'python my_model.py' --for paraphrase
 
     COMMAND is what you would write after --with of judge or paraphrase. The requests are about a made-up conversation, and
     no answer is kept. Exit code 0: the program works. Exit code 3: it does not, and the output says why.
+
+    protocol
+        The command whose requests the program gets.
+
+    timeout
+        Stop the program after SECONDS without a useful answer.
+
+    Examples:
+      robustcs try-program 'python ask_model.py'
+      robustcs try-program 'python my_model.py' --for paraphrase
     """
-    from robustcs.errors import ExitCode, UsageError
     from robustcs.programs.runner import ask_program
     from robustcs.wording import counted
 
@@ -48,7 +53,7 @@ def try_program(context: click.Context, command: str, protocol: str, timeout: in
         if error.slug != "no-such-program":
             raise
         click.echo(f"The program does not work:\n- {error.found.removeprefix('--with ')}; {error.advice}")
-        context.exit(ExitCode.BAD_INPUT)
+        return ExitCode.BAD_INPUT
     seconds = time.monotonic() - begin
     answers = counted(len(replies.answers), "usable answer")
     click.echo(f"{counted(len(requests), 'request')} of {protocol}: {answers} in {seconds:.1f} s")
@@ -57,7 +62,7 @@ def try_program(context: click.Context, command: str, protocol: str, timeout: in
     click.echo("The program works" + (", but:" if remarks else ".") if works else "The program does not work:")
     for remark in remarks:
         click.echo(f"- {remark}")
-    context.exit(ExitCode.DONE if works else ExitCode.BAD_INPUT)
+    return ExitCode.DONE if works else ExitCode.BAD_INPUT
 
 
 def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:

@@ -94,7 +94,9 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
         return None
     if opt.argument:
         count = -1 if get_origin(kind) is tuple else 1
-        return click.Argument([one.name], nargs=count, required=not opt.metavar.startswith("["), metavar=opt.metavar)
+        default = {} if count < 0 or one.default is one.empty else {"default": one.default}
+        required = not opt.metavar.startswith("[")
+        return click.Argument([one.name], nargs=count, required=required, metavar=opt.metavar, **default)
     flag = opt.flag or f"--{one.name.rstrip('_').replace('_', '-')}"
     settings: dict[str, Any] = {"help": " ".join(says[one.name].split()).replace("``", "")}
     if kind is bool:

@@ -7,20 +7,22 @@ import re
 import click
 import pytest
 
+from robustcs.cli.main import cli
 from robustcs.errors import UsageError
 from tests.conftest import COMMANDS, Command
 
 SINGLE = {
     name: [one for one in command.params if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
-    for name, command in COMMANDS.items()
+    for name, command in {"robustcs": cli, **COMMANDS}.items()
 }
 
 
 @pytest.mark.parametrize("name", [name for name, options in SINGLE.items() if options])
 def test_every_single_option_is_refused_a_second_value(name: str) -> None:
+    command = COMMANDS.get(name, cli)
     for option in SINGLE[name]:
         word = max(option.opts, key=len)
-        parser = COMMANDS[name].make_parser(click.Context(COMMANDS[name]))
+        parser = command.make_parser(click.Context(command))
         both = "one, other" if option.nargs == 1 else "a b c d, e f g h"
         with pytest.raises(UsageError, match=re.escape(f"{word} given twice: {both}; give it once")):
             parser.parse_args([option.opts[0], "one", f"{word}=other"] if option.nargs == 1 else [word, *"abcd", word, *"efgh"])
@@ -28,7 +30,7 @@ def test_every_single_option_is_refused_a_second_value(name: str) -> None:
 
 
 def test_every_command_has_options_with_one_value() -> None:
-    assert {name for name, options in SINGLE.items() if not options} <= {"init", "demo"}
+    assert {name for name, options in SINGLE.items() if not options} <= {"init", "demo", "report", "bundle"}
 
 
 def test_given_twice(in_demo: Command) -> None:

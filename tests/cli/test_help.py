@@ -9,9 +9,11 @@ import sys
 import click
 import pytest
 
-from robustcs.cli.pages import GROUPS, examples_first
+from robustcs.cli.commands import GROUPS, MOST_SHOWN, PagedCommand, examples_first
+from robustcs.cli.main import cli
+from robustcs.cli.options import RENAMED, SET
 from robustcs.studies.registry import STUDIES, THEMES
-from tests.conftest import COMMANDS, Command
+from tests.conftest import COMMANDS, Command, options_of
 
 
 def test_examples_come_after_the_first_paragraph() -> None:
@@ -31,14 +33,55 @@ def test_examples_come_after_the_first_paragraph() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_complete(in_demo: Command, name: str) -> None:
-    out = in_demo(f"{name} --help").out
+    out = in_demo(f"{name} --help-all").out
     assert out.startswith(f"Usage: robustcs {name} ")
     assert "\\b" not in out and "Examples: robustcs" not in out  # examples stand on lines of their own
-    for parameter in COMMANDS[name].params:
-        if isinstance(parameter, click.Option):
-            assert parameter.help, f"{name} {parameter.opts[0]} has no help"
-            assert all(option in out for option in parameter.opts)
-            assert parameter.help[0].isupper() and parameter.help.rstrip().endswith((".", ")", "]", "?"))
+    for option in options_of(name):
+        assert option.help, f"{name} {option.opts[0]} has no help"
+        assert all(word in out for word in option.opts)
+        assert option.help[0].isupper() and option.help.rstrip().endswith((".", ")", "]", "?"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_short_page_has_the_usual_options_and_names_the_long_one(in_demo: Command, name: str) -> None:
+    out, every = in_demo(f"{name} --help").out, in_demo(f"{name} --help-all").out
+    shown, all_of_them = (set(re.findall(r"^  (?:-o, )?(--\S+)", page, re.MULTILINE)) for page in (out, every))
+    assert shown <= all_of_them and len(shown) <= MOST_SHOWN
+    assert out.endswith(f"more options: robustcs {name} --help-all\n") == (shown != all_of_them)
+
+
+def test_all_options_together() -> None:
+    options = [option for command in (cli, *COMMANDS.values()) for option in command.params if isinstance(option, click.Option)]
+    assert len(options) <= 350 and len({max(option.opts, key=len) for option in options}) <= 110
+
+
+def test_options_of_the_program_stand_anywhere(in_demo: Command) -> None:
+    line = "unjudged --table rates --format csv --seed 2"
+    out = in_demo(line).out
+    assert in_demo("--table rates --format=csv --seed 2 unjudged").out == out
+    assert in_demo("--format csv unjudged --seed 2 --table rates -o -").out == out
+    assert "Option '--seed' requires an argument" in in_demo("unjudged --seed", code=2).err
+
+
+def test_settings_are_changed_by_set(in_demo: Command) -> None:
+    new, old = in_demo("sweep --table areas --set step=0.5"), in_demo("sweep --table areas --step 0.5")
+    assert (new.out, new.err) == (old.out, "")
+    assert old.err == "--step is now written --set step=VALUE; the old form goes away with the next release\n"
+    assert "Settings (--set KEY=VALUE):\n  step  " in in_demo("sweep --help-all").out
+    assert "sweep has no such setting; there is step" in in_demo("sweep --set x=1", code=2).err
+    assert in_demo("correlate --set stemmer=false --table pairs").out != in_demo("correlate --table pairs").out
+    for name, keys in SET.items():
+        command = COMMANDS[name]
+        assert isinstance(command, PagedCommand) and list(command.settings) == list(keys)
+
+
+def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
+    new, old = in_demo("unjudged --table rates --top 2"), in_demo("unjudged --table rates --depth 2")
+    assert (old.out, new.err) == (new.out, "")
+    assert old.err == "--depth is now called --top; the old name goes away with the next release\n"
+    for command, names in RENAMED.items():
+        words = {word for option in options_of(command) for word in option.opts}
+        assert set(names.values()) <= words and not set(names) & words - {"--depth"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -51,7 +94,7 @@ def test_every_command_says_what_it_answers(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, name: str) -> None:
-    out = in_demo(f"{name} --help").out
+    out = in_demo(f"{name} --help-all").out
     usage, question, examples, *others = re.split(r"\n\s*\n", out)
     assert usage.startswith("Usage: ") and question.startswith("  ")
     assert examples.startswith(f"  Examples:\n    robustcs {name}")
@@ -59,11 +102,10 @@ def test_a_page_shows_examples_first_and_options_in_groups(in_demo: Command, nam
     titles = re.findall(r"^(\S.*):$", out, re.MULTILINE)
     assert titles == [title for title in ("Options", *GROUPS) if title in titles] and titles[-1] == "Running"
     listed = re.findall(r"^  (-\S+)", out[out.index(f"\n{titles[0]}:\n") :], re.MULTILINE)
-    options = [one for one in COMMANDS[name].params if isinstance(one, click.Option)]
-    assert len(listed) == len(set(listed)) == len(options) + 1  # and --help
+    assert len(listed) == len(set(listed)) == len(options_of(name)) + 1  # and --help
     for example in examples.split("\n    robustcs ")[1:]:
         used = set(re.findall(r"(?<= )--[a-z-]+", example))
-        assert used <= {word for one in COMMANDS[example.split()[0]].params for word in one.opts}
+        assert used <= {word for one in options_of(example.split()[0]) for word in one.opts}
 
 
 def test_the_list_of_commands(in_demo: Command) -> None:

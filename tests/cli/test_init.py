@@ -20,7 +20,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     answer = in_copy("init")
     assert answer.out.splitlines() == [
         "wrote robustcs.toml: look through it, then try robustcs check",
-        "left aside 9 files: robustcs init --explain says which, and why",
+        "left aside 9 files: robustcs init --why says which, and why",
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
@@ -49,7 +49,7 @@ def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
 
 def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Command, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
-    taken, left = in_copy("init --explain").out.split("\n\n")
+    taken, left = in_copy("init --why").out.split("\n\n")
     assert taken.startswith("Taken\n") and "  runs/stem_qr.trec\n    run of qr, by its name\n" in taken
     assert left.startswith("Left aside\n")
     assert "  grades.txt\n    it judges passages that qrels.txt judges: another judge, or another version\n" in left

@@ -53,7 +53,7 @@ def test_without_room_for_the_file(broken: Path, capfd: pytest.CaptureFixture[st
     def refuse(**_: str) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("robustcs.cli.unforeseen.tempfile", SimpleNamespace(mkstemp=refuse))
+    monkeypatch.setattr("robustcs.cli.terminal.tempfile", SimpleNamespace(mkstemp=refuse))
     assert run(["break"]) == 70
     advice = "; run it again with --traceback and report what it shows to the project's issue tracker\n"
     assert capfd.readouterr().err.endswith(advice)

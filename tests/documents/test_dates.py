@@ -39,7 +39,7 @@ def test_a_wrong_date_is_told_before_anything_is_imported(demo: Path) -> None:
 def test_a_figure_and_a_report_say_it_before_they_write(demo, tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.chdir(demo)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "abc")
-    for command in (f"sweep --step 0.5 --output {tmp_path}/x.pdf", f"report --output {tmp_path}/made"):
+    for command in (f"sweep --set step=0.5 --output {tmp_path}/x.pdf", f"report --output {tmp_path}/made"):
         assert run(command.split()) == 2
         assert capfd.readouterr().err == "robustcs: SOURCE_DATE_EPOCH is 'abc'; write seconds since 1970, or unset it\n"
     assert list(tmp_path.iterdir()) == []

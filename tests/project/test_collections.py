@@ -113,7 +113,7 @@ def test_init_joins_two_domains(in_domains: Command, tmp_path: Path) -> None:
     for system, role in ROLE.items():
         texts = project.formulations[role].rewrites
         assert [one.path.name for one in texts if isinstance(one.path, Path)] == [f"{name}_{system}.jsonl" for name in DOMAINS]
-    assert "left aside" not in in_domains("init --explain").out.lower()
+    assert "left aside" not in in_domains("init --why").out.lower()
     by_file = json.loads(in_domains("breakdown --by collection --format json").out)
     by_option = json.loads(in_domains(f"{options('breakdown', *DOMAINS)} --by collection").out)
     wanted = [
@@ -152,7 +152,7 @@ def test_init_joins_tasks_of_two_domains(in_domains: Command, tmp_path: Path) ->
     assert [parts_of(path) for path in joined if path] == [files] * 3
     assert tuple(one.path for one in project.formulations["original"].rewrites) == files
     assert project.collection == files[0]
-    explained = in_domains("init --explain").out
+    explained = in_domains("init --why").out
     assert "cannot be read" not in explained
     assert "law.jsonl\n    texts of passages: a project has one collection, bank.jsonl" in explained
     checked = " ".join(in_domains("check").out.split())
@@ -186,7 +186,7 @@ def test_init_leaves_judgments_without_a_common_system_aside(in_domains: Command
     in_domains("init")
     written = (tmp_path / "robustcs.toml").read_text()
     assert 'qrels = "qrels_' in written and "collections" not in written
-    assert "it judges other turns, like" in in_domains("init --explain").out
+    assert "it judges other turns, like" in in_domains("init --why").out
 
 
 def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command) -> None:

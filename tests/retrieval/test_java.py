@@ -88,7 +88,7 @@ def test_heap_too_small(bare: None) -> None:
         java.start("4k")
     assert str(error.value) == (
         "Java cannot work with a heap of 4k (Too small maximum heap); give it more (or less than the machine has) with --heap,"
-        " such as --heap 2g"
+        " such as --set heap=2g"
     )
 
 

@@ -102,7 +102,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 2
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "name it with --collection FILE" in capfd.readouterr().err
-    assert run(["retrieve", "--spacy", "en_core_web_sm"]) == 2
+    assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
     assert "--spacy without --segment; add --segment WORDS" in capfd.readouterr().err
 
 
@@ -153,7 +153,7 @@ def test_without_spacy_or_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.chdir(tmp_path)
     written(tmp_path, DOCUMENTS)
-    options = ["retrieve", "--segment", "250", "--collection", "documents.jsonl", "--spacy", "en_core_web_sm"]
+    options = ["retrieve", "--segment", "250", "--collection", "documents.jsonl", "--set", "spacy=en_core_web_sm"]
     assert run(options) == 4
     assert "spaCy cannot be imported" in (said := capfd.readouterr().err)
     assert "install it with: pip install 'robustcs[spacy]'" in said

@@ -55,7 +55,7 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
     Examples:
       robustcs agreement
       robustcs agreement masters.csv --reference experts.csv --html snippets.html
-      robustcs agreement masters.csv --majority 4 --table reference
+      robustcs agreement masters.csv --set majority=4 --table reference
       robustcs agreement sentences.csv --reference experts.csv
       robustcs agreement ratings.csv --output ratings.svg
     """

@@ -131,7 +131,7 @@ def ask(
 
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
-      robustcs augment --conflicts max --metric ndcg_cut_3 --output table14.tex
+      robustcs augment --set conflicts=max --metric ndcg_cut_3 --output table14.tex
       robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
@@ -231,7 +231,7 @@ def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
             conflict.new_file, _line_of(conflict),
             f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
             f" {conflict.old_file}",
-            "correct one of the files, or choose --conflicts keep, replace or max", "contradicting-grades",
+            "correct one of the files, or choose --set conflicts=keep, replace or max", "contradicting-grades",
         )
         for conflict in conflicts[:MAX_PROBLEMS]
     ]  # fmt: skip

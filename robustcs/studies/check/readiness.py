@@ -238,7 +238,7 @@ class Readiness:
         highest = int(self.survey.qrels.grades.max()) if self.survey.qrels else 0
         if not 1 <= highest <= 9:
             raise UsageError(
-                "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --max-grade 1 to 9"
+                "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --set max-grade=1 to 9"
             )
 
     def _relevant_passages(self) -> None:

@@ -36,7 +36,9 @@ def highest_grade(workspace: Workspace) -> int:
     """The highest grade of the qrels. Raises :class:`UsageError` where it does not make a scale."""
     highest = int(workspace.qrels.grades.max())
     if not 1 <= highest <= 9:
-        raise UsageError("no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --max-grade 1 to 9")
+        raise UsageError(
+            "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --set max-grade=1 to 9"
+        )
     return highest
 
 

@@ -56,7 +56,7 @@ def ask(
       robustcs judge --list --top 5
       robustcs judge --export sheet.csv
       robustcs judge --import sheet.csv
-      robustcs judge --with 'python ask_model.py' --copies 4 --limit 200
+      robustcs judge --with 'python ask_model.py' --set copies=4 --limit 200
       robustcs judge --metric P_1 --output worklist.json
     """
     return worklist_of(find_holes(workspace, top, max_grade, pairs))[0]

@@ -34,5 +34,5 @@ def _store(result: StoreSize) -> Table:
         "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",
         (number("MB"), lambda row: f"{row.bytes / 1e6:.1f}"),
     ]  # fmt: skip
-    note = f"In {result.path}. --prune deletes what belongs to an index that has changed or is gone."
+    note = f"In {result.path}. --set prune=true deletes what belongs to an index that has changed or is gone."
     return result_table(result, "store", "What does the store hold?", columns, note)

@@ -69,7 +69,7 @@ def ask(
       robustcs robustness --qrels qrels.txt --run base=human.trec \\
           --run m1=manual_1.trec \\
           --run m2=manual_2.trec --group manual=base,m1,m2
-      robustcs robustness --figure spread --output spread.pdf
+      robustcs robustness --set figure=spread --output spread.pdf
     """
     if not (math.isfinite(alpha) and alpha >= 0):
         raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")

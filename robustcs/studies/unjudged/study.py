@@ -40,7 +40,7 @@ TIPPED_PAIRS = 21
 def ask(
     workspace: Workspace,
     *,
-    top: Annotated[int, Opt("K", low=1, high=MOST, flag="--depth")] | None = None,
+    top: Annotated[int, Opt("K", low=1, high=MOST)] | None = None,
     scope: Literal["cutoff", "run", "pool"] = "cutoff",
     max_grade: Annotated[int, Opt("N", low=0, high=1000)] | None = None,
     expected: bool = False,
@@ -50,7 +50,7 @@ def ask(
 ) -> Unjudged:
     """How much of the top K did nobody judge, and how far could scores move if somebody did?
 
-    Here --depth K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
+    Here --top K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
     the lowest and the highest value that any grades of the unjudged passages of the --scope could give. All runs of the project
     count: those of the formulations and every --run; more than 50 are compared with each other only with --table pairs.
     An --output that ends in .png, .svg or .pdf gets the figure.
@@ -78,7 +78,7 @@ def ask(
 
     Examples:
       robustcs unjudged
-      robustcs unjudged --depth 10 --metric ndcg_cut_10 --metric map --scope pool
+      robustcs unjudged --top 10 --metric ndcg_cut_10 --metric map --scope pool
       robustcs unjudged --expected --table drops
       robustcs unjudged --table tipping
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
@@ -89,8 +89,8 @@ def ask(
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
         raise UsageError(
-            "deeper-than-policy", f"--depth {top}, but the project evaluates only the top {limit}",
-            f"give at most --depth {limit}, or leave depth out of the project's policy",
+            "deeper-than-policy", f"--top {top}, but the project evaluates only the top {limit}",
+            f"give at most --top {limit}, or leave depth out of the project's policy",
         )  # fmt: skip
     depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     expected = expected or bool(tipping)

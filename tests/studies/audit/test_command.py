@@ -55,7 +55,9 @@ def test_a_grade_off_the_scale(shared_data: Path, capfd: pytest.CaptureFixture[s
     path = data / "judges" / "RMITIR-llama70B.qrels.gz"
     line = ["--qrels", data / "human.qrels.gz", "--judge", f"r={path}", "--relevance-level", 2]
     said = fail(capfd, 3, *line)
-    assert f"{path}:" in said and "grade 5 is off the scale 0 to 3 of the judgments; choose --off-scale drop or clip" in said
+    assert (
+        f"{path}:" in said and "grade 5 is off the scale 0 to 3 of the judgments; choose --set off-scale=drop or clip" in said
+    )
     dropped, clipped = (answer(capfd, *line, "--off-scale", rule) for rule in ("drop", "clip"))
     assert dropped["tables"]["off_scale"] == [{"judge": "r", "grade": 5, "count": 2, "kept": False}]
     assert clipped["tables"]["off_scale"][0]["kept"] is True
@@ -64,7 +66,7 @@ def test_a_grade_off_the_scale(shared_data: Path, capfd: pytest.CaptureFixture[s
 
 
 def test_twelve_of_the_judges_call_more_relevant_than_people(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    line = ["--qrels", shared_data / "llmjudge" / "human.qrels.gz", *judges(shared_data), "--off-scale", "clip"]
+    line = ["--qrels", shared_data / "llmjudge" / "human.qrels.gz", *judges(shared_data), "--set", "off-scale=clip"]
     found = answer(capfd, *line, "--relevance-level", 2)["tables"]
     ratios = [row["ratio"] for row in found["bias"]]
     assert len(ratios) == 23 and sum(ratio > 1 for ratio in ratios) == 12

@@ -136,8 +136,8 @@ def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
     assert max(map(len, answer.out.splitlines())) <= 80
     (suite,) = ElementTree.parse(tmp_path / "demo" / "gate.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("14", "0", "14", "0")
-    assert in_copy(f"{GONE} --cannot-tell fail --table inputs", code=1).err.endswith("gate: cannot tell (14 cannot tell)\n")
-    told = in_copy(f"{GONE} --cannot-tell pass --gate-report gate.json --format json")
+    assert in_copy(f"{GONE} --set cannot-tell=fail --table inputs", code=1).err.endswith("gate: cannot tell (14 cannot tell)\n")
+    told = in_copy(f"{GONE} --set cannot-tell=pass --gate-report gate.json --format json")
     report, printed = json.loads((tmp_path / "demo" / "gate.json").read_text()), json.loads(told.out)
     assert (report["outcome"], report["exit_code"]) == ("cannot tell", 0)
     assert report["tables"]["gate"] == printed["tables"]["gate"] and report["policy"] == printed["policy"]
@@ -236,8 +236,8 @@ def test_lost_turns(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture)
     out, _ = tool(cast, monkeypatch, capfd, line, 5)
     (row,) = json.loads(out)["tables"]["gate"]
     assert row["lost"] == 28 and "28 turns are gone (31_1, 31_2, 31_3, 31_4, 31_5 …)" in row["reason"]
-    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 27", 5)
-    tool(cast, monkeypatch, capfd, f"{line} --allow-missing 28", 0)
+    tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=27", 5)
+    tool(cast, monkeypatch, capfd, f"{line} --set allow-missing=28", 0)
 
 
 def test_expected_evidence(cast: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -310,7 +310,7 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
         ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
         ("compare robustcs.toml robustcs.toml --no-worse-than -1", 2, "--no-worse-than -1.0; write a drop below 1"),
-        ("compare robustcs.toml robustcs.toml --cannot-tell pass", 2, "--cannot-tell without a condition; add --fail-if"),
+        ("compare robustcs.toml robustcs.toml --set cannot-tell=pass", 2, "--cannot-tell without a condition; add --fail-if"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt", 2, "name a file that ends in .json or"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml", 3, "no/x.xml: not written"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report topics.json", 2, "topics.json"),

@@ -106,7 +106,7 @@ def test_reading_comprehension(in_demo: Command) -> None:
 def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_demo: Command, tmp_path: Path) -> None:
     """By the files of Original in place of QR's; without a rewriter as well."""
     options = "--x rouge1_f --y overlap_10 --format json"
-    both = json.loads(in_demo(f"correlate --with-original {options}").out)["tables"]
+    both = json.loads(in_demo(f"correlate --set with-original=true {options}").out)["tables"]
     assert list(dict.fromkeys(row["rewriter"] for row in both["correlations"])) == ["original", "qr"]
     assert [row for row in both["correlations"] if row["rewriter"] == "qr"] == json.loads(in_demo(f"correlate {options}").out)[
         "tables"
@@ -114,7 +114,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_de
     (tmp_path / "none.toml").write_text("")
     files = "--qrels qrels.txt --relevance-level 2 --human runs/stem_human.trec --rewrites human=topics.json:manual"
     as_qr = "--qr runs/stem_original.trec --rewrites qr=topics.json:raw"
-    alone = "--original runs/stem_original.trec --rewrites original=topics.json:raw --with-original"
+    alone = "--original runs/stem_original.trec --rewrites original=topics.json:raw --set with-original=true"
     rows = [
         [{**row, "rewriter": ""} for row in json.loads(
             in_demo(f"correlate --config {tmp_path}/none.toml {files} {given} {options}").out
@@ -122,7 +122,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_de
         for given in (as_qr, alone)
     ]  # fmt: skip
     assert rows[0] == rows[1] == [{**row, "rewriter": ""} for row in both["correlations"] if row["rewriter"] == "original"]
-    told = in_demo(f"correlate --config {tmp_path}/none.toml {files} {as_qr} --with-original", code=2).err
+    told = in_demo(f"correlate --config {tmp_path}/none.toml {files} {as_qr} --set with-original=true", code=2).err
     assert told == "robustcs: no question texts of the original formulation; give --rewrites original=FILE\n"
 
 

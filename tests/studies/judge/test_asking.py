@@ -79,10 +79,10 @@ def test_what_a_program_gets_and_where_its_grades_go(project: Path) -> None:
 
 def test_nothing_is_asked_twice(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=2)"
-    ask(project, body, "--limit", "2", "--batch", "1")
+    ask(project, body, "--limit", "2", "--set", "batch=1")
     first = logged(project)
     assert len(first) == len(grades(project)) == 2
-    done = ask(project, body, "--copies", "2")
+    done = ask(project, body, "--set", "copies=2")
     assert "2 of 5 were known" in done.stderr and len(logged(project)) == 5 and len(grades(project)) == 5
     # what the file has lost stands in the store; a renamed judge that is the same program needs no answers either
     (project / "judge-program.jsonl").unlink()
@@ -108,12 +108,12 @@ def test_another_program_under_the_same_name_is_refused(project: Path) -> None:
 def test_a_program_that_crashes(project: Path) -> None:
     # one answer a start: five tries are enough for five passages, two are not
     body = "r = next(lines); say(id=r['id'], grade=3); print('out of memory', file=sys.stderr); sys.exit(1)"
-    done = ask(project, body, "--retries", "1")
+    done = ask(project, body, "--set", "retries=1")
     assert done.returncode == 0 and len(grades(project)) == 2
     assert "asked 5, 2 graded, 3 failed" in done.stderr
     assert "the program ended with exit status 1: out of memory" in done.stderr
     assert len(grades(project)) + len(ASKED) - 2 == 5
-    ask(project, body, "--retries", "4")
+    ask(project, body, "--set", "retries=4")
     assert grades(project) == dict.fromkeys(ASKED, 3)
     # one that never answers is an error, and leaves no file
     (project / "judge-program.jsonl").unlink()
@@ -124,7 +124,7 @@ def test_a_program_that_crashes(project: Path) -> None:
 def test_a_program_that_hangs(project: Path) -> None:
     body = "r = next(lines); say(id=r['id'], grade=0); time.sleep(60)"
     start = time.monotonic()
-    done = ask(project, body, "--timeout", "1", "--retries", "0")
+    done = ask(project, body, "--set", "timeout=1", "--set", "retries=0")
     assert time.monotonic() - start < 30
     assert "asked 5, 1 graded, 4 failed" in done.stderr and "the program gave no useful answer for 1 seconds" in done.stderr
     assert len(grades(project)) == 1
@@ -141,7 +141,7 @@ for r in lines:
     elif document == 'evil': say(id=r['id'], error='\\x1b[31mrate limit')
     else: say(id=r['id'], grade=1.0, cost='free'); say(id=r['id'], grade=4)
 """
-    done = ask(project, body, "--retries", "0")
+    done = ask(project, body, "--set", "retries=0")
     assert done.returncode == 0 and grades(project) == {"2_1 東": 1}
     assert "asked 5, 1 graded, 2 off the scale, 2 failed\n" in done.stderr.replace(" ·", "\n")
     assert "passed over: 2 repeated, 10 foreign, 5 unreadable answers" in done.stderr
@@ -150,20 +150,22 @@ for r in lines:
 
 def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PATIENCE", 3)
-    done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--batch", "2")
+    done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--set", "batch=2")
     assert "asked 4, 0 graded, 4 off the scale" in done.stderr and "it gave no grade" in done.stderr
     assert "no usable grade for 4 passages in a row: it is asked no more; not asked: 1 passage that nobody" in done.stderr
     assert len(logged(project)) == 4 and not grades(project)
 
 
 def test_some_useless_answers_do_not_end_it(project: Path) -> None:
-    done = ask(project, "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)", "--batch", "1")
+    done = ask(
+        project, "for r in lines: say(id=r['id'], grade=9 if r['passage_id'] in ('p3', 'p1') else 1)", "--set", "batch=1"
+    )
     assert "asked 5, 3 graded, 2 off the scale" in done.stderr and "in a row" not in done.stderr
     assert len(grades(project)) == 3
 
 
 def test_passages_that_people_judged_share_batches_with_the_queue(project: Path) -> None:
-    done = ask(project, "for r in lines: say(id=r['id'], grade=1)", "--also-judged", "2", "--batch", "3")
+    done = ask(project, "for r in lines: say(id=r['id'], grade=1)", "--set", "also-judged=2", "--set", "batch=3")
     assert [line.split(" ·")[0] for line in done.stderr.splitlines() if line.startswith("asked")] == [
         "asked 3, 3 graded", "asked 6, 6 graded", "asked 7, 7 graded",
     ]  # fmt: skip
@@ -172,18 +174,18 @@ def test_passages_that_people_judged_share_batches_with_the_queue(project: Path)
 
 def test_the_limit_is_named(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=1)"
-    done = ask(project, body, "--also-judged", "3", "--limit", "2")
+    done = ask(project, body, "--set", "also-judged=3", "--limit", "2")
     assert "--limit 2 is reached; not asked: 1 passage that people judged and 5 passages that nobody judged" in done.stderr
     assert "no hole was graded, only passages that people judged" in done.stderr
     assert "nothing more is asked" not in done.stderr
-    done = ask(project, body, "--also-judged", "3", "--limit", "6")
+    done = ask(project, body, "--set", "also-judged=3", "--limit", "6")
     assert "is reached" not in done.stderr and "no hole" not in done.stderr and len(grades(project)) == 8
 
 
 def test_it_ends_when_the_order_is_settled(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=0)"
     (project / "program.py").write_text(HEAD + body)
-    done = call(project, "--with", f"{PYTHON} program.py", "--batch", "1")
+    done = call(project, "--with", f"{PYTHON} program.py", "--set", "batch=1")
     assert done.returncode == 0 and 0 < len(grades(project)) < len(ASKED)
     assert "1 order of systems: 1 proven, by this judge's word: nothing more is asked" in done.stderr
 
@@ -208,7 +210,7 @@ def test_ctrl_c_and_on(project: Path) -> None:
     assert process.returncode == 130, err
     assert len(grades(project)) == 2
     # the rest, with the same program: it waits after the second, so one a start
-    done = call(project, *words[1:], "--batch", "1")
+    done = call(project, *words[1:], "--set", "batch=1")
     assert done.returncode == 0 and grades(project) == dict.fromkeys(ASKED, 2)
     assert len(logged(project)) == 5 and "2 of 5 were known" in done.stderr
 
@@ -217,7 +219,8 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     folder = tmp_path / "demo"
     (folder / "lexical.py").write_text(LEXICAL)
     answer = in_copy(
-        f"judge --with '{PYTHON} lexical.py' --also-judged 40 --as words --limit 70 --copies 2 --pair original,raw_3 --all"
+        f"judge --with '{PYTHON} lexical.py' --set also-judged=40 --as words --limit 70 --set copies=2 --all"
+        " --pair original,raw_3"
     )
     records = [json.loads(line) for line in (folder / "judge-words.jsonl").read_text().splitlines()]
     assert len(records) == 70 and answer.out == ""
@@ -277,7 +280,7 @@ def model_server() -> Iterator[str]:
 def test_the_server_of_the_docs(project: Path) -> None:
     (project / "ask_server.py").write_text(SERVER)
     with model_server() as url:
-        done = call(project, "--with", f"{PYTHON} ask_server.py {url} tiny", "--as", "tiny", "--all", "--retries", "0")
+        done = call(project, "--with", f"{PYTHON} ask_server.py {url} tiny", "--as", "tiny", "--all", "--set", "retries=0")
     assert done.returncode == 0, done.stderr
     assert grades(project, "tiny") == {pair: 3 for pair in ASKED if pair != "1_1 p3"}
     assert "asked 5, 4 graded, 1 failed, cost 40" in done.stderr and "its last error: TypeError" in done.stderr
@@ -298,9 +301,9 @@ def test_no_file_is_left_where_every_answer_was_refused(project: Path) -> None:
 def test_two_at_a_time_keep_the_grades_of_both(project: Path) -> None:
     """Both start before either writes: one asks about two holes, the other about three passages that people judged."""
     (project / "program.py").write_text(f"{HEAD}import time\nfor r in lines: time.sleep(.7); say(id=r['id'], grade=1)\n")
-    command = [sys.executable, "-c", PROGRAM, "judge", "--with", f"{PYTHON} program.py", "--all", "--batch", "1"]
+    command = [sys.executable, "-c", PROGRAM, "judge", "--with", f"{PYTHON} program.py", "--all", "--set", "batch=1"]
     environment = {**ENVIRONMENT, "ROBUSTCS_CACHE": str(project / "cache")}
-    options = (["--limit", "2"], ["--also-judged", "2", "--limit", "2"])
+    options = (["--limit", "2"], ["--set", "also-judged=2", "--limit", "2"])
     both = [subprocess.Popen([*command, *more], cwd=project, env=environment, stderr=subprocess.PIPE) for more in options]
     told = [one.communicate(timeout=100)[1].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], told

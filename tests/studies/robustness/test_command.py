@@ -28,7 +28,7 @@ def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) ->
     slices = tmp_path / "slices.tsv"
     slices.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n" for topic in range(1, 11)))
     options = ("--config", demo / "robustcs.toml", "--metric", "nDCG@3", "--format", "json", "--slices", slices)
-    code, out, _ = call(capsys, *options, "--alpha", 5, "--missing", "drop")
+    code, out, _ = call(capsys, *options, "--set", "alpha=5", "--missing", "drop")
     found = json.loads(out)
     assert code == 0 and found["policy"]["turns"] == 69
     tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns", "drops"]

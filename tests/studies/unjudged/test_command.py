@@ -95,8 +95,8 @@ def _away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_depth_is_that_of_the_shares_and_does_not_cut_the_measures(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
-    shallow = tables(capsys, *demo_arguments(demo), "--depth", 1, "--metric", "map")
-    deep = tables(capsys, *demo_arguments(demo), "--depth", 10, "--metric", "map")
+    shallow = tables(capsys, *demo_arguments(demo), "--top", 1, "--metric", "map")
+    deep = tables(capsys, *demo_arguments(demo), "--top", 10, "--metric", "map")
     assert {row["depth"] for row in shallow["rates"]} == {1}
     assert [row["retrieved"] for row in shallow["rates"]] == [70, 70, 70]
     assert deep["rates"][0]["retrieved"] > 600
@@ -107,7 +107,7 @@ def test_scopes_and_the_highest_grade(capsys: pytest.CaptureFixture[str], demo: 
     arguments = [*demo_arguments(demo), "--metric", "ndcg_cut_3", "--metric", "P_1"]
     inside = tables(capsys, *arguments)["bounds"]
     whole = tables(capsys, *arguments, "--scope", "run")["bounds"]
-    nothing = tables(capsys, *arguments, "--max-grade", 0)["bounds"]
+    nothing = tables(capsys, *arguments, "--set", "max-grade=0")["bounds"]
     for narrow, wide, point in zip(inside, whole, nothing, strict=True):
         assert (narrow["scope"], wide["scope"], point["max_grade"], wide["max_grade"]) == ("cutoff", "run", 0, 4)
         assert wide["low"] <= narrow["low"] <= narrow["score"] == point["low"] == point["high"]
@@ -263,8 +263,8 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
     assert "robustcs: no runs are given; name them with --run NAME=FILE" in capsys.readouterr().err
     (tmp_path / "robustcs.toml").write_text("[policy]\ndepth = 2\n")
     arguments = ["unjudged", *map(str, demo_arguments(demo))]
-    assert run([*arguments, "--depth", "5"]) == 2
-    assert "--depth 5, but the project evaluates only the top 2; give at most --depth 2" in capsys.readouterr().err
+    assert run([*arguments, "--top", "5"]) == 2
+    assert "--top 5, but the project evaluates only the top 2; give at most --top 2" in capsys.readouterr().err
     assert {row["depth"] for row in tables(capsys, *demo_arguments(demo))["rates"]} == {2}
     (tmp_path / "other").write_text("77_1 Q0 a 1 1 t\n")
     assert run(["unjudged", *qrels, "--run", "other=other"]) == 3

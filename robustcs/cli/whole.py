@@ -1,0 +1,248 @@
+"""The commands that are about a whole project: ``init``, ``report``, ``bundle`` and ``demo``."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from robustcs.cli.terminal import harmless, tell, track
+from robustcs.errors import UsageError
+from robustcs.studies.signature import Opt
+from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call
+
+if TYPE_CHECKING:
+    from robustcs.project.model import Project
+    from robustcs.project.parallel_io import Jobs
+    from robustcs.reporting.folder import Made
+    from robustcs.reporting.store import Store
+
+#: Command → the shared options that it takes.
+USES: Mapping[str, Sequence[str]] = {
+    "report": (
+        *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "threshold", *SCORING, *UNIT, *SEED,
+        "no_retrieve", "output",
+    ),
+    "bundle": ("jobs", "no_retrieve"),
+    "demo": ("output",),
+}  # fmt: skip
+_PACKAGE = Path(__file__).resolve().parent.parent
+#: Where the demo collection is: in an installed package, in a checkout (setup.py copies the one into the other).
+_COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
+
+
+def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".", *, why: bool = False) -> None:
+    """Write a commented robustcs.toml from the files in FOLDER (default: this folder).
+
+    Files are told by their content: runs, judgments, texts of today's collections, scores, answers, and those of clariq,
+    agreement and crowd. Their roles are guessed from names (raw, original; manual, human), from the turns that they share, and
+    from what was ranked: texts belong to a run where equal questions got equal rankings. Look through the file before you rely
+    on it. An existing robustcs.toml is never overwritten.
+
+    why
+        Write nothing; say what every file was taken for, or why it was left aside.
+
+    Examples:
+      robustcs init
+      robustcs init --why
+    """
+    from robustcs.documents.files import write_text
+    from robustcs.overwrite_guard import CONFIG_NAME
+    from robustcs.project.guess import guess
+    from robustcs.project.scaffold import explanation, name_of, write_config
+    from robustcs.wording import counted
+
+    if not Path(folder).is_dir():
+        raise UsageError("no-folder", f"{folder}: no such folder", "name the one that has your files")
+    target = Path(folder) / CONFIG_NAME
+    if target.exists() and not why:
+        raise UsageError("config-exists", f"{target} is there already", "edit it, or move it away first")
+    made = guess(Path(folder))
+    if why:
+        click.echo(harmless(explanation(made)))
+        return
+    if not made.folder.taken:
+        raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder that has them")
+    write_text(target, write_config(made, name_of(Path(folder))))
+    click.echo(harmless(f"wrote {target}: look through it, then try robustcs check"))
+    for path in made.by_models:
+        click.echo(harmless(f"{path} is not taken as qrels: {made.folder.aside[path]}"))
+    if made.folder.aside:
+        click.echo(f"left aside {counted(len(made.folder.aside), 'file')}: robustcs init --why says which, and why")
+
+
+def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> None:
+    """Copy a study into one folder on which every analysis can be repeated elsewhere.
+
+    FOLDER gets the project file and everything that it names: runs, with what says which texts they answer, qrels, texts,
+    scores, answers, judges, and the passages that the runs retrieve or that are judged. Questions that no run answers are
+    retrieved first. Repeating the study needs neither the index nor Java.
+
+    Examples:
+      robustcs bundle ../for-a-colleague
+      robustcs bundle study-2026 --no-retrieve
+    """
+    from robustcs.overwrite_guard import CONFIG_NAME
+    from robustcs.project.bundle import require_bundle_folder, write_bundle
+    from robustcs.project.open_questions import retrievable, unanswered
+    from robustcs.wording import and_more, counted, some_of
+
+    config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
+    if not config.exists():
+        raise UsageError(
+            "no-project", f"{config}: no such project file", "write one with robustcs init, or name it with --config"
+        )
+    project = call.project
+    require_bundle_folder(target)
+    workspace = call.workspace(_retrieved(call))
+    waiting = []
+    if project.retrieval is None:  # nothing could answer them
+        waiting = [system for system in retrievable(workspace, samples=True) if system.open]
+    made = write_bundle(config, project, workspace, target)
+    if waiting:
+        tell(str(unanswered(waiting)))
+    if made.passages < made.of:
+        tell(f"{made.passages:,} of {counted(made.of, 'passage')}: those that a run retrieves or that are judged")
+    for what, names in (("copied from outside the project folder", made.outside), ("not copied", made.left)):
+        if names:
+            tell(f"{what}: {some_of(names)}{and_more(len(names), 5)}")
+    click.echo(harmless(f"wrote {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB"))
+
+
+def demo(call: Call) -> None:
+    """The report on the demo collection: ten conversations with holes in the judgments and rewrites that go wrong.
+
+    --output names the folder (default: reports/demo). The collection comes with robustcs and is only read; its folder is told,
+    and every command can be tried on it. --config names the project file of a copy.
+
+    Examples:
+      robustcs demo
+      robustcs demo --output /tmp/demo
+    """
+    from robustcs.project.parallel_io import HERE
+    from robustcs.project.reading import read_project
+
+    file = Path(call.given["config"]) if call.given["config"] else _collection() / "robustcs.toml"
+    _make(read_project(file), _folder(call) or Path("reports/demo"), file.parent, "robustcs demo", HERE)
+    tell(f"the collection is in {file.parent}")
+
+
+def _collection() -> Path:
+    """The folder of the demo collection that comes with robustcs. Raises :class:`UsageError` where it does not."""
+    for folder in _COLLECTIONS:
+        if (folder / "robustcs.toml").is_file():
+            return folder
+    raise UsageError(
+        "no-demo", "the demo collection is not in this installation of robustcs",
+        "install robustcs from its wheel, or name the project file of a copy with --config",
+    )  # fmt: skip
+
+
+def report(call: Call, *, fresh: bool = False) -> None:
+    """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
+
+    \b
+    --output names the folder (default: reports/NAME). It gets
+      report.html, report.pdf   the report
+      tables/                   every table as LaTeX, and all data as CSV
+      results/                  every result as JSON
+      figures/                  SVG and PDF, as wide as a page and as a column
+    Running it again computes only what changed: inputs, settings, program.
+    --jobs N answers its questions side by side.
+
+    fresh
+        Compute everything again, whatever was kept from the last time.
+
+    Examples:
+      robustcs report
+      robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
+    """
+    from robustcs.project.parallel_io import jobs_of
+    from robustcs.reporting.folder import report_folder, require_report_folder
+
+    folder = _folder(call) or report_folder(call.project)
+    require_report_folder(folder, call.project)
+    config = call.given["config"]
+    _make(_retrieved(call), folder, Path(config).parent if config else Path(), _command(call.given), jobs_of(call.given), fresh)
+
+
+def _folder(call: Call) -> Path | None:
+    """The folder of --output. Raises :class:`UsageError` for several."""
+    if len(call.given["output"]) > 1:
+        raise UsageError("repeated-option", f"--output given twice: {', '.join(call.given['output'])}", "give it once")
+    return next(map(Path, call.given["output"]), None)
+
+
+def _retrieved(call: Call) -> Project:
+    """The project with a run for every text that waits for one, and with test sets where it can draw and retrieve some."""
+    from robustcs.studies.robustness.experiment import is_experiment, with_testsets
+
+    project = call.project
+    if project.retrieval is not None and is_experiment(project):
+        try:
+            project = with_testsets(call.workspace(), tell)
+        except UsageError as error:
+            tell(f"no test sets: {error}")
+    return call.answered(project, samples=True).project
+
+
+def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, fresh: bool = False) -> None:
+    """Write the report of ``project`` into ``folder``, telling on stderr what is being done and at the end what there is.
+
+    ``inputs`` is the folder of the project file.
+    """
+    from robustcs.reporting.folder import STORE, Made, is_whole, require_report_folder
+    from robustcs.reporting.names import Names
+    from robustcs.reporting.store import Store, setting
+
+    require_report_folder(folder, project)
+    store = Store(folder / STORE, fresh, tell)
+    depends_on = [Names(inputs).described(project), command, setting()]
+    made, changed = store.find("report", depends_on, Made), 0
+    if made is None or not is_whole(folder, made["files"]) or made["kept"] != store.sums():
+        # a tenth of the time would go into looking for cycles, of which there are few
+        gc.disable()
+        try:
+            made, changed = _made(project, folder, inputs, command, jobs, store)
+        finally:
+            gc.enable()
+        store.keep("report", depends_on, made, Made)
+    for what in made["lacking"]:
+        tell(what)
+    tell(f"{len(made['files'])} files in {folder}, {changed} of them new or changed")
+    for name in ("report.html", "report.pdf"):
+        click.echo(harmless(f"wrote {folder / name}"))
+
+
+def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[Made, int]:
+    """Write what changed: what was made, and how many files were written."""
+    from robustcs.reporting.build import make_report
+    from robustcs.reporting.folder import checksums, write_report
+
+    made = make_report(
+        project, folder=inputs, command=command, jobs=jobs, track=track,
+        tell=lambda message: tell(f"· {message}"), store=store,
+    )  # fmt: skip
+    written = write_report(folder, made.files)
+    lacking = [note for note in made.document.notes if note.startswith("Not answered: ")]
+    return {"files": checksums(made.files), "kept": store.sums(), "lacking": lacking}, len(written)
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    """The command line as far as it says what is in the report; of absolute names only the last part."""
+    words = ["robustcs", "report"]
+    for name, value in given.items():
+        if name in ("jobs", "dask", "no_retrieve", "output", "set") or value in (None, ()):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [f"--{name.replace('_', '-')}", _short(str(one))]
+    return " ".join(words)
+
+
+def _short(text: str) -> str:
+    """``NAME=/a/b/FILE`` → ``NAME=FILE``."""
+    name, equals, value = text.rpartition("=")
+    return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text
