@@ -131,7 +131,7 @@ def ask(
 
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
-      robustcs augment --set conflicts=max --metric ndcg_cut_3 --output table14.tex
+      robustcs augment --set conflicts=max --metric ndcg_cut_3 --output t.tex
       robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
