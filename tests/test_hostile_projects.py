@@ -234,20 +234,20 @@ PROJECTS: dict[str, Hostile] = {
     # ------------------------------------------------------------ more than a computer has
     "a gzip of one line": Hostile(
         files={"raw.trec": _bomb(b"1_1 Q0 d1 1 9.5 t\n", 250), "qrels.txt": QRELS},
-        commands=("check", "init --explain", "breakdown"), codes=(3, 0, 3),
+        commands=("check", "init --why", "breakdown"), codes=(3, 0, 3),
         said=("raw.trec: too large: it unpacks to more than 200 times its size", "skipped: too large"),
     ),
     "a gzip of one line in JSON": Hostile(
-        files={"texts.tsv": _bomb(b"[],", 250)}, commands=("check", "init --explain"), codes=(3, 0), said=("too large",)
+        files={"texts.tsv": _bomb(b"[],", 250)}, commands=("check", "init --why"), codes=(3, 0), said=("too large",)
     ),
     "100 GiB of nothing": Hostile(
-        prepare=_sparse, commands=("check", "init --explain"), codes=(3, 0),
+        prepare=_sparse, commands=("check", "init --why"), codes=(3, 0),
         said=("raw.trec:5: this line is longer than 1 MiB",)
     ),
     "blank lines": Hostile(
         BASE + "\n" * 900_000 + "x = 1\n",
         files={"raw.trec": RUN + "\n" * 3_000_000, "texts.tsv": TEXTS + "\n" * 3_000_000},
-        commands=("check", "init --explain"), codes=(3, 0), said=("unknown key 'x'",),
+        commands=("check", "init --why"), codes=(3, 0), said=("unknown key 'x'",),
     ),
     "long ids": Hostile(
         files={
@@ -255,7 +255,7 @@ PROJECTS: dict[str, Hostile] = {
             "raw.trec": "".join(f"{'1' * 200_000}_{i} Q0 d{i} 1 9.5 t\n" for i in range(40)),
             "texts.tsv": "id\tquery\n" + "".join(f"{_LONG}_{i}\twhat is it\n" for i in range(40)),
         },
-        commands=("check", "init --explain"), codes=(3, 0),
+        commands=("check", "init --why"), codes=(3, 0),
         said=("is not an id: it has 200,001 bytes; check that this is the right file", "is too long"),
     ),
     "long names": Hostile(
@@ -269,10 +269,10 @@ PROJECTS: dict[str, Hostile] = {
     "keys inside keys": Hostile(f"{'.'.join('a' * 100_000)} = 1\n", said=("nested too deeply, more than 20 levels",)),
     "lists inside lists": Hostile(
         BASE.replace('rewrites = "texts.tsv"', 'rewrites = "deep.json"'), {"deep.json": _DEEP},
-        commands=("check", "init --explain"), codes=(3, 0), said=("deep.json: not JSON (nested too deeply)",),
+        commands=("check", "init --why"), codes=(3, 0), said=("deep.json: not JSON (nested too deeply)",),
     ),
     "numbers without end": Hostile(
-        f"seed = {'9' * 5000}\n" + BASE, {"deep.json": '{"id": ' + "9" * 5000 + "}"}, commands=("check", "init --explain"),
+        f"seed = {'9' * 5000}\n" + BASE, {"deep.json": '{"id": ' + "9" * 5000 + "}"}, commands=("check", "init --why"),
         codes=(3, 0), said=("a number of thousands of digits",),
     ),
     "a large grade": Hostile(
@@ -280,21 +280,21 @@ PROJECTS: dict[str, Hostile] = {
     ),
     # ------------------------------------------------------------ no plain files
     "gzip in gzip": Hostile(
-        files={"raw.trec": gzip.compress(gzip.compress(RUN.encode()))}, commands=("check", "init --explain"), codes=(3, 0),
+        files={"raw.trec": gzip.compress(gzip.compress(RUN.encode()))}, commands=("check", "init --why"), codes=(3, 0),
         said=("compressed twice (gzip in gzip); unpack it once, and name what comes out", "cannot be read: compressed twice"),
     ),
     "a zip archive": Hostile(
-        prepare=_zip, commands=("check", "init --explain"), codes=(3, 0),
+        prepare=_zip, commands=("check", "init --why"), codes=(3, 0),
         said=("qrels.txt: a zip archive; unpack it, and name the file that is in it; save a spreadsheet as CSV",),
     ),
     "NUL in names": Hostile(BASE.replace("raw.trec", "raw\\u0000.trec"), said=("run has a NUL character",)),
     "NUL in files": Hostile(
-        files={"raw.trec": b"1_1 Q0 d\x001 1 9.5 t\n" * 9}, commands=("check", "init --explain"), codes=(3, 0),
+        files={"raw.trec": b"1_1 Q0 d\x001 1 9.5 t\n" * 9}, commands=("check", "init --why"), codes=(3, 0),
         said=("the file seems to be binary",),
     ),
     "a pipe that nobody writes to": Hostile(
         BASE.replace("raw.trec", "pipe"), prepare=lambda folder, outside: os.mkfifo(folder / "pipe"),
-        commands=("check", "init --explain"), codes=(3, 0), said=("run = pipe is a pipe or a device; add --trust",),
+        commands=("check", "init --why"), codes=(3, 0), said=("run = pipe is a pipe or a device; add --trust",),
     ),
     "devices": Hostile(
         _with('qrels = "/dev/stdin"').replace("raw.trec", "/dev/zero"), commands=("check", "report"), codes=(3, 3),

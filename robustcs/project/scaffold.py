@@ -27,7 +27,7 @@ def write_config(made: Guess, name: str) -> str:
         "# Paths are relative to this file; options of a command win over it.",
     ]
     if left:
-        lines.append(f"# {counted(left, 'file')} left aside: robustcs init --explain says which, and why.")
+        lines.append(f"# {counted(left, 'file')} left aside: robustcs init --why says which, and why.")
     lines += ["", f"name = {quoted(name)}"]
     if made.qrels and not made.positives:
         lines.append(f"qrels = {_files(made, made.qrels)}  # {made.says}")

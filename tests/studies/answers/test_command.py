@@ -37,7 +37,7 @@ def test_without_assignments_words_decide(in_demo: Command) -> None:
     }  # fmt: skip
     # the runs of the project with these names tell the causes, to the depth asked for
     assert "answers are taken to be made of the first 3 passages of a run" in found["notes"]
-    shallow = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --read-depth 1 --format json").out)
+    shallow = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --set read-depth=1 --format json").out)
 
     def generator(tables: dict[str, list[dict[str, object]]]) -> int:
         return sum(int(str(row["count"])) for row in tables["causes"] if row["cause"] == "generator")
