@@ -110,8 +110,9 @@ def test_without_pyserini(
         (["--texts", "m"], 2, "robustcs: --texts m; write --texts NAME=FILE\n"),
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
-        (["--heap", "much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
-        (["--heap", "65535k"], 2, "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
+        (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
+        (["--set", "heap=65535k"], 2,
+         "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
         (["--index", "m.tsv"], 3, "m.tsv: not an index: this is a file; name the folder of a Lucene index\n"),
         (["--index", ".", "--explain", "1_1"], 3,
          ".: not an index: the folder has no file segments_N; name the folder of a Lucene index\n"),
@@ -199,7 +200,7 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
     assert why("--folder", "runs") == "the store has its ranking, 50 passages deep or more"
     assert why("--hits", 60) == "its ranking is only 50 passages deep, and 60 are asked for"
     assert why("--hits", 10) == "the store has its ranking, 10 passages deep or more"
-    assert why("--b", 0.7).startswith('known only with {"analyser": ')
+    assert why("--set", "b=0.7").startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
     assert why("--index", "copy", "--folder", "runs") == "the store has its ranking, 50 passages deep or more"
     Path("copy/robustcs.json").unlink()
@@ -272,16 +273,16 @@ def test_raw_texts_go_through_the_rewriter(capfd: pytest.CaptureFixture[str], pr
 def test_size_and_prune(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project_without_runs(demo, tmp_path / "p"))
     assert call(capfd, "retrieve", "--hits", 5)[0] == 0
-    rows = table(capfd, "store", "retrieve", "--size")
+    rows = table(capfd, "store", "retrieve", "--set", "size=true")
     assert [(row["state"], row["ranker"], row["questions"]) for row in rows][0][:2] == ("current", "BM25 k1=0.9 b=0.4")
-    assert call(capfd, "retrieve", "--prune")[2] == "deleted 0 rankings of indexes that changed or are gone\n"
+    assert call(capfd, "retrieve", "--set", "prune=true")[2] == "deleted 0 rankings of indexes that changed or are gone\n"
     shutil.rmtree("index")
-    assert table(capfd, "store", "retrieve", "--size")[0]["state"] == "gone"
-    assert call(capfd, "retrieve", "--size")[0] == 0
-    assert call(capfd, "retrieve", "--prune")[2] == (
+    assert table(capfd, "store", "retrieve", "--set", "size=true")[0]["state"] == "gone"
+    assert call(capfd, "retrieve", "--set", "size=true")[0] == 0
+    assert call(capfd, "retrieve", "--set", "prune=true")[2] == (
         f"deleted {rows[0]['questions']} rankings of indexes that changed or are gone\n"
     )
-    assert table(capfd, "store", "retrieve", "--size") == []
+    assert table(capfd, "store", "retrieve", "--set", "size=true") == []
 
 
 @needs_pyserini
@@ -405,12 +406,12 @@ def test_the_experiment_behind_a_rewriter(capfd: pytest.CaptureFixture[str], pro
 def test_other_commands_retrieve_by_themselves(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     config = (project / "robustcs.toml").read_text().replace("depth = 50", 'depth = 7\nfolder = "runs"')
     (project / "robustcs.toml").write_text(config)
-    known = len(table(capfd, "store", "retrieve", "--size"))
+    known = len(table(capfd, "store", "retrieve", "--set", "size=true"))
     code, out, err = call(capfd, "robustness", "--group", "g=human,qr", "--metric", "P_1", "--format", "csv")
     assert code == 0 and out.splitlines()[1].startswith("g,qr,P_1,")
     # the store knows deeper rankings, so nothing is retrieved; the runs are new
     assert err.startswith("wrote runs/original.trec\nwrote runs/qr.trec\nwrote runs/human.trec\n")
-    assert len(table(capfd, "store", "retrieve", "--size")) == known
+    assert len(table(capfd, "store", "retrieve", "--set", "size=true")) == known
     assert max(int(line.split()[3]) for line in Path("runs/human.trec").read_text().splitlines()) == 7
 
 
