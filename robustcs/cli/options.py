@@ -123,7 +123,7 @@ RARE = frozenset((
 SET: Mapping[str, Sequence[str]] = {
     "sweep": ("step",),
     "correlate": ("stemmer", "corners", "with-original"),
-    "answers": ("read-depth", "covered"),
+    "answers": ("read-depth",),
     "compare": ("cannot-tell", "allow-missing"),
     "unjudged": ("max-grade",),
     "augment": ("conflicts", "off-scale"),
@@ -132,8 +132,7 @@ SET: Mapping[str, Sequence[str]] = {
     "robustness": ("alpha", "figure"),
     "paraphrase": ("keep-feedback", "timeout"),
     "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "size", "prune"),
-    "agreement": ("majority", "min-agreement"),
-    "crowd": ("tolerance",),
+    "agreement": ("majority",),
     "try-program": ("timeout",),
 }
 #: Command → old name of an option → its name now; the old one works for one release more, as do options that keys replaced.
