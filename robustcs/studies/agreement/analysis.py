@@ -150,7 +150,7 @@ def snippet_agreement(
     """Compare the annotations of every text with each other and, where the text has references, with those.
 
     Where sentences were chosen, everything that is counted in characters is counted in sentences. ``references`` of paragraphs
-    are cut to sentences: :func:`~robustcs.studies.agreement.cut.cut_references`. ``majority``: how many annotators make a
+    are cut to sentences: :func:`~robustcs.studies.agreement.effort.cut_references`. ``majority``: how many annotators make a
     majority; None is more than half of those of the text. ``seed``: of the intervals of kappa and alpha.
 
     Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority; or

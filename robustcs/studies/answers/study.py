@@ -226,12 +226,12 @@ class _MadeOf:
         runs = {name: path for name, path in {**project.systems, **files.runs}.items() if name in responses}
         human = files.human or own
         every = list(dict.fromkeys([*runs.values(), *([human] if human and runs else [])]))
-        tops = dict(zip(every, self._tops(every), strict=True))
+        read: list[Passages] = workspace.per_run([("passages", path) for path in every], partial(_best, depth=files.depth))
+        tops = dict(zip(every, read, strict=True))
         given = {*files.runs.values(), files.human}
         strange = {path for path in every if tops[path].keys().isdisjoint(gold)}
         expected = Expected(tuple(gold), "the gold information")
-        wrong = [path for path in every if path in strange & given]
-        if wrong:
+        if wrong := [path for path in every if path in strange & given]:
             raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
         if strange:
             self.notes.append(f"runs of other turns, which tell nothing here: {some_of([shown(path) for path in strange])}")
@@ -245,11 +245,6 @@ class _MadeOf:
 
     def _is_human(self, name: str) -> bool:
         return name in self.human_names or (self.human is not None and self.runs.get(name) == self.human)
-
-    def _tops(self, runs: Sequence[Path]) -> list[Passages]:
-        """Turn → the best passages, for every run."""
-        roles = [("passages", path) for path in runs]
-        return self.workspace.per_run(roles, partial(_best, depth=self.files.depth))
 
     def system(self, name: str, answers: Answers, assigned: Mapping[str, Assigned] | None) -> System:
         """One system with everything that is known of it."""

@@ -65,6 +65,7 @@ def test_a_grade_off_the_scale(shared_data: Path, capfd: pytest.CaptureFixture[s
     assert "r: 2 grades off the scale dropped" in dropped["notes"]
 
 
+@pytest.mark.long
 def test_twelve_of_the_judges_call_more_relevant_than_people(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
     line = ["--qrels", shared_data / "llmjudge" / "human.qrels.gz", *judges(shared_data), "--set", "off-scale=clip"]
     found = answer(capfd, *line, "--relevance-level", 2)["tables"]

@@ -120,6 +120,7 @@ def test_chosen_measures_and_one_table(in_demo: Command) -> None:
     assert in_demo(f"{DEMO} --metric map", code=2).err.startswith("robustcs: ClariQ has no map; there are ndcg_cut_K and P_K")
 
 
+@pytest.mark.long
 def test_rebuilding_the_demo_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(demo / "clariq" / "build.py"), str(tmp_path)], check=True)
     built = sorted(path.name for path in tmp_path.iterdir())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
@@ -38,6 +38,7 @@ POLICY = EvaluationPolicy(relevance_level=2)
 MEASURES = [parse_measure(name) for name in ("P_1", "ndcg_cut_3")]
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
 def test_the_final_grade_is_the_mode_else_the_mean_rounded_half_up(grades: list[int]) -> None:
     found, rule = final_grade(grades)
