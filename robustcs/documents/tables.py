@@ -203,9 +203,12 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
     asked = bool(name)
     name = name or next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
     declared = result.spec(name.removesuffix("_by_collection")).fields
-    fields: list[Shown] = [text("collection"), *(field for field in declared if field.name != "note")]
+    apart = {"note", *(limit for field in declared for limit in field.limits)}
+    fields: list[Shown] = [text("collection"), *(field for field in declared if field.name not in apart)]
     if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total stands under no "mean"
-        fields = [replace(one, header="value") if isinstance(one, Field) and one.header == "mean" else one for one in fields]
+        fields = [
+            replace(one, header="value") if isinstance(one, Field) and one.header.startswith("mean") else one for one in fields
+        ]
     others = "" if asked else ", ".join(other for other in every if other != name)
     note = f"--table shows the others by their names: {others}." if others else ""
     return [result_table(result, name, "Each collection alone", fields, by="collection", hint=note)]

@@ -16,7 +16,7 @@ from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distin
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
-from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics.columns import comparisons
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
@@ -25,76 +25,52 @@ from robustcs.studies.compare.conditions import ALPHA
 from robustcs.studies.compare.gate import OUTCOMES, Outcome
 from robustcs.wording import some_of
 
+_RUN = text("run", header="Run")
 INPUTS = table(
-    "inputs",
-    "Every file by what it is for.",
-    text("role", header="Input"),
-    text("path", "as the new state names it, or the old one where it is gone"),
+    "inputs", "Every file by what it is for.",
+    text("role", header="Input"), text("path", "as the new state names it, or the old one where it is gone"),
     text("state", "same, changed, added or removed"),
-)
+)  # fmt: skip
 MEASURES = table(
-    "measures",
-    "The mean score of every run that both states have, over their common turns.",
-    text("run", header="Run"),
-    text("metric"),
-    score("old"),
-    score("new"),
-    difference("change", "new minus old"),
-    number("ci_low", "of this comparison alone, from the test that gives p"),
-    number("ci_high"),
+    "measures", "The mean score of every run that both states have, over their common turns.",
+    _RUN, measure(), score("old"), score("new"),
+    *difference("change", "new minus old").rounded(3).between(says="of this comparison alone, from the test that gives p"),
     p_value(says="sign-flip test of whole units, two-sided"),
     p_value("p_corrected", "by max-T over all runs of the measure", "p adj."),
     score("rescored", "the old run under the new judgments; null where they cannot be scored so", "old, new judgments"),
-    number("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get"),
-    number("high"),
-    count("turns", "that both states score"),
-    text("note", "what must be known beside the numbers"),
-)
+    difference("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get",
+               "at least").rounded(3),
+    difference("high", header="at most").rounded(3),
+    count("turns", "that both states score"), text("note", "what must be known beside the numbers"),
+)  # fmt: skip
 TURNS = table(
-    "turns",
-    "Every turn whose score changed.",
-    text("run", header="Run"),
-    text("turn", header="Turn"),
-    text("metric"),
-    score("old"),
-    score("new"),
-    difference("change"),
-    text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy"),
-    text("crossed", "thresholds that the turn crossed: +>0 is correct now, −>0 no longer"),
-    text("old_text"),
-    text("new_text"),
-)
+    "turns", "Every turn whose score changed.",
+    _RUN, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
+    text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
+    text("crossed", "thresholds that the turn crossed: +>0 is correct now, −>0 no longer"), text("old_text"), text("new_text"),
+)  # fmt: skip
 CONCLUSIONS = table(
-    "conclusions",
-    "Pairs of systems: the better one before and after, at p ≤ 0.05 by max-T over all pairs of the measure.",
-    text("metric"),
-    text("first", header="First"),
-    text("second", header="Second"),
-    text("old", "the better system, or “no significant difference”"),
-    text("new"),
+    "conclusions", "Pairs of systems: the better one before and after, at p ≤ 0.05 by max-T over all pairs of the measure.",
+    measure(), text("first", header="First"), text("second", header="Second"),
+    text("old", "the better system, or “no significant difference”", "better before"), text("new", header="better now"),
     flag("flipped", "do the two differ?"),
-)
+)  # fmt: skip
 GATE = table(
-    "gate",
-    "Every condition of a gate for every run and measure that it addresses.",
-    text("condition", "as written; “every condition” for what is gone, such as a run", "Condition"),
-    text("run", header="Run"),
+    "gate", "Every condition of a gate for every run and measure that it addresses.",
+    text("condition", "as written; “every condition” for what is gone, such as a run", "Condition"), _RUN,
     text("metric", "measure, and for shares of errors the threshold", "Measure"),
-    difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop"),
+    *difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop").rounded(3).between(
+        says="95% CI of the drop, of this row alone"
+    ),
     p_value("p", "one-sided, of “the mean drop is at most the limit”; of this row alone"),
     p_value("p_corrected", "the same, by max-T over all rows of the gate in which something differs", "p adj."),
     number("low", "the least drop that grades of unjudged passages could leave; null where nothing bounds it"),
-    number("high", "the greatest"),
-    number("limit", "the largest drop that the condition allows"),
-    number("ci_low", "95% CI of the drop, of this row alone"),
-    number("ci_high"),
+    number("high", "the greatest"), number("limit", "the largest drop that the condition allows"),
     difference("expected", "mean drop under grades that the hole model draws, with --evidence expected"),
     count("lost", "turns that are gone or have lost their judgments"),
-    share("judged_old", "judged share of the passages down to the measure's cutoff, before"),
-    share("judged_new", "now"),
-    text("outcome", "failed, cannot tell or passed", "Outcome"),
-    text("reason", "why"),
-)
+    share("judged_old", "judged share of the passages down to the measure's cutoff, before"), share("judged_new", "now"),
+    text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "why"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -198,7 +174,7 @@ def compare(
         measures=MEASURES.frame(_measures(changes, evaluated.policy.unit, seed)),
         turns=TURNS.frame(_turns(changes, old, new, thresholds)),
         conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),
-        gate=GATE.frame(rows),
+        gate=GATE.frame(pd.DataFrame(rows)),
         old_name=old.name,
         new_name=new.name,
         scores={

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
-from robustcs.documents.tables import Shown, ready, result_table
-from robustcs.documents.words import number, signed, signed_interval, threshold_label
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import noted, number, threshold_label
 from robustcs.lazy import pd
-from robustcs.result import count, difference, text
+from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
@@ -18,9 +18,6 @@ from robustcs.wording import counted, first_of, some_of
 SHOWN = 5
 #: Reasons that stand below the gate.
 REASONS = 10
-_CI = text("interval", header="95% CI")
-_INTERVAL = text("interval", header="95 % interval")
-_MEASURE: Shown = (text("metric", header="Measure"), lambda row: measure_label(row.metric))
 
 
 def show(result: Comparison) -> tuple[Block, ...]:
@@ -45,26 +42,16 @@ def show(result: Comparison) -> tuple[Block, ...]:
 
 def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     rescored = bool(((moved["rescored"] - moved["old"]).abs() > ROUNDING).any())
-    columns: list[Shown] = [
-        "run",
-        _MEASURE,
-        "old",
-        *(["rescored"] if rescored else []),
-        "new",
-        (result.spec("measures").field("change"), lambda row: signed(row.change, 3)),
-        (_INTERVAL, lambda row: signed_interval(row.ci_low, row.ci_high)),
-        "p_corrected",
-    ]
     unit = result.evaluated.unit
+    still = sorted(set(result.measures["run"]) - set(moved["run"]))
     note = (
         f"Change: new minus old, with the interval of this comparison alone for other {unit}s of this kind; p by flipping the"
         f" signs of whole {unit}s, adjusted by max-T over the runs of a measure."
+        + (f" Without any change: {some_of(still)}." if still else "")
+        + noted((f"{row.run}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
     )
-    still = sorted(set(result.measures["run"]) - set(moved["run"]))
-    note += f" Without any change: {some_of(still)}." if still else ""
-    notes = [f"{row.run}, {measure_label(row.metric)}: {row.note}." for row in moved.itertuples() if row.note]
-    caption = f"From {result.old_name} to {result.new_name}"
-    return result_table(result, "measures", caption, columns, " ".join([note, *notes]), rows=moved)
+    columns: list[Shown] = ["run", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
+    return result_table(result, "measures", f"From {result.old_name} to {result.new_name}", columns, note, rows=moved)
 
 
 def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
@@ -72,17 +59,11 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
     open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
     if not len(open_):
         return []
-    columns: list[Shown] = [
-        "run",
-        _MEASURE,
-        (difference("low", header="at least"), lambda row: signed(row.low, 3)),
-        (difference("high", header="at most"), lambda row: signed(row.high, 3)),
-    ]
-    again = moved["rescored"].notna().any()
     note = "The change under the new judgments, whatever grades the unjudged passages of "
+    again = moved["rescored"].notna().any()
     note += "the two runs get." if again else "either run get, each run on its own: they could not be scored together."
-    caption = "How far the changes can lie"
-    return [result_table(result, "measures", caption, columns, note, rows=open_, slug="bounds")]
+    columns: list[Shown] = ["run", "metric", "low", "high"]
+    return [result_table(result, "measures", "How far the changes can lie", columns, note, rows=open_, slug="bounds")]
 
 
 def _changed_inputs(result: Comparison) -> Table | Paragraph:
@@ -102,14 +83,11 @@ def _gate(result: Comparison) -> Table:
     conditions = [condition for condition in dict.fromkeys(frame["condition"]) if condition != EVERY]
     alone = conditions[0] if len(conditions) == 1 else ""
     field = result.spec("gate").field
+    inside = alone.startswith("no worse than")
     columns: list[Shown] = [
-        *([] if alone else ["condition"]),
-        "run",
-        (field("metric"), lambda row: measure_label(row.metric)),
-        (field("drop"), lambda row: signed(row.drop, 3)),
-        (_CI, lambda row: signed_interval(row.ci_low, row.ci_high)) if alone.startswith("no worse than") else "p_corrected",
-        "outcome",
-    ]
+        *([] if alone else ["condition"]), "run", (field("metric"), lambda row: measure_label(row.metric)),
+        "drop" if inside else difference("drop", header="Drop").rounded(3), *([] if inside else ["p_corrected"]), "outcome",
+    ]  # fmt: skip
     about: dict[str, list[str]] = {}
     for row in rows.itertuples():
         about.setdefault(row.reason, []).append(subject(row) if alone else f"{row.condition}: {subject(row)}")
@@ -128,15 +106,10 @@ def _conclusions(result: Comparison) -> Block:
     if not len(flipped):
         same = "conclusion about 1 pair of systems is" if total == 1 else f"conclusions about {total:,} pairs of systems are"
         return Paragraph(f"The {same} the same as before ({level}).")
-    columns: list[Shown] = [
-        _MEASURE,
-        "first",
-        "second",
-        (text("old", header="better before"), lambda row: row.old),
-        (text("new", header="better now"), lambda row: row.new),
-    ]
     note = f"{len(flipped)} of {counted(total, 'pair')}; {level}. No significant difference does not mean equal."
-    return result_table(result, "conclusions", "Conclusions that flipped", columns, note, rows=flipped)
+    return result_table(
+        result, "conclusions", "Conclusions that flipped", ["metric", "first", "second", "old", "new"], note, rows=flipped
+    )
 
 
 def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
@@ -148,22 +121,16 @@ def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _reasons(result: Comparison) -> Table:
     """By run, measure and reason: turns that changed, and those that crossed a threshold up and down."""
-    turns = result.turns
-    found = turns.assign(
-        up=turns["crossed"].str.contains("+", regex=False), down=turns["crossed"].str.contains("−", regex=False)
-    )
-    totals = dict(
-        zip(zip(result.measures["run"], result.measures["metric"], strict=True), result.measures["turns"], strict=True)
-    )
-    rows = [
-        (run, measure_label(metric), why, str(len(part)), str(part["up"].sum()), str(part["down"].sum()),
-         signed(float(part["change"].sum()) / totals[run, metric], 3))
-        for (run, metric, why), part in found.groupby(["run", "metric", "why"], sort=False)
+    turns = result.turns.merge(result.measures[["run", "metric", "turns"]])
+    turns["change"] /= turns["turns"]
+    marks = {"up": "+", "down": "−"}
+    turns = turns.assign(**{name: turns["crossed"].str.contains(mark, regex=False) for name, mark in marks.items()})
+    by = turns.groupby(["run", "metric", "why"], sort=False)
+    rows = by.agg(turns=("turn", "size"), up=("up", "sum"), down=("down", "sum"), change=("change", "sum")).reset_index()
+    columns: list[Shown] = [
+        "run", "metric", "why", count("turns"), count("up", header="now correct"), count("down", header="no longer"),
+        difference("change", header="change of the mean").rounded(3),
     ]  # fmt: skip
-    columns = ready(
-        text("run", header="Run"), text("metric", header="Measure"), text("why", header="what changed"), count("turns"),
-        count("up", header="now correct"), count("down", header="no longer"), difference("change", header="change of the mean"),
-    )  # fmt: skip
     note = "Now correct, no longer: turns that crossed at least one threshold in that direction."
     return result_table(result, "turns", "Why scores changed", columns, note, rows=rows, slug="reasons")
 

@@ -77,8 +77,10 @@ class QuestionPairs:
 _MEASURES = (text("x", "similarity of QR and Human text"), text("y", "similarity of the answers"))
 _SUBSET = (text("subset", "all, judged, or correct: Human ✓"), count("turns", "their number"))
 _TESTED = (
-    number("ci_low", "95 %, jackknife over whole units on Fisher's z; null where none can be given: note says why"),
-    number("ci_high"), p_value("p", "of no correlation, two-sided, from the same jackknife"),
+    *number("value", "the correlation over turns", "r").between(
+        says="95 %, jackknife over whole units on Fisher's z; null where none can be given: note says why"
+    ),
+    p_value("p", "of no correlation, two-sided, from the same jackknife"),
     p_value("p_corrected", "by Holm over all x and y of a rewriter, a subset and a method", "p adj."),
     count("comparisons", "how many that are"), count("units", "conversations (or single turns) that have such turns"),
     text("note", "what must be known beside the numbers"),
@@ -100,12 +102,12 @@ TABLES = (
     table(
         "correlations", "How well one similarity predicts another.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
-        number("value", "the correlation over turns", "r"), *_TESTED,
+        *_TESTED,
     ),
     table(
         "partial", "The same with the place in the conversation and the length of the Human question held constant.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
-        number("value"), *_TESTED,
+        *_TESTED,
     ),
     _PAIRS,
     table(
@@ -121,7 +123,7 @@ TABLES = (
     ),
     table(
         "encoders", "An encoder that was used.",
-        text("x"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
+        text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
     ),
 )  # fmt: skip
 

@@ -6,14 +6,14 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.lazy import pd
 from robustcs.studies.correlate.analysis import Correlate
-from robustcs.studies.correlate.show import answers_label, corner_counts, similarity_label
+from robustcs.studies.correlate.show import answers_label, corner_counts, first_rows, similarity_label
 from robustcs.wording import counted
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
     """How strongly question and answer similarity correlate for the rewriter where they do least, and the exceptions."""
     x, y = (names[0] for names in result.chosen)
-    rows = _first(result)
+    rows = first_rows(result)
     rows = rows[rows["value"].notna()]
     if not len(rows):
         return ()
@@ -31,13 +31,6 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
             exceptions / row["turns"], subject="similarity", caveat=_caveat(left, equal), barred=2 * left > equal,
         ),
     )  # fmt: skip
-
-
-def _first(result: Correlate) -> pd.DataFrame:
-    """Pearson's r of the first x and y over all turns, a row for every rewriter."""
-    x, y = (names[0] for names in result.chosen)
-    rows = result.correlations
-    return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
 
 
 def _caveat(left: int, equal: int) -> str:
@@ -60,7 +53,7 @@ def _over(result: Correlate, row: pd.Series) -> str:
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
     """The correlation of the first x and y over all turns, and the exceptions; several rewriters in one sentence."""
     x, y = (names[0] for names in result.chosen)
-    rows = _first(result)
+    rows = first_rows(result)
     what = f"Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
     if len(rows) == 1:
         row = rows.iloc[0]

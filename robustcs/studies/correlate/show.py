@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
 from robustcs.documents.tables import Shown, group_columns, result_table
@@ -12,8 +13,7 @@ from robustcs.documents.words import measure_label, noted, number_interval, scor
 from robustcs.documents.words import number as written
 from robustcs.errors import UsageError
 from robustcs.lazy import Drawing, pd
-from robustcs.result import count, number, text
-from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.result import difference, text
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
 from robustcs.wording import counted
 
@@ -39,7 +39,7 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
     if len(rewriters) == 1:
         blocks += _one(result, rewriters[0], "")
     else:
-        blocks += [_small_multiples(result, rewriters), _side_by_side(result, rewriters)]
+        blocks += [_small_multiples(result), _side_by_side(result, rewriters)]
         for name in details:
             blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
     if len(result.encoders):
@@ -47,17 +47,15 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _one(result: Correlate, rewriter: str, slug: str) -> tuple[Block, ...]:
+def _one(result: Correlate, rewriter: str, slug: str) -> list[Block]:
     """All about one rewriter."""
     tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
     blocks: list[Block] = []
     for y in result.chosen[1]:
-        blocks.append(_by_subset(result, tables["correlations"], y, slug))
-        blocks.append(_by_method(result, tables["correlations"], tables["partial"], y, slug))
+        blocks += [_by_subset(result, tables["correlations"], y, slug), _by_method(result, tables, y, slug)]
     blocks.append(_figure(result, rewriter, slug))
     blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
-    blocks.append(_differences(result, tables["differences"], slug))
-    return tuple(blocks)
+    return [*blocks, _differences(result, tables["differences"], slug)]
 
 
 def similarity_label(name: str) -> str:
@@ -118,20 +116,19 @@ def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
     return frame[frame["rewriter"] == rewriter] if "rewriter" in frame else frame
 
 
-def _number(value: float) -> str:
-    return written(value, 3)
+def first_rows(result: Correlate) -> pd.DataFrame:
+    """Pearson's r of the first x and y over all turns, a row for every rewriter."""
+    x, y = (names[0] for names in result.chosen)
+    rows = result.correlations
+    return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
 
 
-def _interval(row: Any) -> str:
-    few = row.units < LEAST_UNITS and not math.isnan(row.value)
-    return f"K = {row.units}" if few else number_interval(row.ci_low, row.ci_high, 2)
+def _r(row: Any) -> str:
+    between = number_interval(row.ci_low, row.ci_high, 2)
+    return written(row.value, 3) + ("" if between == "–" else f" ({between})")
 
 
 _QUESTIONS: Shown = (text("Questions"), similarity_label)
-
-
-def _by_x(frame: pd.DataFrame) -> dict[str, Any]:
-    return {row.x: row for row in frame.itertuples()}
 
 
 def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str) -> Table:
@@ -143,18 +140,17 @@ def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str)
     shown = [subset for subset in SUBSETS if subset in turns and (subset != "all" or turns["all"] > turns.get("judged", 0))]
     columns = [_QUESTIONS]
     for subset in shown:
-        group, lines = f"{names[subset]} ({turns[subset]})", _by_x(part[part["subset"] == subset])
-        columns += group_columns(result, "correlations", group, lines, "value", (number("95 %"), _interval))
+        lines = {row.x: row for row in part[part["subset"] == subset].itertuples()}
+        columns += group_columns(result, "correlations", f"{names[subset]} ({turns[subset]})", lines, "value")
     note = f"Pearson's r over turns (their number in brackets). {_jackknife(result)}"
     if {"all", "judged"} <= set(shown):
         note += " All: judged or not."
     if result.rule and "correct" in shown:
         note += f" Human ✓: {_rule_label(result.rule)}."
-    said = noted(
-        (f"{similarity_label(row.x)} ({names[row.subset]})", row.note) for row in part[part["subset"].isin(shown)].itertuples()
-    )
+    told = part[part["subset"].isin(shown)].itertuples()
     return result_table(
-        result, "correlations", f"Questions against answers: {answers_label(y)}", columns, note + said,
+        result, "correlations", f"Questions against answers: {answers_label(y)}", columns,
+        note + noted((f"{similarity_label(row.x)} ({names[row.subset]})", row.note) for row in told),
         rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
     )  # fmt: skip
 
@@ -164,8 +160,6 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
     x, ys = result.chosen[0][0], result.chosen[1]
     frame = result.correlations
     frame = frame[(frame["x"] == x) & (frame["method"] == "pearson")]
-    corners = result.outliers.groupby(["rewriter", "corner"]).size()
-    keys = [(y, rewriter) for y in ys for rewriter in rewriters]
     columns: list[Shown] = [
         (text("y", header="Answers"), lambda key: answers_label(key[0])),
         (text("rewriter", header="Rewriter"), lambda key: key[1]),
@@ -173,34 +167,32 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
     for subset, group in (("all", "all"), ("correct", "Human ✓")):
         part = {(row.y, row.rewriter): row for row in frame[frame["subset"] == subset].itertuples()}
         if part:
-            turns = sorted({row.turns for row in part.values()})
-            head = f"{group} ({turns[0]})" if len(turns) == 1 else f"{group} ({turns[0]} to {turns[-1]})"
-            columns += group_columns(result, "correlations", head, part, "value", (number("95 %"), _interval))
-    outliers = "; ".join(
-        f"{name} {corners.get((name, CORNERS[0]), 0)} and {corners.get((name, CORNERS[1]), 0)}" for name in rewriters
-    )
+            turns = dict.fromkeys(sorted(row.turns for row in part.values()))
+            span = " to ".join(map(str, dict.fromkeys((min(turns), max(turns)))))
+            columns += group_columns(result, "correlations", f"{group} ({span})", part, "value")
+    corners = result.outliers.groupby(["rewriter", "corner"]).size()
+    outliers = "; ".join(f"{name} {' and '.join(str(corners.get((name, one), 0)) for one in CORNERS)}" for name in rewriters)
     labels = corner_labels(ys[0])
     note = (
         f"Pearson's r of {similarity_label(x)} (in brackets: turns). {_jackknife(result)} Intervals are of one rewriter at a"
         f" time: whether two overlap is no test. Outliers ({labels[0]}; and {labels[1]}): {outliers}."
         " --details NAME shows all of a rewriter, --table correlations every similarity and method."
     )
-    said = noted((f"{row.rewriter} ({row.y}, {row.subset})", row.note) for row in frame.itertuples())
     return result_table(
-        result, "correlations", "Questions against answers: the rewriters side by side", columns, note + said,
-        rows=keys, rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
+        result, "correlations", "Questions against answers: the rewriters side by side", columns,
+        note + noted((f"{row.rewriter} ({row.y}, {row.subset})", row.note) for row in frame.itertuples()),
+        rows=[(y, rewriter) for y in ys for rewriter in rewriters],
+        rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
     )  # fmt: skip
 
 
-def _small_multiples(result: Correlate, rewriters: Sequence[str]) -> Figure:
+def _small_multiples(result: Correlate) -> Figure:
     x, y = (names[0] for names in result.chosen)
-    said = []
-    for rewriter in rewriters:
-        line = _first(result, rewriter)
-        said.append(f"{rewriter}: Pearson's r {_number(line['value'])} ({_interval(line)}) over {line['turns']} turns")
+    rows = list(first_rows(result).itertuples())
+    said = [f"{row.rewriter}: Pearson's r {_r(row)} over {row.turns} turns" for row in rows]
     return Figure(
         "scatter",
-        f"{similarity_label(x)} of QR and Human against {answers_label(y)} of {counted(len(rewriters), 'rewriter')}: one point"
+        f"{similarity_label(x)} of QR and Human against {answers_label(y)} of {counted(len(rows), 'rewriter')}: one point"
         " per turn, larger where turns coincide, with the diagonal and the outliers.",
         f"One panel per rewriter. {'; '.join(said)}.",
         lambda: draw_rewriters(result),
@@ -210,32 +202,27 @@ def _small_multiples(result: Correlate, rewriters: Sequence[str]) -> Figure:
 def _jackknife(result: Correlate) -> str:
     unit = result.evaluated.unit
     return (
-        f"95 %: for other {unit}s of this kind, by leaving out one {unit} at a time. A correlation over turns does not say that"
-        " the two order systems alike."
+        f"95% CI: for other {unit}s of this kind, by leaving out one {unit} at a time. A correlation over turns does not say"
+        " that the two order systems alike."
     )
 
 
-def _by_method(result: Correlate, correlations: pd.DataFrame, partial: pd.DataFrame, y: str, slug: str) -> Table:
+def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug: str) -> Table:
     """Every x by all methods over all turns, with p values, and the partial correlation."""
-    rows = pd.concat(
-        [frame[(frame["y"] == y) & (frame["subset"] == "all")] for frame in (correlations, partial.assign(method="partial"))],
-        ignore_index=True,
-    )
-    order = {x: place for place, x in enumerate(dict.fromkeys(rows["x"]))}
-    rows = rows.iloc[rows["x"].map(order).argsort(kind="stable")]
+    rows = pd.concat([tables["correlations"], tables["partial"].assign(method="partial")], ignore_index=True)
+    rows = rows[(rows["y"] == y) & (rows["subset"] == "all")]
+    rows = rows.sort_values("x", key=lambda x: x.map(list(dict.fromkeys(x)).index), kind="stable")
+    rows = rows.assign(x=rows["x"].map(similarity_label), method=rows["method"].map(METHOD_NAMES))
     given = {"depth": "turn depth", "length": "question length"}
     constant = " and ".join(given[name] for name in str(rows["given"].dropna().iloc[0]).split(", "))
-    columns: list[Shown] = [
-        (text("Questions"), lambda row: similarity_label(row.x)), (text("Method"), lambda row: METHOD_NAMES[row.method]),
-        "value", (number("95 %"), _interval), "p", "p_corrected",
-    ]  # fmt: skip
     note = (
         f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: of no correlation, from the same; p adj.: Holm over the"
         f" {counted(rows['comparisons'].iloc[0], 'correlation')} of each method."
     )
-    said = noted((f"{similarity_label(row.x)} ({METHOD_NAMES[row.method]})", row.note) for row in rows.itertuples())
     return result_table(
-        result, "partial", f"The same by rank, and with {constant} held constant (partial)", columns, note + said,
+        result, "partial", f"The same by rank, and with {constant} held constant (partial)",
+        [text("x", header="Questions"), text("method", header="Method"), "value", "p", "p_corrected"],
+        note + noted((f"{row.x} ({row.method})", row.note) for row in rows.itertuples()),
         rows=rows, by="x", slug=f"methods-{y}{slug}",
     )  # fmt: skip
 
@@ -263,45 +250,41 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
 
 
 def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Table:
-    columns: list[Shown] = ["kind", (count("turns"), lambda row: str(row.turns)), "share", "answers"]
     metrics = list(dict.fromkeys(differences["metric"].dropna()))
+    rows = differences.drop_duplicates("kind")
     note = f"Answers: mean of {answers_label(result.chosen[1][0])}."
+    columns: list[Shown] = ["kind", "turns", "share", "answers"]
     if metrics:
-        columns.append((count("judged"), lambda row: str(row.judged)))
+        columns.append("judged")
         note += " Cost: mean of Human − QR over the judged turns of the kind."
     for metric in metrics:
         costs = differences[differences["metric"] == metric].set_index("kind")["cost"]
-        head = number(measure_label(metric), group="cost")
-        columns.append((head, lambda row, costs=costs: _number(costs[row.kind])))  # type: ignore[misc]
+        rows = rows.assign(**{metric: rows["kind"].map(costs)})
+        columns.append(difference(metric, header=measure_label(metric), group="cost").rounded(3))
     return result_table(
         result, "differences", "Which differences are frequent, and what do they cost?", columns,
-        f"{note} A turn may be of several kinds.", rows=differences.drop_duplicates("kind"), slug=f"differences{slug}",
+        f"{note} A turn may be of several kinds.", rows=rows, slug=f"differences{slug}",
     )  # fmt: skip
 
 
 def _encoders(result: Correlate) -> Table:
-    return result_table(
-        result, "encoders", "Sentence encoders",
-        [
-            (text("Encoder"), lambda row: similarity_label(row.x)), "model",
-            (text("fingerprint"), lambda row: row.fingerprint[:16]),
-        ],
-        "Fingerprint: SHA-256 of the model's files; JSON has all of it.",
-    )  # fmt: skip
+    frame = result.encoders
+    rows = frame.assign(x=frame["x"].map(similarity_label), fingerprint=frame["fingerprint"].str[:16])
+    note = "Fingerprint: SHA-256 of the model's files; JSON has all of it."
+    return result_table(result, "encoders", "Sentence encoders", ["x", "model", "fingerprint"], note, rows=rows)
 
 
 def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
     x, y = (names[0] for names in result.chosen)
-    line = _first(result, rewriter)
-    alt = (
-        f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {_number(line['value'])}"
-        f" over {line['turns']} turns. {corner_counts(result, rewriter)}."
-    )
-    caption = (
+    (row,) = _of(first_rows(result), rewriter).itertuples()
+    return Figure(
+        f"scatter{slug}",
         f"{similarity_label(x)} of QR and Human against {answers_label(y)}: one point per turn, larger where turns coincide,"
-        " with the diagonal, both distributions and the outliers."
+        " with the diagonal, both distributions and the outliers.",
+        f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {written(row.value, 3)}"
+        f" over {row.turns} turns. {corner_counts(result, rewriter)}.",
+        lambda: draw_scatter(result, rewriter),
     )
-    return Figure(f"scatter{slug}", caption, alt, lambda: draw_scatter(result, rewriter))
 
 
 def _corner_titles(result: Correlate) -> dict[str, str]:
@@ -309,55 +292,32 @@ def _corner_titles(result: Correlate) -> dict[str, str]:
     return {corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)}
 
 
-def _first(result: Correlate, rewriter: str) -> pd.Series:
-    x, y = (names[0] for names in result.chosen)
-    rows = _of(result.correlations, rewriter)
-    chosen = (rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")
-    return rows[chosen].iloc[0]
-
-
 def draw_scatter(result: Correlate, rewriter: str) -> Drawing:
     """The scatter plot of the first x and y of one rewriter."""
     from robustcs.studies.correlate.figure import scatter_figure
 
-    line = _first(result, rewriter)
-    return scatter_figure(
-        _scatter(result, rewriter, f"Pearson {_number(line['value'])} ({_interval(line)}), {line['turns']} turns")
-    )
+    (row,) = _of(first_rows(result), rewriter).itertuples()
+    return scatter_figure(_scatter(result, rewriter, f"Pearson {_r(row)}, {row.turns} turns"))
 
 
 def draw_rewriters(result: Correlate) -> Drawing:
     """The scatter plots of all rewriters as small multiples."""
     from robustcs.studies.correlate.figure import scatter_panels
 
-    rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
-    return scatter_panels(
-        [_scatter(result, name, f"{name}: r = {_number(_first(result, name)['value'])}") for name in rewriters]
-    )
+    rows = first_rows(result).itertuples()
+    return scatter_panels([_scatter(result, row.rewriter, f"{row.rewriter}: r = {written(row.value, 3)}") for row in rows])
 
 
 def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
-    import numpy as np
-
     from robustcs.studies.correlate.figure import Scatter, ScatterCorner
 
     x, y = (names[0] for names in result.chosen)
-    pairs = _of(result.pairs, rewriter)
-    pairs = pairs[pairs[y].notna()].reset_index(drop=True)
-    outliers = _of(result.outliers, rewriter)
-    limits = result.corners
+    pairs = _of(result.pairs, rewriter).dropna(subset=y)
+    outliers, limits = _of(result.outliers, rewriter), result.corners
     boxes = ((limits.alike, 1.1, -0.1, limits.different_answers), (-0.1, limits.unlike, limits.same_answers, 1.1))
-    corners = []
-    for corner, box in zip(CORNERS, boxes, strict=True):
-        turns = set(outliers[outliers["corner"] == corner]["turn"])
-        rows = np.flatnonzero(pairs["turn"].isin(turns))
-        corners.append(ScatterCorner(box, _corner_titles(result)[corner], rows))
-    return Scatter(
-        title=title,
-        x_label=f"questions: {similarity_label(x)}",
-        y_label=f"answers: {answers_label(y)}",
-        turns=list(pairs["turn"]),
-        x=pairs[x].to_numpy(),
-        y=pairs[y].to_numpy(),
-        corners=(corners[0], corners[1]),
+    first, second = (
+        ScatterCorner(box, title, np.flatnonzero(pairs["turn"].isin(outliers["turn"][outliers["corner"] == corner])))
+        for box, (corner, title) in zip(boxes, _corner_titles(result).items(), strict=True)
     )
+    labels = f"questions: {similarity_label(x)}", f"answers: {answers_label(y)}"
+    return Scatter(title, *labels, list(pairs["turn"]), pairs[x].to_numpy(), pairs[y].to_numpy(), (first, second))

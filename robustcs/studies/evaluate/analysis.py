@@ -16,7 +16,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import score_of_run
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.effect import check_margin, units_needed, within_margin
@@ -36,9 +36,10 @@ NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 MEASURES = table(
     "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
-    text("run", header="Run"), text("metric"),
-    score("value", "of num_ret and the like a total, of gm_map and gm_bpref a geometric mean, over turns", "mean"),
-    number("ci_low", "null where no interval can be given: note says why"), number("ci_high"),
+    text("run", header="Run"), measure(),
+    *score("value", "of num_ret and the like a total, of gm_map and gm_bpref a geometric mean, over turns", "mean").between(
+        says="null where no interval can be given: note says why"
+    ),
     count("turns", "turns that the value goes over"),
     text("letters", "systems that share a letter do not differ significantly; empty where not all pairs are compared", "group"),
     text("note", "what must be known beside the interval"),
@@ -47,14 +48,13 @@ PAIRS = table(
     "pairs",
     "The mean difference of two systems over the turns that both have. No rows for more than 50 systems unless they are asked"
     " for, nor for totals and geometric means.",
-    text("first", header="First"), text("second", header="Second"), text("metric"),
-    difference("difference", "first minus second"), number("ci_low", "of this comparison alone, from the test that gives p"),
-    number("ci_high"), p_value(says="sign-flip test of whole units, two-sided", header="p"),
+    text("first", header="First"), text("second", header="Second"), measure(),
+    *difference("difference", "first minus second", "diff.").rounded(3).between(
+        says="of this comparison alone, from the test that gives p"
+    ),
+    p_value(says="sign-flip test of whole units, two-sided", header="p"),
     p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
-    P_FLOOR,
-    EXACT,
-    *EFFECT,
-    DETECTABLE,
+    P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
     number("detectable_low", "95 %: how roughly that is known, as it rests on the same units"), number("detectable_high"),
     count("units_needed", "units that find a true difference as large as this one with 80 % power at .05; null: none would",
           "needed"),
@@ -64,7 +64,7 @@ PAIRS = table(
     text("note", "what must be known beside the numbers"),
 )  # fmt: skip
 TURNS = table(
-    "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), text("metric"),
+    "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), measure(),
     score("value", "of gm_map and gm_bpref a logarithm"),
 )  # fmt: skip
 

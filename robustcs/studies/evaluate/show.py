@@ -10,10 +10,10 @@ from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, number, number_interval, score, signed, signed_interval, tested_p
+from robustcs.documents.words import measure_label, noted, number, number_interval
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import Drawing, pd
-from robustcs.result import text
+from robustcs.result import score
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted, verb
@@ -24,7 +24,6 @@ SHOWN = 15
 BEST = 10
 #: Systems up to which the slices of all are shown.
 SLICED = 3
-_INTERVAL = text("interval", header="95 % interval")
 
 
 def show(result: Evaluation) -> tuple[Block, ...]:
@@ -101,53 +100,38 @@ def _apart(result: Evaluation, metric: str) -> str:
 def _means(result: Evaluation, metric: str) -> Table:
     rows = _part(result.measures, metric)
     label, own = f"{measure_label(metric)} of every system", ["turns"] if result.evaluated.own_turns else []
+    slug = f"measures-{metric}"
     if not is_averaged(metric):
-        value = result.spec("measures").field("value")
         total = metric.startswith(TOTAL)
-        shown = value.called("total" if total else "geometric mean")
         note = f"{rows['note'].iloc[0].capitalize()}, and pairs of systems are not tested."
-        columns: list[Shown] = ["run", (shown, lambda row: f"{row.value:,.0f}" if total else score(row.value)), *own]
-        return result_table(result, "measures", label, columns, note, rows=rows, slug=f"measures-{metric}")
-    columns = ["run", "value", (_INTERVAL, lambda row: number_interval(row.ci_low, row.ci_high)), *own]
+        mean = score("value", header="geometric mean")
+        value: Shown = (mean.called("total"), lambda row: f"{row.value:,.0f}") if total else mean
+        return result_table(result, "measures", label, ["run", value, *own], note, rows=rows, slug=slug)
+    columns: list[Shown] = ["run", "value", *own]
     note = f"Intervals are for other {result.evaluated.unit}s of this kind, one system at a time."
     note += " Each mean goes over the run's own turns; pairs compare the turns that both answer." if own else ""
-    family = result.families[metric]
-    hint = ""
+    family, hint = result.families[metric], ""
     if len(family.p):
         note += f" {_apart(result, metric)}."
         if result.baseline is None:
             columns.append("letters")
             note += " Systems that share a letter do not differ significantly, which does not make them equal."
             hint = "--table pairs has every pair." if len(family.p) > SHOWN else ""
-    said = [f"{family.note[0].upper()}{family.note[1:]}."] if family.note else []
-    said += [f"{row.run}: {row.note}." for row in rows.itertuples() if row.note]
-    return result_table(
-        result, "measures", label, columns, " ".join([note, *said]),
-        rows=rows, slug=f"measures-{metric}", hint=hint,
-    )  # fmt: skip
+    note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
+    note += noted((row.run, row.note) for row in rows.itertuples())
+    return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
 
 
 def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
-    family = result.families[metric]
-
-    def chance(name: str, floor: float) -> Any:
-        return lambda row: tested_p(getattr(row, name), floor, row.exact)
-
-    spec = result.spec("pairs")
+    field = result.spec("pairs").field
     of = "" if result.baseline is None else f" from {result.baseline}"
-    named: list[Shown] = ["first", "second"] if result.baseline is None else ["first"]
     columns: list[Shown] = [
-        *named, (spec.field("difference").called("diff."), lambda row: signed(row.difference, 3)),
-        (_INTERVAL, lambda row: signed_interval(row.ci_low, row.ci_high)),
-        (spec.field("p"), chance("p", float(rows["p_floor"].min()))),
-        (spec.field("p_corrected"), chance("p_corrected", family.floor)),
-        (spec.field("effect"), lambda row: number(row.effect, 2)),
-        spec.field("detectable").called("finds", "80 % power"),
-        (spec.field("units_needed").called("needs", "80 % power"), _needed),
+        *(["first", "second"] if result.baseline is None else ["first"]), "difference", "p_corrected", "effect",
+        field("detectable").called("finds", "80 % power"), (field("units_needed").called("needs", "80 % power"), _needed),
     ]  # fmt: skip
     note = (
-        f"First minus {result.baseline or 'second'}. Interval and p are of one comparison;"
-        f" p adj.: {family.describe('pair')}. Effect: the mean difference in standard deviations of"
+        f"First minus {result.baseline or 'second'}. The interval is of one comparison;"
+        f" p adj.: {result.families[metric].describe('pair')}. Effect: the mean difference in standard deviations of"
         f" {result.evaluated.unit}s. In 80 % of trials such a design finds a true difference"
         f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s"
         " (95 % interval; ≥: it has no upper limit)."
@@ -158,11 +142,9 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
             f" than {100 * EVEN:.0f} % of the spread; “no” does not say that the difference is larger."
         )
-    notes = [f"{row.first} and {row.second}: {row.note}." for row in rows.itertuples() if row.note]
-    return result_table(
-        result, "pairs", f"{measure_label(metric)}: which systems differ{of}?", columns, " ".join([note, *notes]), rows=rows,
-        slug=f"pairs-{metric}",
-    )  # fmt: skip
+    note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
+    caption = f"{measure_label(metric)}: which systems differ{of}?"
+    return result_table(result, "pairs", caption, columns, note, rows=rows, slug=f"pairs-{metric}")
 
 
 def _needed(row: Any) -> str:

@@ -12,47 +12,45 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, number, p_value, share, table, text
+from robustcs.result import Evaluated, Result, count, measure, number, p_value, points, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import units_of
 
+_WHOSE = (text("rewriter", header="Rewriter"), measure())
+_THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
+_NOTE = text("note", "what must be known beside it")
 _BINS = table(
     "bins", "Turns in one of the eight bins at one threshold.",
-    text("rewriter"), text("metric"),
-    number("threshold", "0 means > 0, every other t means >= t"),
-    count("original", "1 where its answer is correct"), count("qr"), count("human"),
-    count("count", "turns in the bin"), share("share", "of all turns"),
-    share("ci_low", "95 %, at this threshold alone: Wilson's interval with whole units; null below five of them"),
-    share("ci_high"),
+    *_WHOSE, _THRESHOLD, count("original", "1 where its answer is correct"), count("qr"), count("human"),
+    count("count", "turns in the bin"),
+    *share("share", "of all turns").between(
+        says="95 %, at this threshold alone: Wilson's interval with whole units; null below five of them"
+    ),
 )  # fmt: skip
 _AREAS = table(
     "areas", "The threshold-free share of a bin.",
-    text("rewriter"), text("metric"), text("bin", "Original, QR, Human as 0 or 1: 001"),
-    share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add"
-          " up to 1"),
-    share("ci_low", "95 %, cluster-robust t over whole units; null where none can be given: note says why"), share("ci_high"),
-    text("note", "what must be known beside it"),
+    *_WHOSE, text("bin", "Original, QR, Human as 0 or 1: 001"),
+    *share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add up"
+           " to 1").between(says="95 %, cluster-robust t over whole units; null where none can be given: note says why"),
+    _NOTE,
 )  # fmt: skip
-
 _CAUSES = table(
     "causes", "The threshold-free share of turns by what is to blame: areas of bins together.",
-    text("rewriter", header="Rewriter"), text("metric", header="Measure"), text("cause", "qa, qr or correct"),
-    share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1"),
-    share("ci_low", "as of areas"), share("ci_high"), text("note", "what must be known beside it"),
+    *_WHOSE, text("cause", "qa, qr or correct"),
+    *share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1").between(says="as of areas"),
+    _NOTE,
 )  # fmt: skip
 _BLAME = table(
     "blame", "Does the QA component fail more often than the rewriter, at any threshold?",
-    text("rewriter"), text("metric"), number("threshold", "0 means > 0, every other t means >= t"),
-    count("qa", f"turns with a QA error: {TERMS['QA error']}"),
+    *_WHOSE, _THRESHOLD, count("qa", f"turns with a QA error: {TERMS['QA error']}"),
     count("qr", f"turns with a rewriter error: {TERMS['rewriter error']}"),
-    number("difference", "QA errors − rewriter errors, as a share of all turns"),
-    number("ci_low", "95 %, at this threshold alone, from the test that gives p; null where none can be given"),
-    number("ci_high"),
+    *points("difference", "QA errors − rewriter errors, as a share of all turns").between(
+        says="95 %, at this threshold alone, from the test that gives p; null where none can be given"
+    ),
     p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
     p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
-    P_FLOOR,
-    EXACT,
+    P_FLOOR, EXACT,
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,27 +10,19 @@ import numpy as np
 from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Heading, Table
 from robustcs.documents.headline import Cut
-from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import (
-    CAUSE_TITLES,
-    component,
-    cut_label,
-    formulations,
-    marks,
-    measure_label,
-    noted,
-    percent,
-    percent_interval,
-)
+from robustcs.documents.tables import Shown, group_columns, result_table
+from robustcs.documents.words import CAUSE_TITLES, component, cut_label, formulations, marks, measure_label, noted, percent
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import Drawing, pd
-from robustcs.result import count, share, text
-from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead, finding
 from robustcs.wording import counted
+
+#: A rewriter and a measure: a panel of the figure.
+Panel = tuple[str, str]
 
 
 def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) -> tuple[Block, ...]:
@@ -45,10 +37,10 @@ def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) 
     for name in details:
         if name not in rewriters:
             raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(rewriters)}")
+    below = " only after rewriting; at the bottom what the Original question answers alone." if _original(result) else "."
     figure = Figure(
         "sweep",
-        "Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered"
-        + (" only after rewriting; at the bottom what the Original question answers alone." if _original(result) else ".")
+        f"Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered{below}"
         + (f" Dashed: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
         _alt(result),
         lambda: draw_sweep(result, marked),
@@ -64,42 +56,65 @@ def _original(result: Sweep) -> bool:
     return "111" in bins_of(result.bins)
 
 
+def _parts(frame: pd.DataFrame) -> dict[Panel, pd.DataFrame]:
+    return {(str(name), str(metric)): part for (name, metric), part in frame.groupby(["rewriter", "metric"], sort=False)}
+
+
+def panel_labels(result: Sweep) -> dict[Panel, str]:
+    """Heading of every (rewriter, metric): the measure, with the rewriter where there are several."""
+    several = result.bins["rewriter"].nunique() > 1
+    return {
+        (rewriter, metric): f"{measure_label(metric)}, {rewriter}" if several else measure_label(metric)
+        for rewriter, metric in _parts(result.bins)
+    }
+
+
 def _one(result: Sweep, rewriter: str, slug: str) -> tuple[Block, ...]:
     """The areas of one rewriter, and its counts by measure."""
     labels = {panel: label for panel, label in panel_labels(result).items() if panel[0] == rewriter}
     names = bins_of(result.bins)
-    areas = {panel: {row.bin: row for row in _part(result, "areas", panel).itertuples()} for panel in labels}
-    notes = result.areas[result.areas["rewriter"] == rewriter]
+    areas = _parts(result.areas)
+    columns: list[Shown] = [*bin_columns(names)]
+    for panel, label in labels.items():
+        columns += group_columns(result, "areas", label, {row.bin: row for row in areas[panel].itertuples()}, "area")
+    told = noted(
+        (f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel].itertuples()
+    )
     table = result_table(
-        result, "areas", "Threshold-free share of every bin",
-        [
-            *bin_columns(names),
-            *(column for panel, label in labels.items() for column in _area(label, areas[panel], result.evaluated.units)),
-        ],
+        result, "areas", "Threshold-free share of every bin", columns,
         f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds."
-        f" {_of_conversations(result)}, one bin at a time."
-        + noted((f"{marks(row.bin)} {labels[row.rewriter, row.metric]}", row.note) for row in notes.itertuples()),
+        f" {_of_conversations(result)}, one bin at a time.{told}",
         rows=names, rules=bin_rules(names), slug=f"areas{slug}",
     )  # fmt: skip
     return (table, *(_counts(result, panel, label) for panel, label in labels.items()))
 
 
 def _of_conversations(result: Sweep) -> str:
-    return f"95 %: in per cent, for other {result.evaluated.unit}s of this kind"
+    return f"95% CI: for other {result.evaluated.unit}s of this kind"
+
+
+def _by_cause(result: Sweep, cause: str) -> dict[Panel, Any]:
+    """(rewriter, metric) → the row of a cause, the largest shares of turns that are answered first."""
+    rows = result.causes[result.causes["cause"] == cause]
+    return {(row.rewriter, row.metric): row for row in rows.itertuples()}
+
+
+def _area_columns(result: Sweep, panels: Sequence[Panel], *causes: str) -> list[Shown]:
+    """The measure, the rewriter where there are several, and the areas of these causes."""
+    columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
+    columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len(dict(panels)) > 1 else []
+    for cause in causes:
+        columns += group_columns(result, "causes", CAUSE_TITLES[cause], _by_cause(result, cause), "area")
+    return columns
 
 
 def _blame(result: Sweep) -> Table:
     """Both areas of every measure and rewriter, and the thresholds at which one of the two fails more often."""
-    part = component(result.evaluated.basis)
-    rows = {panel: _part(result, "blame", panel) for panel in panel_labels(result)}
-    lines = _causes(result)
-    units = result.evaluated.units
-    columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
-    columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len({name for name, _ in rows}) > 1 else []
-    columns += [*_area("QA error", lines["qa"], units), *_area("rewriter error", lines["qr"], units)]
+    rows = _parts(result.blame)
     group = "fails more often at"
-    columns += [
-        (text("qa").called(part, group), lambda panel: ahead(rows[panel], 1) or "no threshold"),
+    columns = [
+        *_area_columns(result, list(rows), "qa", "qr"),
+        (text("qa").called(component(result.evaluated.basis), group), lambda panel: ahead(rows[panel], 1) or "no threshold"),
         (text("qr").called("rewriter", group), lambda panel: ahead(rows[panel], -1) or "no threshold"),
     ]
     note = (
@@ -114,61 +129,22 @@ def _blame(result: Sweep) -> Table:
 
 def _side_by_side(result: Sweep) -> Table:
     """Every rewriter in a line: what it spoils and what it answers over all thresholds; what Human fails stands once."""
-    frame = result.causes
-    units = result.evaluated.units
-    lines = _causes(result)
-    measures = list(dict.fromkeys(frame["metric"]))
-    keys = [
-        (row.rewriter, metric)
-        for metric in measures
-        for row in frame[(frame["metric"] == metric) & (frame["cause"] == "correct")]
-        .sort_values("area", ascending=False, kind="stable").itertuples()
-    ]  # fmt: skip
-    columns: list[Shown] = [
-        (text("metric", header="Measure"), lambda key: measure_label(key[1])),
-        (text("rewriter", header="Rewriter"), lambda key: key[0]),
-        *_area("rewriter error", lines["qr"], units), *_area(CAUSE_TITLES["correct"], lines["correct"], units),
-    ]  # fmt: skip
-    lost = []
-    for metric in measures:
-        row = next(row for key, row in lines["qa"].items() if key[1] == metric)
-        between = "" if units < LEAST_UNITS else f" ({percent_interval(row.ci_low, row.ci_high)})"
-        lost.append(f"{percent(row.area)}{between} by {measure_label(metric)}")
+    correct = _by_cause(result, "correct")
+    measures = list(dict.fromkeys(metric for _, metric in correct))
+    keys = sorted(correct, key=lambda key: (measures.index(key[1]), -correct[key].area))
+    lost = {row.metric: f"{percent(row.area)} by {measure_label(row.metric)}" for row in _by_cause(result, "qa").values()}
     note = (
         f"Shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}, one rewriter at"
-        f" a time: robustcs breakdown tests them. QA errors are the same for all: {', '.join(lost)}. --details NAME shows the"
-        " bins of a rewriter."
+        f" a time: robustcs breakdown tests them. QA errors are the same for all: {', '.join(lost.values())}. --details NAME"
+        " shows the bins of a rewriter."
     )
-    notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.cause != "qa")
+    told = result.causes[result.causes["cause"] != "qa"].itertuples()
     return result_table(
-        result, "causes", "Threshold-free shares: the rewriters side by side", columns, note + notes,
+        result, "causes", "Threshold-free shares: the rewriters side by side",
+        _area_columns(result, keys, "qr", "correct"),
+        note + noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in told),
         rows=keys, rules=[place for place in range(1, len(keys)) if keys[place][1] != keys[place - 1][1]],
     )  # fmt: skip
-
-
-def _causes(result: Sweep) -> dict[str, dict[tuple[str, str], Any]]:
-    """Cause → (rewriter, metric) → its row."""
-    by_cause = result.causes.groupby("cause")
-    return {str(cause): {(row.rewriter, row.metric): row for row in part.itertuples()} for cause, part in by_cause}
-
-
-def _area(label: str, rows: Mapping[Any, Any], units: int) -> list[Shown]:
-    """The area of a line of ``rows`` and its interval, under ``label``; ``K = 3`` where units are too few for one."""
-
-    def between(key: Any) -> str:
-        row = rows[key]
-        return f"K = {units}" if units < LEAST_UNITS else percent_interval(row.ci_low, row.ci_high)
-
-    return [(share("area", group=label), lambda key: percent(rows[key].area)), (share("95 %", group=label), between)]
-
-
-def panel_labels(result: Sweep) -> dict[tuple[str, str], str]:
-    """Heading of every (rewriter, metric): the measure, with the rewriter where there are several."""
-    several = result.bins["rewriter"].nunique() > 1
-    return {
-        (rewriter, metric): f"{measure_label(metric)}, {rewriter}" if several else measure_label(metric)
-        for rewriter, metric in dict.fromkeys(zip(result.bins["rewriter"], result.bins["metric"], strict=True))
-    }
 
 
 def _line(result: Sweep, marked: Cut) -> float | None:
@@ -182,56 +158,40 @@ def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
     """The stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 
+    labels, names = panel_labels(result), bins_of(result.bins)
     panels = []
-    for panel, label in panel_labels(result).items():
-        part = _part(result, "bins", panel)
-        right = [part[role].astype("string").fillna("-") for role in ("original", "qr", "human")]
-        known = bool(part["original"].notna().any())
-        wide = part.assign(bin=(right[0] if known else "0") + right[1] + right[2]).pivot(
-            index="threshold", columns="bin", values="share"
-        )
-        panels.append(
-            SweepPanel(
-                title=label,
-                thresholds=wide.index.to_numpy(),
-                shares={bin_: wide[bin_].to_numpy() if bin_ in wide else np.zeros(len(wide)) for bin_ in BINS},
-                turns=result.evaluated.turns,
-                original=known,
-                marked=_line(result, marked) if marked and marked[0] == panel[1] else None,
-            )
-        )
+    for panel, part in _parts(result.bins).items():
+        own = part["share"].to_numpy().reshape(-1, len(names))
+        shares = {name.replace("-", "0"): own[:, place] for place, name in enumerate(names)}
+        grid = part["threshold"].drop_duplicates().to_numpy()
+        line = _line(result, marked) if marked and marked[0] == panel[1] else None
+        every = {name: shares.get(name, np.zeros(len(grid))) for name in BINS}
+        panels.append(SweepPanel(labels[panel], grid, every, result.evaluated.turns, _original(result), line))
     return sweep_figure(panels)
 
 
-def _part(result: Sweep, table: str, panel: tuple[str, str]) -> pd.DataFrame:
-    frame = result.tables[table]
-    return frame[(frame["rewriter"] == panel[0]) & (frame["metric"] == panel[1])]
-
-
-def _counts(result: Sweep, panel: tuple[str, str], label: str) -> Table:
-    part = _part(result, "bins", panel)
-    grid = list(dict.fromkeys(part["threshold"]))
-    shown = [point for point in grid if round(point * 10, 9) % 1 == 0]
-    counts = {point: list(part[part["threshold"] == point]["count"]) for point in shown}
-    columns = [
-        (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(counts[point][place]))
+def _counts(result: Sweep, panel: Panel, label: str) -> Table:
+    part = _parts(result.bins)[panel]
+    rows = {point: list(own["count"]) for point, own in part.groupby("threshold", sort=False)}
+    columns: list[Shown] = [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}")]
+    columns += [
+        (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(rows[point][place]))  # type: ignore[misc]
         for place, bin_ in enumerate(bins_of(result.bins))
     ]
     return result_table(
-        result, "bins", f"{label}: turns per bin at a threshold ({formulations(result.bins)})",
-        [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}"), *columns],
-        f"Of {result.evaluated.turns} turns. {len(grid)} thresholds were counted; CSV and JSON have all of them.",
-        rows=shown, slug=f"bins-{'-'.join(panel)}",
+        result, "bins", f"{label}: turns per bin at a threshold ({formulations(result.bins)})", columns,
+        f"Of {result.evaluated.turns} turns. {len(rows)} thresholds were counted; CSV and JSON have all of them.",
+        rows=[point for point in rows if round(point * 10, 9) % 1 == 0], slug=f"bins-{'-'.join(panel)}",
     )  # fmt: skip
 
 
 def _alt(result: Sweep) -> str:
-    parts = []
+    areas, causes, said = _parts(result.areas), _parts(result.causes), []
     for panel, label in panel_labels(result).items():
-        area = _part(result, "areas", panel).set_index("bin")["area"]
-        cause = {row.cause: percent(row.area) for row in _part(result, "causes", panel).itertuples()}
+        area = areas[panel].set_index("bin")["area"].map(percent)
+        cause = causes[panel].set_index("cause")["area"].map(percent)
         answered = f"{CAUSE_TITLES['correct']} {cause['correct']}"
         if _original(result):
-            answered = f"answered only after rewriting {percent(area['011'])}, by the Original already {percent(area['111'])}"
-        parts.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")
-    return "Stacked shares of the bins over the threshold. Averaged over thresholds, " + "; ".join(parts) + "."
+            answered = f"answered only after rewriting {area['011']}, by the Original already {area['111']}"
+        said.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")
+    return "Stacked shares of the bins over the threshold. Averaged over thresholds, " + "; ".join(said) + "."

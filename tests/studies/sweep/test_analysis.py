@@ -210,10 +210,10 @@ def test_a_line_is_announced_where_one_is_drawn() -> None:
     assert captions["ndcg_cut_3", ">=0.5"].endswith(" Dashed: NDCG@3 ≥ 0.5, as in the text.")
 
 
-def test_cells_say_where_units_are_too_few() -> None:
+def test_the_note_says_where_units_are_too_few() -> None:
     result = sweep(formulations((0, 0.5, 1), (0.25, 0.5, 1), (0, 0, 0.5), metric="map"), evaluated(3), (0.0, 0.5))
     assert result.areas[["ci_low", "ci_high"]].isna().all(axis=None) and result.bins[["ci_low", "ci_high"]].isna().all(
         axis=None
     )
     table = next(block for block in show(result) if isinstance(block, Table) and block.of == "areas")
-    assert {row[-1] for row in table.rows} == {"K = 3"} and "5 are needed" in table.note
+    assert not any("to" in row[-1] for row in table.rows) and "5 are needed" in table.note
