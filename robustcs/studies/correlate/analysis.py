@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from robustcs.result import Evaluated, Result, TableSpec, count, difference, fla
 from robustcs.similarity.differences import KINDS, text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
+from robustcs.statistics.columns import columns_of
+from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
@@ -175,96 +178,69 @@ def correlate_similarity(
     The outliers are those of the first x and y. Intervals and tests take the units of ``evaluated.policy`` as independent.
     """
     corners = corners or Corners()
-    tables: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
+    parts: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
     all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index))
     for pair in pairs:
         units = units_of(list(pair.similarity.index), evaluated.policy.unit)
         length = np.array([float(len(words(text))) for text in pair.human])
         found = [text_difference(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
-        given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
         detail = pd.DataFrame(
             {
                 "kinds": ["; ".join(one.kinds) for one in found],
                 "missing": [" ".join(one.missing) for one in found],
                 "added": [" ".join(one.added) for one in found],
-                "original_text": list(pair.original),
-                "qr_text": list(pair.qr),
-                "human_text": list(pair.human),
+                "original_text": list(pair.original), "qr_text": list(pair.qr), "human_text": list(pair.human),
             },
             index=pair.similarity.index,
-        )
-        parts = {
-            "correlations": _correlations(pair, units),
-            "partial": _partial(pair, given, units),
-            "pairs": _pairs(pair, length, detail),
-            "outliers": _outliers(pair, detail, corners),
-            "differences": _differences(pair, [one.kinds for one in found]),
-        }
-        for name, part in parts.items():
-            part.insert(0, "rewriter", pair.rewriter)
-            tables[name].append(part)
-    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
-    used = pd.DataFrame(
-        [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders], columns=["x", "model", "fingerprint"]
-    )
+        )  # fmt: skip
+        correlations, partial = _correlations(pair, length, units)
+        tables = {
+            "correlations": correlations, "partial": partial, "pairs": _pairs(pair, length, detail),
+            "outliers": _outliers(pair, detail, corners), "differences": _differences(pair, [one.kinds for one in found]),
+        }  # fmt: skip
+        for name, part in tables.items():
+            parts[name].append(part.assign(rewriter=pair.rewriter))
+    frames = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
+    names = [field.name for field in _PAIRS.fields]
+    asked = [name for name in frames["pairs"] if name not in names]
+    used = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
     return Correlate(
         units_of(all_turns, evaluated.policy.unit).stated(evaluated),
-        **frames,
-        encoders=used,
+        **{spec.name: spec.frame(frames[spec.name]) for spec in TABLES if spec.name not in ("pairs", "encoders")},
+        pairs=frames["pairs"][[*names[:2], *asked, *names[2:]]],
+        encoders=TABLES[-1].frame(used),
         corners=corners,
         rule=pairs[0].rule,
         apart={pair.rewriter: pair.apart for pair in pairs},
     )
 
 
-def _subsets(pair: QuestionPairs) -> dict[str, np.ndarray]:
+def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every x with every y in every subset: by all methods, and with what is in :data:`GIVEN` held constant."""
     everything = np.ones(len(pair.similarity), dtype=bool)
-    if pair.judged is None or pair.correct is None:
-        return {"all": everything}
-    return {"all": everything, "judged": pair.judged, "correct": pair.correct}
+    scored = {} if pair.judged is None or pair.correct is None else {"judged": pair.judged, "correct": pair.correct}
+    given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
+    rows, partial = [], []
+    for y, x in product(pair.answers, pair.similarity):
+        for subset, chosen in ({"all": everything} | scored).items():
+            known = chosen & pair.answers[y].notna().to_numpy()
+            own, both = units.take(known), (pair.similarity[x][known], pair.answers[y][known])
+            head = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
+            rows += [head | {"method": method} | _cells(unit_correlation(*both, own, method)) for method in METHODS]
+            constant = np.column_stack([values[known] for values in given.values()])
+            partial.append(head | {"given": ", ".join(given)} | _cells(unit_partial_correlation(*both, constant, own)))
+    return _corrected(pd.DataFrame(rows), "subset", "method"), _corrected(pd.DataFrame(partial), "subset")
 
 
-def _correlations(pair: QuestionPairs, units: Units) -> pd.DataFrame:
-    rows = []
-    for y in pair.answers:
-        for x in pair.similarity:
-            for subset, chosen in _subsets(pair).items():
-                known = chosen & pair.answers[y].notna().to_numpy()
-                own = units.take(known)
-                for method in METHODS:
-                    found = unit_correlation(pair.similarity[x][known], pair.answers[y][known], own, method)
-                    rows.append((x, y, subset, int(known.sum()), method, *_row(found)))
-    return _corrected(pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "method", *_ROW]))
+def _cells(found: Tested) -> dict[str, object]:
+    return {name: one for name, (one,) in columns_of([found], "value", p="p", units="units", note="note").items()}
 
 
-def _partial(pair: QuestionPairs, given: Mapping[str, np.ndarray], units: Units) -> pd.DataFrame:
-    rows = []
-    for y in pair.answers:
-        for x in pair.similarity:
-            for subset, chosen in _subsets(pair).items():
-                known = chosen & pair.answers[y].notna().to_numpy()
-                constant = np.column_stack([values[known] for values in given.values()])
-                found = unit_partial_correlation(
-                    pair.similarity[x][known], pair.answers[y][known], constant, units.take(known)
-                )  # fmt: skip
-                rows.append((x, y, subset, int(known.sum()), ", ".join(given), *_row(found)))
-    return _corrected(pd.DataFrame(rows, columns=["x", "y", "subset", "turns", "given", *_ROW]))
-
-
-_ROW = ("value", "ci_low", "ci_high", "p", "units", "note")
-
-
-def _row(found: Tested) -> tuple[float, float, float, float, int, str]:
-    return found.value, found.low, found.high, found.p, found.units, found.note
-
-
-def _corrected(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with Holm's p over the rows of a subset and a method, and their number, beside the p of each."""
-    families = frame.groupby(["subset", "method"] if "method" in frame else ["subset"], sort=False)["p"]
-    place = list(frame).index("p") + 1
-    frame.insert(place, "p_corrected", families.transform(lambda p: holm(p.to_numpy())))
-    frame.insert(place + 1, "comparisons", families.transform("size"))
-    return frame
+def _corrected(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """The frame with Holm's p over the rows of a subset and a method, and their number."""
+    families = frame.groupby(list(by), sort=False)["p"]
+    adjusted = families.transform(lambda p: holm(p.to_numpy()))
+    return frame.assign(p_corrected=adjusted, comparisons=families.transform("size"))
 
 
 def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.DataFrame:
@@ -274,9 +250,7 @@ def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.
     # whether Human is right is known for judged turns only
     frame["correct"] = unknown if pair.correct is None else pd.array(pair.correct, dtype="boolean")
     frame["correct"] = frame["correct"].where(frame["judged"].fillna(False), pd.NA)
-    frame["depth"] = pair.depth
-    frame["length"] = length
-    return frame.join(detail).rename_axis("turn").reset_index()
+    return frame.assign(depth=pair.depth, length=length).join(detail).rename_axis("turn").reset_index()
 
 
 def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd.DataFrame:
@@ -286,27 +260,20 @@ def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd
         (similarity > corners.alike + TOLERANCE) & (answers < corners.different_answers - TOLERANCE),
         (similarity < corners.unlike - TOLERANCE) & (answers > corners.same_answers + TOLERANCE),
     )
-    parts = []
-    for corner, there in zip(CORNERS, inside, strict=True):
-        part = detail[there.to_numpy()].copy()
-        part.insert(0, "answers", answers[there])
-        part.insert(0, "similarity", similarity[there])
-        for name, value in (("y", y), ("x", x), ("corner", corner)):
-            part.insert(0, name, value)
-        parts.append(part)
+    every = detail.assign(x=x, y=y, similarity=similarity, answers=answers)
+    parts = [every[there].assign(corner=corner) for corner, there in zip(CORNERS, inside, strict=True)]
     return pd.concat(parts).rename_axis("turn").reset_index()
 
 
 def _differences(pair: QuestionPairs, kinds: Sequence[tuple[str, ...]]) -> pd.DataFrame:
-    y = pair.answers.columns[0]
-    metrics = list(pair.cost.columns)
+    answers, metrics = pair.answers.iloc[:, 0], list(pair.cost.columns)
     rows = []
     for kind in KINDS:
         there = np.array([kind in some for some in kinds])
         if not there.any():
             continue
-        head = (kind, int(there.sum()), there.mean(), pair.answers[y][there].mean())
+        head = {"kind": kind, "turns": int(there.sum()), "share": there.mean(), "answers": answers[there].mean()}
         for metric in metrics or [None]:
             cost = pair.cost[metric][there].dropna() if metric else pd.Series(dtype=float)
-            rows.append((*head, metric, len(cost), cost.mean() if len(cost) else np.nan))
-    return pd.DataFrame(rows, columns=["kind", "turns", "share", "answers", "metric", "judged", "cost"])
+            rows.append(head | {"metric": metric, "judged": len(cost), "cost": cost.mean()})
+    return pd.DataFrame(rows)
