@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from robustcs.documents.document import Verdict
@@ -19,11 +18,81 @@ from robustcs.documents.words import (
     points_interval,
     whole_percent,
 )
-from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.wording import and_more, counted, some_of, verb
+
+
+class _Told:
+    """What is said of a rewriter at a measure and threshold: its errors, and whether it or the QA component fails more often.
+
+    sides
+        By who fails more often there, the rows of the blame table in which the two differ: of this measure where it has both.
+    """
+
+    def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
+        self.cut, self.part, self.who = cut, f"the {component(result.evaluated.basis)}", _who(rewriter)
+        blame = result.blame[result.blame["rewriter"] == rewriter]
+        self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
+        self.row: Any = next(at(blame, cut).itertuples())
+        apart = blame[blame["p_corrected"] <= ALPHA]
+        for rows in (apart[apart["metric"] == cut[0]], apart):
+            sides = {name: rows[rows["difference"] * sign > 0] for name, sign in ((self.part, 1), (self.who, -1))}
+            if all(map(len, sides.values())):
+                break
+        self.sides = {name: side for name, side in sides.items() if len(side)}
+
+    @property
+    def depends(self) -> str:
+        metrics = {metric for rows in self.sides.values() for metric in rows["metric"]}
+        return f"Blame depends on the {'threshold' if len(metrics) == 1 else 'measure and threshold'}"
+
+    def where(self, most: int, said: str = "") -> str:
+        """``the ranker at NDCG@3 > 0, qr at NDCG@3 = 1``."""
+        found = []
+        for name, rows in self.sides.items():
+            cuts = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
+            found.append(f"{name}{said} at {', '.join(cuts[:most])}{and_more(len(cuts), most)}")
+        return ", ".join(found)
+
+    def rate(self, cause: str) -> str:
+        """How often one of the two fails; of the more frequent one with which fails more often, first if that depends."""
+        name, other = (self.part, self.who) if cause == "qa" else (self.who, self.part)
+        rate = f"{name} fails {whole_percent(self.lines.loc[cause, 'share'])} of turns"
+        oracle = " even with the human rewrite" if cause == "qa" else ""
+        if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
+            return rate + oracle
+        if len(self.sides) > 1:
+            return f"{self.depends} ({self.where(1)}); {rate}"
+        if self.row.p_corrected <= ALPHA and self.row.difference:
+            return f"{rate}{oracle}, more often than {other} ({_p(self.row)})"
+        for rows in self.sides.values():
+            p = _p(next(rows.itertuples()))
+            return f"{rate}; blame is undecided here, but {self.where(1, ' fails more often')} ({p})"
+        return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
+
+    def blame(self) -> tuple[str, ...]:
+        """Which of the two fails more often: first whether that depends on the threshold, then by how much here."""
+        row, sign = self.row, 1 if self.row.difference > 0 else -1
+        family = f"max-T over {counted(row.comparisons, 'comparison')}"
+        first, second = (self.part, self.who)[::sign]
+        limits = sorted((sign * row.ci_low, sign * row.ci_high))
+        between = "" if math.isnan(row.ci_low) else f"95% CI {points_interval(*limits)}; "
+        size, here = f"{points(abs(row.difference))[1:]} percentage points", cut_label(self.cut)
+        least = 100 * row.detectable
+        missed = "" if math.isnan(least) else f"; a true difference below {least:.0f} points may be missed"
+        test = f"({between}{_p(row)}, {family})"
+        if not row.difference:
+            said = f"{_sentence(self.part)} and {self.who} fail equally often at {here} {test}."
+        elif row.p_corrected <= ALPHA:
+            said = f"{_sentence(first)} fails more often than {second} at {here}, by {size} {test}."
+        else:
+            said = f"The data do not show whether {self.part} or {self.who} fails more often at {here}: here {first} does, by"
+            said += f" {size} {test}{missed}."
+        if len(self.sides) < 2:
+            return (said,)
+        return f"{self.depends}: {self.where(3, ' fails more often')} (adjusted p ≤ {ALPHA:g}, {family}).", said
 
 
 def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
@@ -33,23 +102,15 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     """
     cut = headline_cut(shown_cuts(result.turns))
     best, others = _best(result, cut)
-    lines = at(result.attribution[result.attribution["rewriter"] == best], cut).set_index("cause")
-    names = {"qa": f"the {component(result.evaluated.basis)}", "qr": _who(best)}
-    leads = "qa" if lines.loc["qa", "share"] >= lines.loc["qr", "share"] else "qr"
-
-    def verdict(cause: str) -> Verdict:
-        line = lines.loc[cause]
-        share = whole_percent(line["share"])
-        rate = f"{names[cause]} fails {share} of turns"
-        oracle = " even with the human rewrite" if cause == "qa" else ""
-        text = _with_blame(result, best, cut, rate, oracle) if cause == leads else rate + oracle
-        return Verdict(
-            share, percent_range(line["ci_low"], line["ci_high"]), _sentence(text),
-            f"{line['count']} of {result.evaluated.turns} turns; correct: {cut_label(cut)}{others if cause == 'qr' else ''}",
-            float(line["share"]), cause,
-        )  # fmt: skip
-
-    return verdict("qa"), verdict("qr"), _lost(result, cut, best)
+    told = _Told(result, best, cut)
+    found = []
+    for cause in ("qa", "qr"):
+        line = told.lines.loc[cause]
+        basis = f"{line['count']} of {result.evaluated.turns} turns; correct: {cut_label(cut)}{others if cause == 'qr' else ''}"
+        between = percent_range(line["ci_low"], line["ci_high"])
+        share = float(line["share"])
+        found.append(Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause))
+    return (*found, _lost(result, cut, best))
 
 
 def _sentence(text: str) -> str:
@@ -61,62 +122,33 @@ def _who(rewriter: str) -> str:
     return "the rewriter" if rewriter == "qr" else rewriter
 
 
-def _best(result: Breakdown, cut: Cut) -> tuple[str, str]:
-    """The rewriter with the highest mean, and what that says among several."""
-    rows = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")
-    best, *others = rows.itertuples()
-    if not others:
-        return best.rewriter, ""
-    near = [row.rewriter for row in others if set(row.letters.split()) & set(best.letters.split())]
-    said = f"; {best.rewriter} has the highest mean {measure_label(cut[0])} of {len(rows)} rewriters"
-    if near:
-        said += f", {some_of(near, 2)} {verb(len(near), 'does', 'do')} not differ significantly from it"
-    return best.rewriter, said
-
-
-def _sides(result: Breakdown, rewriter: str, metric: str) -> dict[str, pd.DataFrame]:
-    """By who fails more often there, the rows of the blame table in which the two differ: of ``metric`` where it has both."""
-    rows = result.blame[(result.blame["rewriter"] == rewriter) & (result.blame["p_corrected"] <= ALPHA)]
-    names = {f"the {component(result.evaluated.basis)}": 1, _who(rewriter): -1}
-    for part in (rows[rows["metric"] == metric], rows):
-        sides = {name: part[part["difference"] * sign > 0] for name, sign in names.items()}
-        if all(map(len, sides.values())):
-            break
-    return {name: side for name, side in sides.items() if len(side)}
-
-
-def _row(result: Breakdown, rewriter: str, cut: Cut) -> Any:
-    return next(at(result.blame[result.blame["rewriter"] == rewriter], cut).itertuples())
-
-
 def _p(row: Any) -> str:
     return f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
 
 
-def _cuts(rows: pd.DataFrame, most: int) -> str:
-    names = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
-    return ", ".join(names[:most]) + and_more(len(names), most)
+def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str]]:
+    """The rewriter with the highest mean, those that do not differ from it, and those that do, as far as that is known."""
+    best, *others = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples()
+    own = set(best.letters.split())
+    near = [row.rewriter for row in others if own & set(row.letters.split())]
+    return best, near, [row.rewriter for row in others if own and row.rewriter not in near]
 
 
-def _depends(sides: Mapping[str, pd.DataFrame]) -> str:
-    metrics = {metric for rows in sides.values() for metric in rows["metric"]}
-    return f"Blame depends on the {'threshold' if len(metrics) == 1 else 'measure and threshold'}"
+def _highest(result: Breakdown, cut: Cut) -> str:
+    return f"has the highest mean {measure_label(cut[0])} of {len(at(result.rewriters, cut))} rewriters"
 
 
-def _with_blame(result: Breakdown, rewriter: str, cut: Cut, rate: str, oracle: str) -> str:
-    """``rate`` with which of the two fails more often; that it depends on the threshold stands first."""
-    sides, row = _sides(result, rewriter, cut[0]), _row(result, rewriter, cut)
-    part = f"the {component(result.evaluated.basis)}"
-    other = _who(rewriter) if rate.startswith(part) else part
-    if len(sides) > 1:
-        where = ", ".join(f"{name} at {_cuts(rows, 1)}" for name, rows in sides.items())
-        return f"{_depends(sides)} ({where}); {rate}"
-    if row.p_corrected <= ALPHA and row.difference:
-        return f"{rate}{oracle}, more often than {other} ({_p(row)})"
-    for name, rows in sides.items():
-        p = _p(next(rows.itertuples()))
-        return f"{rate}; blame is undecided here, but {name} fails more often at {_cuts(rows, 1)} ({p})"
-    return f"{rate}; the data do not show whether it or {other} fails more often ({_p(row)})"
+def _alike(near: list[str], most: int) -> str:
+    return f"{some_of(near, most)} {verb(len(near), 'does', 'do')} not differ significantly from it" if near else ""
+
+
+def _best(result: Breakdown, cut: Cut) -> tuple[str, str]:
+    """The rewriter with the highest mean, and what that says among several."""
+    best, near, _ = _ranked(result, cut)
+    if len(at(result.rewriters, cut)) == 1:
+        return best.rewriter, ""
+    parts = [f"; {best.rewriter} {_highest(result, cut)}", _alike(near, 2)]
+    return best.rewriter, ", ".join(filter(None, parts))
 
 
 def _lost(result: Breakdown, cut: Cut, best: str) -> Verdict:
@@ -138,75 +170,36 @@ def finding(result: Breakdown) -> tuple[str, ...]:
     """What fails how often, with intervals, and which fails more often; of several rewriters how they compare, and the best."""
     cut = headline_cut(shown_cuts(result.turns))
     best, others = _best(result, cut)
-    return (*((_of_rewriters(result, cut),) if others else ()), *_of_one(result, best, cut))
-
-
-def _of_one(result: Breakdown, rewriter: str, cut: Cut) -> tuple[str, ...]:
-    lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
-    part, who = f"the {component(result.evaluated.basis)}", _who(rewriter)
+    told = _Told(result, best, cut)
     said = {}
-    for cause, line in lines.iterrows():
+    for cause, line in told.lines.iterrows():
         between = percent_range(line["ci_low"], line["ci_high"])
         said[cause] = f"{line['count']} ({whole_percent(line['share'])}{between and f', 95% CI {between}'})"
-    qr = "QR" if rewriter == "qr" else rewriter
+    qr = "QR" if best == "qr" else best
     return (
-        f"Of {counted(result.evaluated.turns, 'turn')} (correct: {cut_label(cut)}), {part} fails {said['qa']} even with the"
-        f" human rewrite and {who} fails {said['qr']}; {qr} and Human are correct on {said['correct']}.",
-        *_blame_sentences(result, rewriter, cut),
-        f"If {qr} and Human were swapped at random in every turn, {lines.loc['qr', 'by_chance']:g} turns would still count as"
-        " rewriter errors.",
+        *((_of_rewriters(result, cut),) if others else ()),
+        f"Of {counted(result.evaluated.turns, 'turn')} (correct: {cut_label(cut)}), {told.part} fails {said['qa']} even with"
+        f" the human rewrite and {told.who} fails {said['qr']}; {qr} and Human are correct on {said['correct']}.",
+        *told.blame(),
+        f"If {qr} and Human were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would still count"
+        " as rewriter errors.",
     )
-
-
-def _blame_sentences(result: Breakdown, rewriter: str, cut: Cut) -> tuple[str, ...]:
-    """Which of the two fails more often: first whether that depends on the threshold, then by how much at ``cut``."""
-    row, sides = _row(result, rewriter, cut), _sides(result, rewriter, cut[0])
-    part, who = f"the {component(result.evaluated.basis)}", _who(rewriter)
-    family = f"max-T over {counted(row.comparisons, 'comparison')}"
-    first, second = (part, who) if row.difference > 0 else (who, part)
-    limits = (row.ci_low, row.ci_high) if row.difference > 0 else (-row.ci_high, -row.ci_low)
-    between = "" if math.isnan(row.ci_low) else f"95% CI {points_interval(*limits)}; "
-    test = f"({between}{_p(row)}, {family})"
-    size = points(abs(row.difference))[1:]
-    sentences = []
-    if len(sides) > 1:
-        where = ", ".join(f"{name} fails more often at {_cuts(rows, 3)}" for name, rows in sides.items())
-        sentences.append(f"{_depends(sides)}: {where} (adjusted p ≤ {ALPHA:g}, {family}).")
-    if not row.difference:
-        sentences.append(f"{_sentence(part)} and {who} fail equally often at {cut_label(cut)} {test}.")
-    elif row.p_corrected <= ALPHA:
-        sentences.append(
-            f"{_sentence(first)} fails more often than {second} at {cut_label(cut)}, by {size} percentage points {test}."
-        )
-    else:
-        least = 100 * row.detectable
-        missed = "" if math.isnan(least) else f"; a true difference below {least:.0f} points may be missed"
-        sentences.append(
-            f"The data do not show whether {part} or {who} fails more often at {cut_label(cut)}: here {first} does, by {size}"
-            f" percentage points {test}{missed}."
-        )
-    return tuple(sentences)
 
 
 def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     """Who is best, who does not differ from the best, and what no rewriter answers."""
-    rows = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")
-    best, *others = rows.itertuples()
+    best, near, apart = _ranked(result, cut)
     between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
-    label = measure_label(cut[0])
-    said = f"{best.rewriter} has the highest mean {label} of {len(rows)} rewriters ({number(best.mean, 3)}{between})."
-    own = set(best.letters.split())
-    near = [row.rewriter for row in others if own & set(row.letters.split())]
-    apart = [row.rewriter for row in others if own and row.rewriter not in near]
-    if own:
-        pairs = f"(max-T over {counted(len(rows) * (len(rows) - 1) // 2, 'pair')})"
-        parts = [f"{some_of(near, 3)} {verb(len(near), 'does', 'do')} not differ significantly from it"] if near else []
+    said = f"{best.rewriter} {_highest(result, cut)} ({number(best.mean, 3)}{between})."
+    if near or apart:
+        rewriters = len(near) + len(apart) + 1
+        parts = [_alike(near, 3)] if near else []
         parts += [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"] if apart else []
-        said += f" {'; '.join(parts)} {pairs}."
-    none = next(row for row in at(result.repairs, cut).itertuples() if row.answered_by == "none")
-    answerable = int(at(result.repairs, cut)["count"].sum())
+        said += f" {'; '.join(parts)} (max-T over {counted(rewriters * (rewriters - 1) // 2, 'pair')})."
+    repairs = at(result.repairs, cut)
+    none = next(repairs[repairs["answered_by"] == "none"].itertuples())
     return (
-        f"{said} No rewriter answers {none.count} of the {counted(answerable, 'turn')} that Human answers"
+        f"{said} No rewriter answers {none.count} of the {counted(int(repairs['count'].sum()), 'turn')} that Human answers"
         f" ({whole_percent(none.share)}; correct: {cut_label(cut)}); on {none.human_fails} further"
         f" {verb(none.human_fails, 'turn', 'turns')} neither Human nor a rewriter is correct."
     )
