@@ -18,7 +18,6 @@ from robustcs.similarity.differences import KINDS, text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.columns import columns_of
-from robustcs.statistics.correction import holm
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
