@@ -10,7 +10,7 @@ All of its cases have to pass, and a test that all of several tests reject needs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,9 @@ import numpy.typing as npt
 
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.lazy import pd
 from robustcs.policy import Unit
+from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import completed_intervals, max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
@@ -116,32 +118,19 @@ class Decision:
     expected: float = math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class _Tested:
-    """The tests of the cases that differ, float64[M] each."""
-
-    p: Floats
-    adjusted: Floats
-    low: Floats
-    high: Floats
-    floor: Floats
-    bound: float
-    notes: Sequence[str]
-
-
 def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) -> tuple[list[Decision], str]:
     """Decide all cases of one call; also how: ``p adjusted by max-T over 6 cases, 20 conversations``."""
     able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
     if not able:
-        return [_decided(case, evidence, None, 0) for case in cases], ""
+        return [_decided(case, evidence, None) for case in cases], ""
     at = Aligned([case.turns for case in able], unit)
-    tests = _tested(able, evidence, at, seed)
-    place = {id(case): number for number, case in enumerate(able)}
-    found = [_decided(case, evidence, tests if id(case) in place else None, place.get(id(case), 0)) for case in cases]
-    return found, f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
+    tests = {id(case): row for case, row in zip(able, _tested(able, evidence, at, seed).itertuples(), strict=True)}
+    how = f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
+    return [_decided(case, evidence, tests.get(id(case))) for case in cases], how
 
 
-def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> _Tested:
+def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> pd.DataFrame:
+    """A row for each: p, p_corrected, ci_low, ci_high, note; floor, the smallest possible p; bound: a p not above it is one."""
     filled = evidence == "expected"
     values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
     sums = at.sums(values)
@@ -155,15 +144,16 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
     family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in range(sums.shape[1])], axis=0)
     if filled:
         ends = [completed_intervals(own[:, None], size, seed) for own, size in zip(sums, at.sizes, strict=True)]
-        low, high = (np.array([end[side][0] for end in ends]) for side in (0, 1))
-        notes = [f"no interval: too few {at.units.kind}s differ"] * len(cases)
+        interval: dict[str, Any] = {"ci_low": [low[0] for low, _ in ends], "ci_high": [high[0] for _, high in ends]}
+        interval["note"] = f"no interval: too few {at.units.kind}s differ"
     else:
         tests = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
-        low, high = (np.array([getattr(test, side) for test in tests]) for side in ("low", "high"))
-        notes = [test.note for test in tests]
+        interval = columns_of(tests, "value", note="note")
     moving = (shifted != 0).any(axis=1).sum(axis=1)
-    floor = np.maximum(2.0**-moving, 1 / subsets.total)
-    return _Tested(raw, np.maximum(raw, family), low, high, floor, 0.0 if subsets.exact else (1 + 1e-9) / subsets.total, notes)
+    return pd.DataFrame(interval).assign(
+        p=raw, p_corrected=np.maximum(raw, family), floor=np.maximum(2.0**-moving, 1 / subsets.total),
+        bound=0.0 if subsets.exact else (1 + 1e-9) / subsets.total,
+    )  # fmt: skip
 
 
 def _tails(sums: Floats, subsets: Subsets) -> Floats:
@@ -173,45 +163,56 @@ def _tails(sums: Floats, subsets: Subsets) -> Floats:
     return np.asarray((1 + (flipped <= rounding).sum(axis=1)) / subsets.total)
 
 
-def _decided(case: Case, evidence: Evidence, tests: _Tested | None, at: int) -> Decision:
-    condition, drop = case.condition, float(case.drop.mean())
-    problems = "; ".join(case.problems)
-    if case.same(evidence):
-        return Decision(drop, "cannot tell", problems) if problems else Decision(drop, *_unmoved(case, evidence))
-    if tests is None:  # the hole model has nothing to say
-        return Decision(drop, "cannot tell", "; ".join(filter(None, [case.undrawn, problems])))
-    filled = evidence == "expected" and case.drawn is not None
-    expected = float(case.drawn.mean()) if filled and case.drawn is not None else math.nan
-    p, low, high = float(tests.adjusted[at]), float(tests.low[at]), float(tests.high[at])
-    moved = case.moved(drop) + (f" ({case.amount(expected)} expected by the hole model)" if filled else "")
-    adjusted = f"(adjusted {p_text(p, tests.bound)})"
+def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
+    """The decision on a case; ``test``: its row of :func:`_tested`, None where nothing was tested."""
+    drop, problems = float(case.drop.mean()), "; ".join(case.problems)
+    if test is None:
+        outcome: Outcome = "cannot tell"
+        if not case.same(evidence):  # the hole model has nothing to say
+            return Decision(drop, outcome, "; ".join(filter(None, [case.undrawn, problems])))
+        reason = problems
+        if not problems:
+            outcome, reason = _unmoved(case, evidence)
+        return Decision(drop, outcome, reason)
+    expected = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
+    outcome, *parts = _judged(case, evidence, test, drop, expected)
+    numbers = (float(test.p), float(test.p_corrected), float(test.ci_low), float(test.ci_high), expected)
+    return Decision(drop, outcome, "; ".join(filter(None, [*parts, problems])), *numbers)
+
+
+def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:
+    """The outcome of a case that was tested, and the parts of the reason."""
+    condition, p = case.condition, float(test.p_corrected)
+    moved = case.moved(drop) + ("" if math.isnan(expected) else f" ({case.amount(expected)} expected by the hole model)")
+    adjusted = f"(adjusted {p_text(p, test.bound)})"
     more = f"more than {case.limit}" if condition.limit else ""
-    bounded = evidence != "bounds" or case.low > condition.limit
-    above = max(drop, expected if filled else drop) > condition.limit + ROUNDING
-
-    def decision(outcome: Outcome, *parts: str) -> Decision:
-        reason = "; ".join(filter(None, [*parts, problems]))
-        return Decision(drop, outcome, reason, float(tests.p[at]), p, low, high, expected)
-
     if condition.rejects(p):
         significant = f"{moved}, significantly {more} {adjusted}" if more else f"{moved} significantly {adjusted}"
-        if bounded:
-            least = f"and at least by {case.amount(case.low)} whatever grades unjudged passages get"
-            return decision("failed", f"{significant}, {least}" if evidence == "bounds" else significant)
-        undone = "nothing is known of what unjudged passages could change"
-        if not math.isnan(case.low):
-            undone = f"grades of unjudged passages could reduce this to {case.amount(case.low)}"
-        return decision("cannot tell", significant, undone)
-    if problems and not above:
-        return decision("cannot tell", moved)
-    if above:
+        if evidence != "bounds":
+            return "failed", significant
+        if case.low > condition.limit:
+            return "failed", f"{significant}, and at least by {case.amount(case.low)} whatever grades unjudged passages get"
+        if math.isnan(case.low):
+            return "cannot tell", significant, "nothing is known of what unjudged passages could change"
+        return "cannot tell", significant, f"grades of unjudged passages could reduce this to {case.amount(case.low)}"
+    if max(drop, -math.inf if math.isnan(expected) else expected) > condition.limit + ROUNDING:
         reached = condition.value if condition.what == "p" else 0.05
-        few = f"no p-value can reach {reached:g}: the smallest possible is {tests.floor[at]:.2g}"
+        few = f"no p-value can reach {reached:g}: the smallest possible is {test.floor:.2g}"
         weak = f"{moved}, but not significantly {more}".rstrip()
-        return decision("cannot tell", f"{weak} {adjusted}", few if tests.floor[at] > reached else "")
-    if condition.what == "no worse":
-        return _excluded(case, evidence, low, high, tests.notes[at], decision)
-    return decision("passed", moved if drop <= 0 else f"{moved}, which the condition allows")
+        return "cannot tell", f"{weak} {adjusted}", few if test.floor > reached else ""
+    if case.problems:
+        return "cannot tell", moved
+    if condition.what != "no worse":
+        return "passed", moved if drop <= 0 else f"{moved}, which the condition allows"
+    if math.isnan(test.ci_high):
+        return "cannot tell", test.note or "no interval"
+    interval = f"the 95% CI of the drop, {case.amount(test.ci_low)} to {case.amount(test.ci_high)},"
+    if test.ci_high > condition.limit + ROUNDING:
+        return "cannot tell", f"{interval} includes a drop larger than {case.limit}"
+    excludes = f"{interval} excludes a drop larger than {case.limit}"
+    if evidence == "bounds" and not case.high <= condition.limit + ROUNDING:
+        return "cannot tell", excludes, "grades of unjudged passages could cause a larger one"
+    return "passed", excludes
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
@@ -229,21 +230,6 @@ def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
     if not math.isnan(case.high):
         undone = f"grades of unjudged passages could cause a drop of {case.amount(case.high)}"
     return "cannot tell", f"{said}; {undone}"
-
-
-def _excluded(
-    case: Case, evidence: Evidence, low: float, high: float, note: str, decision: Callable[..., Decision]
-) -> Decision:
-    """Decide a case of a condition ``no worse`` whose drop is not above the limit."""
-    if math.isnan(high):
-        return decision("cannot tell", note or "no interval")
-    interval = f"the 95% CI of the drop, {case.amount(low)} to {case.amount(high)},"
-    if high > case.condition.limit + ROUNDING:
-        return decision("cannot tell", f"{interval} includes a drop larger than {case.limit}")
-    excludes = f"{interval} excludes a drop larger than {case.limit}"
-    if evidence == "bounds" and not case.high <= case.condition.limit + ROUNDING:
-        return decision("cannot tell", excludes, "grades of unjudged passages could cause a larger one")
-    return decision("passed", excludes)
 
 
 def measure_label(name: str) -> str:
