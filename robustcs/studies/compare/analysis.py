@@ -21,8 +21,7 @@ from robustcs.statistics.columns import comparisons
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
-from robustcs.studies.compare.conditions import ALPHA
-from robustcs.studies.compare.gate import OUTCOMES, Outcome
+from robustcs.studies.compare.gate import ALPHA, OUTCOMES, Outcome
 from robustcs.wording import some_of
 
 _RUN = text("run", header="Run")

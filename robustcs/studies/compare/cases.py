@@ -17,8 +17,7 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
 from robustcs.studies.compare.changes import ROUNDING, Change, Rescored
-from robustcs.studies.compare.conditions import Condition
-from robustcs.studies.compare.gate import Case, Evidence, decided
+from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
 from robustcs.wording import counted, some_of, verb
 
 Floats = npt.NDArray[np.float64]

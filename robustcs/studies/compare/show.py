@@ -10,8 +10,7 @@ from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
-from robustcs.studies.compare.conditions import ALPHA
-from robustcs.studies.compare.gate import OUTCOMES, measure_label, subject
+from robustcs.studies.compare.gate import ALPHA, OUTCOMES, measure_label, subject
 from robustcs.wording import counted, first_of, some_of
 
 #: Turns that are shown with their texts.

@@ -36,8 +36,7 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
-from robustcs.studies.compare.conditions import no_worse, parse_condition
-from robustcs.studies.compare.gate import Evidence
+from robustcs.studies.compare.gate import Evidence, no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, command
 

@@ -7,8 +7,9 @@ hold and the tests reject.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import score_of_run
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
+from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
+from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, columns_of, comparisons
 from robustcs.statistics.effect import check_margin, units_needed, within_margin
@@ -25,7 +28,6 @@ from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
-from robustcs.studies.evaluate.slices import FOUND_SLICES, SLICES, found_slices, slice_means
 from robustcs.wording import counted
 
 #: Places of two systems.
@@ -66,6 +68,17 @@ PAIRS = table(
 TURNS = table(
     "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), measure(),
     score("value", "of gm_map and gm_bpref a logarithm"),
+)  # fmt: skip
+
+
+SLICES = table(
+    "slices", "The mean of every system within slices of the turns; no rows without --slices.",
+    text("run"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
+    number("ci_low", "95 %, cluster-robust t over whole units; null below five"), number("ci_high"), *against_rest("mean"),
+)  # fmt: skip
+FOUND_SLICES = table(
+    "found_slices", "Slices found to score lower than the other turns, best first; no rows without --find-slices.",
+    text("run"), measure(), *FOUND,
 )  # fmt: skip
 
 
@@ -149,12 +162,12 @@ def evaluate(
         for name, frame in scores.items()
     ]
     scores = {name: frame[[metric for metric in frame if is_averaged(metric)]] for name, frame in scores.items()}
-    found, tried = found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
+    found, tried = _found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
     return Evaluation(
         units.stated(evaluated),
         MEASURES.frame(pd.concat(means, ignore_index=True)),
         PAIRS.frame(pd.concat(pairs, ignore_index=True) if pairs else []),
-        slice_means(scores, bounded, slicings, units, seed), found,
+        _slice_means(scores, bounded, slicings, units, seed), found,
         TURNS.frame(pd.concat(turns, ignore_index=True).dropna(subset="value", ignore_index=True)),
         families, baseline, margin, tried,
     )  # fmt: skip
@@ -215,3 +228,36 @@ def _means(
     letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
     frame = pd.DataFrame({"run": names, "metric": metric, **means, "turns": sizes.sum(axis=1).astype(int), "letters": letters})
     return frame.sort_values("value", ascending=False, kind="stable")
+
+
+def _slice_means(
+    scores: Mapping[str, pd.DataFrame], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
+) -> pd.DataFrame:
+    """The table :data:`SLICES` of every system and measure."""
+    rows: list[tuple[Any, ...]] = []
+    for name, frame in scores.items() if slicings else ():
+        own = [one for one in slicings if one.concerns(name)]
+        for metric in frame:
+            bounds = (0.0, 1.0) if bounded[metric] else None
+            rows_of = frame[metric].notna().to_numpy()
+            cut = [replace(one, codes=one.codes[rows_of]) for one in own]
+            for one in slices_of(frame[metric].dropna().to_numpy(), cut, units.take(rows_of), seed, bounds=bounds):
+                mean = one.own
+                rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
+    return SLICES.frame(rows)
+
+
+def _found_slices(
+    scores: Mapping[str, pd.DataFrame], slicings: Sequence[Slicing], units: Units, seed: int
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all systems together and the turns
+    that all of them have.
+
+    Raises :class:`UsageError` where there are too few units.
+    """
+    measures = list(next(iter(scores.values())))
+    common = np.all([frame.notna().all(axis=1) for frame in scores.values()], axis=0)
+    values = {metric: np.stack([frame.loc[common, metric].to_numpy() for frame in scores.values()]) for metric in measures}
+    cut = [replace(one, codes=one.codes[common]) for one in slicings]
+    rows, tried = found_rows(list(scores), values, cut, units.take(common), seed)
+    return FOUND_SLICES.frame(rows), tried

@@ -18,8 +18,7 @@ from robustcs.statistics.families import max_t
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import Drawn, Gate
 from robustcs.studies.compare.changes import Aligned, Rescored
-from robustcs.studies.compare.conditions import parse_condition
-from robustcs.studies.compare.gate import Evidence
+from robustcs.studies.compare.gate import Evidence, parse_condition
 from robustcs.studies.compare.show import show
 
 EVALUATED = Evaluated(EvaluationPolicy(), "runs", 0, 0)

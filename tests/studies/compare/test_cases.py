@@ -13,7 +13,7 @@ from robustcs.project.state import read_state
 from robustcs.studies.compare.analysis import compare
 from robustcs.studies.compare.cases import EVERY, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
-from robustcs.studies.compare.conditions import no_worse, parse_condition
+from robustcs.studies.compare.gate import no_worse, parse_condition
 from tests.studies.compare.test_analysis import EVALUATED, METRIC, TURNS, compared, state, system
 
 SCORES = dict.fromkeys(TURNS, 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.studies.compare.conditions import Condition, no_worse, parse_condition
+from robustcs.studies.compare.gate import Condition, no_worse, parse_condition
 
 
 @pytest.mark.parametrize(

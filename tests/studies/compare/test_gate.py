@@ -11,8 +11,7 @@ import pytest
 
 import robustcs
 from robustcs.studies.compare import gate
-from robustcs.studies.compare.conditions import no_worse, parse_condition
-from robustcs.studies.compare.gate import Case, Decision, Evidence, decided, measure_label
+from robustcs.studies.compare.gate import Case, Decision, Evidence, decided, measure_label, no_worse, parse_condition
 
 TURNS = tuple(f"{topic}_{depth}" for topic in range(1, 11) for depth in range(1, 8))
 #: Differences without a mean: by turn, and of ten conversations.
