@@ -12,7 +12,7 @@ from rich.console import Console
 from robustcs.documents.document import Column, Table
 from robustcs.documents.tables import cell
 from robustcs.documents.terminal import render_terminal
-from robustcs.result import Field, difference, number, score, share, table, text
+from robustcs.result import Field, difference, number, p_value, points, score, share, table, text
 from robustcs.statistics.estimate import Estimate
 
 SPEC = table("rates", "One row.", text("run"), *share("share").between(), *number("kappa").between("k_low", "k_high"))
@@ -36,12 +36,18 @@ def test_an_estimate_stands_for_its_column_and_those_of_its_limits(row: object) 
         (difference("value"), (-0.2, 0.3), "+0.2500 (−0.200 to +0.300)"),
         (number("value").rounded(2), (0.2, 0.3), "0.25 (0.20 to 0.30)"),
         (share("value"), (math.nan, math.nan), "25%"),
+        (points("value"), (-0.2, 0.3), "+25.0 (−20 to +30)"),
     ],
 )
 def test_the_form_follows_the_unit(field: Field, limits: tuple[float, float], shown: str) -> None:
     estimate, *_ = field.between()
     assert cell(estimate, SimpleNamespace(value=0.25, ci_low=limits[0], ci_high=limits[1])) == shown
     assert cell(estimate, SimpleNamespace(value=math.nan, ci_low=math.nan, ci_high=math.nan)) == "–"
+
+
+def test_a_p_at_the_floor_of_drawn_patterns_is_a_bound() -> None:
+    lines = [SimpleNamespace(p=0.001, p_floor=0.001, exact=exact) for exact in (True, False)]
+    assert [cell(p_value(), line) for line in lines] == ["0.001", "< 0.001"]
 
 
 def test_an_interval_moves_below_its_number_before_a_table_is_split() -> None:
