@@ -178,7 +178,7 @@ def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, c
         ("unjudged", {"top": 2.5}, "top 2.5; write a whole number"),
         ("evaluate", {"margin": "x"}, "margin 'x'; write a number"),
         ("testsets", {"sets": None}, "sets None; write a whole number"),
-        ("agreement", {"min_agreement": "x"}, "min_agreement 'x'; write a number"),
+        ("agreement", {"min_agreement": "x"}, "min_agreement 'x'; write a number from 0 to 1"),
         ("agreement", {"groups": 5}, "groups is not a dictionary by name; write groups={NAME: [RATING, …]}"),
         ("evaluate", {"scores": ["a.eval"]}, "scores is not a dictionary by name; write scores={NAME: FILE}"),
         ("diversity", {"sources": pd.DataFrame()}, "sources without names; write sources={NAME: TEXTS}, or a list of FILE"),

@@ -15,8 +15,7 @@ import click
 
 from robustcs.cli.terminal import tell
 from robustcs.overwrite_guard import trust_projects
-from robustcs.project.overrides import assigned, distinct, named
-from robustcs.project.sources import BY_NAME, Source
+from robustcs.project.sources import BY_NAME, Source, assigned, distinct, named
 from robustcs.studies.study import MOST
 
 if TYPE_CHECKING:

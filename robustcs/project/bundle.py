@@ -18,8 +18,7 @@ from robustcs.inputs.paths import IRDS_PREFIX, url_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import first_bytes, first_record, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
-from robustcs.project.files import input_files
-from robustcs.project.model import Project, parse_text_source
+from robustcs.project.model import Project, input_files, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged, sidecar_path

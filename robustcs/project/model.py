@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.inputs.paths import IRDS_PREFIX, is_irds, located, pooled
+from robustcs.inputs.paths import PooledFile, pooled
+from robustcs.inputs.paths import IRDS_PREFIX, is_irds, located
+from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
-from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.project.sources import SOURCES, settings_of
+from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 
 Role = Literal["original", "qr", "human"]
 #: How passages were selected for judging: by rank in pooled runs; by a model's filter; by clicks; or only relevant ones are
@@ -23,7 +26,7 @@ Role = Literal["original", "qr", "human"]
 Selection = Literal["pool", "filtered", "clicks", "positives"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
 #: What a formulation can have.
-FORMULATION_FILES = ("run", "scores", "answers", "rewrites", "samples")
+FORMULATION_FILES = tuple(source.key for source in SOURCES if source.table == "formulations")
 
 
 @dataclass(frozen=True)
@@ -53,26 +56,20 @@ class Formulation:
     sample_runs: tuple[Path, ...] = ()
 
 
-#: Settings of these tables that are whole numbers, and the least that each can be.
-WHOLE_NUMBERS: dict[str, dict[str, int]] = {
-    "agreement": {"majority": 1},
-    "crowd": {"tolerance": 0, "depth": 1, "relevance_level": 1},
-    "answers": {"depth": 1},
-}
-#: Settings of these tables that are shares.
-SHARES: dict[str, tuple[str, ...]] = {"agreement": ("min_agreement",), "answers": ("covered",)}
-#: Fields of the studies' files that are no files.
-_SETTINGS = frozenset({"majority", "min_agreement", "groups", "tolerance", "depth", "relevance_level", "covered"})
-
-
 class _Files:
-    """What commands on other turns than those of the rankings take."""
+    """What commands on other turns than those of the rankings take: the table ``table`` of the project file."""
+
+    table = ""
+
+    def __post_init__(self) -> None:
+        for key, setting in settings_of(self.table).items():
+            setting.checked(getattr(self, key))
 
     def given(self, **values: Any) -> Self:
         """With these values. Files among them take the place of all files that are here; settings stay."""
-        files = values.keys() - _SETTINGS
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if not files or field.name in _SETTINGS}  # type: ignore[arg-type]
-        return type(self)(**(kept | values))
+        settings = settings_of(self.table).keys()
+        names = settings if values.keys() - settings else [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(**({name: getattr(self, name) for name in names} | values))
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,8 @@ class ClariqFiles(_Files):
     needs
         Predicted labels of clarification need.
     """
+
+    table = "clariq"
 
     topics: Path | None = None
     questions: Path | None = None
@@ -118,16 +117,14 @@ class AgreementFiles(_Files):
         Name → ratings that count as the same; empty for the usual ones of a scale from 1 to 5.
     """
 
+    table = "agreement"
+
     snippets: tuple[Path, ...] = ()
     reference: tuple[Path, ...] = ()
     ratings: tuple[Path, ...] = ()
     majority: int | None = None
     min_agreement: float = MIN_AGREEMENT
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _check_shares(self, SHARES["agreement"])
-        _check_least(self, WHOLE_NUMBERS["agreement"])
 
 
 @dataclass(frozen=True)
@@ -148,6 +145,8 @@ class CrowdFiles(_Files):
         The grade from which an item is relevant; CAsT-ReGIn takes 2.
     """
 
+    table = "crowd"
+
     grades: Path | None = None
     gold_checks: Path | None = None
     tolerance: int = 1
@@ -157,9 +156,6 @@ class CrowdFiles(_Files):
     runs: Mapping[str, Path] = field(default_factory=dict)
     depth: int = 1
     relevance_level: int = 2
-
-    def __post_init__(self) -> None:
-        _check_least(self, WHOLE_NUMBERS["crowd"])
 
 
 @dataclass(frozen=True)
@@ -180,6 +176,8 @@ class AnswerFiles(_Files):
         The share of its words, or of its support, from which an item counts as covered.
     """
 
+    table = "answers"
+
     responses: Mapping[str, Path] = field(default_factory=dict)
     snippets: tuple[Path, ...] = ()
     nuggets: Path | None = None
@@ -189,31 +187,9 @@ class AnswerFiles(_Files):
     depth: int = 5
     covered: float = 0.5
 
-    def __post_init__(self) -> None:
-        _check_shares(self, SHARES["answers"])
-        _check_least(self, WHOLE_NUMBERS["answers"])
-
-
-def _check_shares(files: _Files, names: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for a setting that is no share."""
-    for name in names:
-        value = getattr(files, name)
-        if not 0 <= value <= 1:
-            raise UsageError("bad-setting", f"{name} {value}", "write a number from 0 to 1")
-
-
-def _check_least(files: _Files, least: Mapping[str, int]) -> None:
-    """Raise :class:`UsageError` for a setting below the least that it can be."""
-    for name, number in least.items():
-        value = getattr(files, name)
-        if value is not None and value < number:
-            raise UsageError("bad-setting", f"{name} {value}", f"write a whole number from {number}")
-
 
 #: The tables of ``robustcs.toml`` that are studies with turns of their own.
-STUDY_TABLES: dict[str, type] = {
-    "clariq": ClariqFiles, "agreement": AgreementFiles, "crowd": CrowdFiles, "answers": AnswerFiles,
-}  # fmt: skip
+STUDY_TABLES: dict[str, type] = {kind.table: kind for kind in (ClariqFiles, AgreementFiles, CrowdFiles, AnswerFiles)}
 
 
 @dataclass(frozen=True)
@@ -339,3 +315,77 @@ def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
     if not colon or not head or os.sep in column or (folder / text).exists():
         return TextSource(located(text, folder))
     return TextSource(located(head, folder), column)
+
+
+# ---------------------------------------------------------------- parts of a project, and its files
+
+
+def only(project: Project, keys: Collection[str], formulation: Collection[str] = ()) -> Project:
+    """A project with these fields alone, and these fields of every formulation; formulations left empty are gone."""
+    parts = {}
+    for key, part in project.formulations.items():
+        kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
+        if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
+            parts[key] = kept
+    known = {field.name for field in fields(Project)}
+    assert known.issuperset(keys)
+    return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
+
+
+def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
+    """The project's measures of predicted answers, or those of rankings."""
+    return tuple(measure for measure in project.metrics if (measure.family in ANSWER_FAMILIES) == of_answers)
+
+
+def needs(condition: object, slug: str, found: str, advice: str) -> None:
+    """Raise :class:`UsageError` unless ``condition`` holds."""
+    if not condition:
+        raise UsageError(slug, found, advice)
+
+
+def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
+    """The part with all runs, the judgments old and new, and ``keys``. Raises :class:`UsageError` without qrels or runs."""
+    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(project.systems, "no-runs", "no runs", "name them in robustcs.toml or with --run NAME=FILE")
+    part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
+    return replace(part, metrics=measures(project, of_answers=False))
+
+
+def input_files(project: Project) -> list[Path]:
+    """Every file and folder that the project reads from, whatever a command needs of them, but for its new judgments.
+
+    Where retrieval writes (its runs, its store) is not among them.
+    """
+    found = list(_paths(replace(project, retrieval=None, new_judgments=())))
+    if project.retrieval is not None:
+        found.append(project.retrieval.index)
+        if project.retrieval.reranker is not None:
+            found.append(project.retrieval.reranker)
+        rewriter = project.retrieval.rewriter
+        if rewriter is not None and rewriter not in CONTEXT:
+            whole = Path(rewriter)
+            found.append(whole if whole.exists() else Path(rewriter.rpartition(":")[0] or rewriter))
+    return found
+
+
+def protect_inputs(project: Project) -> None:
+    """Keep everything that writes from the project's inputs; judging may add to the new judgments."""
+    protect(input_files(project))
+    protect((path for path in project.new_judgments if isinstance(path, Path)), growing=True)
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """Every path inside a value."""
+    if isinstance(value, PooledFile):
+        yield from _paths(value.files)
+    elif isinstance(value, Path):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _paths(part)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _paths(part)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _paths(getattr(value, field.name))

@@ -3,68 +3,32 @@
 from __future__ import annotations
 
 import difflib
-import operator
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.state import Group
-from robustcs.evaluation.thresholds import Threshold, parse_threshold
-from robustcs.inputs.paths import IRDS_PREFIX, pooled
+from robustcs.inputs.paths import pooled
+from robustcs.inputs.paths import IRDS_PREFIX, located
 from robustcs.policy import EvaluationPolicy
-from robustcs.project import readers
 from robustcs.project.collections import samples_of
 from robustcs.project.model import (
     STUDY_TABLES,
-    WHOLE_NUMBERS,
     Project,
     TextSource,
     answer_files,
     parse_role,
     parse_text_source,
 )
-from robustcs.project.sources import BY_NAME, SOURCES, Source
-
-
-def assigned(option: str, what: str, text: str) -> tuple[str, str]:
-    """NAME and FILE of ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise UsageError("bad-assignment", f"{option} {text}", f"write {option} {what}=FILE")
-    return _utf8(name), value
-
-
-def named(text: str) -> tuple[str | None, str]:
-    """``NAME=FILE``, or a bare ``FILE`` (also one with an equals sign in its name, where that file exists)."""
-    name, equals, path = text.partition("=")
-    if equals and name and path and not Path(text).exists():
-        return _utf8(name), path
-    return None, text
-
-
-def _utf8(name: str) -> str:
-    """``name``, where the terminal gave it in UTF-8: a file may have any bytes as its name, a system in a table may not."""
-    from robustcs.inputs.text import is_whole
-
-    if not is_whole(name):
-        raise UsageError("not-utf8", f"the name {name!r} is not UTF-8", "write it in UTF-8")
-    return name
-
-
-def distinct(option: str, names: Sequence[str], what: str = "") -> None:
-    """Raises :class:`UsageError` where two files of an option, ``what`` they are, have the same name."""
-    if len(set(names)) < len(names):
-        found = f"two {what or f'files of {option}'} have the same name"
-        raise UsageError("repeated-run", found, f"give every {option} a NAME of its own")
-
+from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several
 
 #: What may be several has a name in the plural, and takes one alone under the singular too.
 SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges"}
+#: What is no file.
+_SETTINGS = {key: one for key, one in settings_of("").items() if key != "run_groups"}
 _POLICY = tuple(field.name for field in fields(EvaluationPolicy))
 
 
@@ -88,15 +52,22 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
             project = _with(project, key, value)
     if not inside:
         return project
-    files = getattr(project, table) or STUDY_TABLES[table]()
-    placed = {key: _placed(table, key, value) for key, value in inside.items()}
-    return replace(project, **{table: files.given(**placed)})
+    known = getattr(project, table) or STUDY_TABLES[table]()
+    return replace(project, **{table: known.given(**{key: _of_study(table, key, value) for key, value in inside.items()})})
 
 
 def _unknown(key: str, known: Collection[str]) -> UsageError:
     near = difflib.get_close_matches(key, sorted(set(known)), n=1)
     meant = f"did you mean {near[0]!r}? " if near else ""
     return UsageError("no-such-input", f"no input is named {key!r}", f"{meant}help(robustcs.open_project) lists them")
+
+
+def _of_study(table: str, key: str, value: Any) -> Any:
+    """A value of a study's table: files, or a setting."""
+    setting = settings_of(table).get(key)
+    if setting is None:
+        return files(BY_NAME[f"{table}.{key}"], value)
+    return setting.checked(_by_name(key, value, "[RATING, …]") if setting.kind == "lists" else value)
 
 
 def _with(project: Project, key: str, value: Any) -> Project:
@@ -106,15 +77,18 @@ def _with(project: Project, key: str, value: Any) -> Project:
             project = project.with_formulation(role, run=first, sample_runs=tuple(others))
         return project
     if key in _POLICY:
-        policy: dict[str, Any] = {key: _whole(key, value) if key in ("relevance_level", "depth") else value}
+        setting = settings_of("policy").get(key)
+        policy: dict[str, Any] = {key: setting.checked(value) if setting else value}
         return replace(project, policy=replace(project.policy, **policy))
     if key in _SETTINGS:
-        return replace(project, **{key: _SETTINGS[key](value)})
+        return replace(project, **{key: _SETTINGS[key].checked(value)})
+    if key == "groups":
+        return replace(project, groups=_groups(value))
     source = BY_NAME[key]
-    placed = _files(source, value)
+    found = files(source, value)
     if source.table != "formulations":
-        return replace(project, **{key: placed})
-    for role, one in placed.items():
+        return replace(project, **{key: found})
+    for role, one in found.items():
         if key == "samples" and parse_role(role)[0] != "qr":
             raise UsageError("bad-role", f"samples of {role}", "only a rewriter has some: write qr or qr:NAME")
         if (key, role) == ("scores", "answers"):
@@ -132,7 +106,7 @@ def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
         parts = _parts(value)
         if not parts:
             raise UsageError("no-run", f"no run of {keyword}", "give one, or several in a list")
-        return [file_of(readers.run, _at(keyword, place, parts), part) for place, part in enumerate(parts)]
+        return [file_of("run", _at(keyword, place, parts), part) for place, part in enumerate(parts)]
 
     if isinstance(value, Mapping) and not is_nested(value):
         # without a name there is only one
@@ -141,74 +115,51 @@ def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
     return {role: runs(role, value)}
 
 
-def _placed(table: str, key: str, value: Any) -> Any:
-    """A value of a study's table: files, or a setting as it is."""
-    source = BY_NAME.get(f"{table}.{key}")
-    if source is not None:
-        return _files(source, value)
-    if key in WHOLE_NUMBERS.get(table, ()):
-        return _whole(key, value)
-    if key == "groups":  # of ratings
-        return {name: tuple(map(str, several(members))) for name, members in _by_name(key, value, "[RATING, …]").items()}
-    if not isinstance(value, Real):  # min_agreement
-        raise UsageError("bad-setting", f"{key} {value!r}", "write a number")
-    return value
-
-
 # ---------------------------------------------------------------- files, and what Python has in place of one
 
 
-def _files(source: Source, value: Any) -> Any:
-    """The files of a source as the project holds them."""
+def files(source: Source, value: Any, folder: Path = Path()) -> Any:
+    """The files of a source as the project holds them; their names are seen from ``folder``."""
     key = source.key
-    if source.shape == "one":
-        return _joined(source, key, value)
-    if source.shape == "several":
-        parts = _parts(value)
-        return tuple(_one(source, _at(key, place, parts), part) for place, part in enumerate(parts))
-    if source.shape == "role texts":
-        found = {}
-        for role, given in _by_name(key, value).items():
-            formulation, _ = parse_role(role)
-            parts, where = _parts(given, by_turn=True), _item(key, role)
-            found[role] = tuple(text_source(_at(where, place, parts), part, formulation) for place, part in enumerate(parts))
-        return found
+    if source.shape in ("one", "several"):
+        return placed(source, key, value, "", folder)
+    found = {}
+    for name, one in _by_name(key, value).items():
+        of_role = source.table == "formulations" and (key, name) != ("scores", "answers")
+        found[name] = placed(source, _item(key, name), one, parse_role(name)[0] if of_role else "", folder)
+    return found
+
+
+def placed(source: Source, keyword: str, value: Any, role: str = "", folder: Path = Path()) -> Any:
+    """What a source has of one name or ``role``: a file, or several in its place or beside each other."""
     if source.shape == "texts":
-        role = "original" if key == "raw_texts" else "human"
-        return named_texts(key, value, role)
-    if source.shape == "roles":
-        for role in _by_name(key, value):
-            if (key, role) != ("scores", "answers"):
-                parse_role(role)
-    return {name: _joined(source, _item(key, name), one) for name, one in _by_name(key, value).items()}
-
-
-def _joined(source: Source, keyword: str, value: Any) -> Path | str:
-    """One file, or several in its place."""
-    parts = _parts(value) if source.joins else (value,)
+        return text_source(keyword, value, "original" if source.key == "raw_texts" else "human", folder)
+    several_of = source.joins or source.shape in ("several", "role texts")
+    parts = _parts(value, by_turn=source.shape == "role texts") if several_of else (value,)
+    if source.shape == "role texts":
+        return tuple(text_source(_at(keyword, place, parts), part, role, folder) for place, part in enumerate(parts))
     if source.key == "answers" and all(isinstance(part, str) for part in parts):
-        return answer_files(parts)
-    return pooled([_one(source, _at(keyword, place, parts), part) for place, part in enumerate(parts)])  # type: ignore[no-any-return]
+        return answer_files(parts, folder)
+    paths = [
+        part if source.irds and isinstance(part, str) and part.startswith(IRDS_PREFIX)
+        else file_of(source.reader, _at(keyword, place, parts), part, "", folder)
+        for place, part in enumerate(parts)
+    ]  # fmt: skip
+    return tuple(paths) if source.shape == "several" else pooled(paths)
 
 
-def _one(source: Source, keyword: str, value: Any) -> Path | str:
-    if source.irds and isinstance(value, str) and value.startswith(IRDS_PREFIX):
-        return value
-    return file_of(source.read, keyword, value)
-
-
-def text_source(keyword: str, value: Any, role: str) -> TextSource:
+def text_source(keyword: str, value: Any, role: str, folder: Path = Path()) -> TextSource:
     """``FILE`` or ``FILE:COLUMN``, or what Python has in place of the texts of a role; see :func:`file_of`."""
     if isinstance(value, TextSource):
         return value
     if isinstance(value, str | os.PathLike):
-        return parse_text_source(os.fspath(value))
-    return TextSource(file_of(readers.texts, keyword, value, role))
+        return parse_text_source(os.fspath(value), folder)
+    return TextSource(file_of("texts", keyword, value, role))
 
 
-def named_files(read: Callable[[readers.Given], Any], keyword: str, value: Any) -> dict[str, Path]:
+def named_files(reader: str, keyword: str, value: Any) -> dict[str, Path]:
     """Name → file, of a mapping from names to what :func:`file_of` takes."""
-    return {name: file_of(read, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
+    return {name: file_of(reader, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
 
 
 def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
@@ -216,8 +167,8 @@ def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
     return {name: text_source(_item(keyword, name), one, role) for name, one in _by_name(keyword, value).items()}
 
 
-def file_of(read: Callable[[readers.Given], Any], keyword: str, value: Any, role: str = "") -> Path:
-    """A path as it is; a frame, a dictionary or records as a file in memory that ``read`` takes.
+def file_of(reader: str, keyword: str, value: Any, role: str = "", folder: Path = Path()) -> Path:
+    """A path as it is; a frame, a dictionary or records as a file in memory that the ``reader`` of this name takes.
 
     ``keyword`` names it in messages; ``role`` is the formulation of texts. Raises as
     :func:`~robustcs.inputs.forms.as_file` does.
@@ -225,10 +176,9 @@ def file_of(read: Callable[[readers.Given], Any], keyword: str, value: Any, role
     if isinstance(value, Path):
         return value
     if isinstance(value, str | os.PathLike):
-        return Path(value)
-    from robustcs.inputs.forms import FORMS, as_file
+        return located(os.fspath(value), folder)
+    from robustcs.inputs.forms import as_file
 
-    reader = next(name for name in FORMS if getattr(readers, name) is read)
     return as_file(reader, keyword, value, role)
 
 
@@ -254,22 +204,6 @@ def _at(keyword: str, place: int, parts: Sequence[Any]) -> str:
     return f"{keyword}[{place}]" if len(parts) > 1 else keyword
 
 
-# ---------------------------------------------------------------- what is no file
-
-
-def several(value: Any) -> Sequence[Any]:
-    """One value, or several of them, as several."""
-    return value if isinstance(value, list | tuple) else (value,)
-
-
-def _measures(value: Any) -> tuple[Measure, ...]:
-    return tuple(one if isinstance(one, Measure) else parse_measure(str(one)) for one in several(value))
-
-
-def _thresholds(value: Any) -> tuple[Threshold, ...]:
-    return tuple(one if isinstance(one, Threshold) else parse_threshold(str(one)) for one in several(value))
-
-
 def _groups(value: Any) -> dict[str, Group]:
     """Name → group, of (baseline, [sets]) each."""
     found = {}
@@ -288,29 +222,6 @@ def _groups(value: Any) -> dict[str, Group]:
     return found
 
 
-def _whole(key: str, value: Any) -> int | None:
-    """A whole number, also of numpy; None as it is. Raises :class:`UsageError` for anything else."""
-    if value is None:
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise UsageError("bad-setting", f"{key} {value!r}", "write a whole number") from None
-
-
-def _seed(value: Any) -> int | None:
-    seed = _whole("seed", value)
-    if seed is not None and seed < 0:
-        raise UsageError("bad-setting", f"seed {seed}", "write a whole number from 0")
-    return seed
-
-
-#: What is no file: key → how it is placed.
-_SETTINGS: dict[str, Callable[[Any], Any]] = {
-    "groups": _groups, "metrics": _measures, "thresholds": _thresholds,
-    "seed": _seed, "name": str,
-}  # fmt: skip
-
 #: Every key that is not one of a study's table.
-_KEYS = {"original", "qr", "human", *_POLICY, *_SETTINGS,
+_KEYS = {"original", "qr", "human", "groups", *_POLICY, *_SETTINGS,
          *(source.key for source in SOURCES if source.table in ("", "formulations") and source.key != "run")}  # fmt: skip

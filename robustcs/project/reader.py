@@ -32,8 +32,7 @@ from robustcs.inputs.scores import read_slices
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.files import protect_inputs
-from robustcs.project.model import Project, TextSource
+from robustcs.project.model import Project, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import files_of, require_unchanged

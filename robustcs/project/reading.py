@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -15,33 +14,33 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
-from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.state import Group
-from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.inputs.paths import IRDS_PREFIX, located, pooled, refusal_of, url_of
 from robustcs.inputs.text import read_text
+from robustcs.inputs.paths import pooled
+from robustcs.inputs.paths import located, refusal_of, url_of
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
-from robustcs.project.files import input_files, protect_inputs
 from robustcs.project.model import (
     FORMULATION_FILES,
-    SHARES,
     STUDY_TABLES,
-    WHOLE_NUMBERS,
     Formulation,
     Project,
     Role,
     Selection,
-    answer_files,
+    input_files,
     parse_role,
     parse_text_source,
+    protect_inputs,
 )
-from robustcs.project.sources import BY_NAME, SOURCES, Source
+from robustcs.project.overrides import files, placed
+from robustcs.project.sources import BY_NAME, SOURCES, Setting, Source, settings_of
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 T = TypeVar("T")
+#: A run may be a list of those of several samples.
+_SEVERAL_RUNS = replace(BY_NAME["run"], shape="several")
 #: Characters of a name of a system, a group or a key.
 _LONGEST_NAME = 1000
 
@@ -147,7 +146,7 @@ class _Reader:
                 self._ask(path, f"{path[-1]} = {text} is a pipe or a device")
 
     def project(self, values: dict[str, Any]) -> Project:
-        data, selection = self._qrels(_Table(values))
+        data, qrels = self._qrels(_Table(values))
         self._known(data, tuple(key for key in _keys(Project) if key != "qrels_selection"))
         formulations = {}
         tables = self._table(data, "formulations")
@@ -158,105 +157,100 @@ class _Reader:
                 self._problem(tables, key, error.found, error.advice)
                 continue
             formulations[key] = self._formulation(role, name, self._table(tables, key))
-        sources = self._table(data, "run_groups")
-        studies = {name: self._study(name, self._table(data, name)) for name in STUDY_TABLES if name in data.values}
-        return Project(
-            name=self._text(data, "name") or self.folder.resolve().name,
-            qrels_selection=selection,
-            formulations=formulations,
-            groups=self._groups(self._table(data, "groups")),
-            run_groups={name: self._list(sources, name) for name in sources.values},
-            retrieval=self._retrieval(self._table(data, "retrieval")) if "retrieval" in data.values else None,
-            metrics=self._parsed(data, "metrics", parse_measure),
-            thresholds=self._parsed(data, "thresholds", parse_threshold),
-            policy=self._policy(self._table(data, "policy")),
-            seed=self._number(data, "seed", 0),
-            **self._files(data),
-            **studies,
-        )
+        found = {
+            "name": self.folder.resolve().name,
+            **qrels,
+            "formulations": formulations,
+            "groups": self._groups(self._table(data, "groups")),
+            "policy": self._policy(self._table(data, "policy")),
+            **self._values(data, ""),
+        }
+        for name, kind in STUDY_TABLES.items():
+            if name in data.values:
+                table = self._table(data, name)
+                self._known(table, _keys(kind))
+                found[name] = kind(**self._values(table, name))
+        if "retrieval" in data.values:
+            found["retrieval"] = self._retrieval(self._table(data, "retrieval"))
+        return Project(**found)
 
-    def _qrels(self, data: _Table) -> tuple[_Table, Selection]:
-        """The top table with ``qrels`` as a file again, and the selection, where ``[qrels]`` is a table of both."""
+    def _qrels(self, data: _Table) -> tuple[_Table, dict[str, Any]]:
+        """Where ``[qrels]`` is a table of a file and how it was selected: the top table without it, and both."""
         if not isinstance(data.values.get("qrels"), dict):
-            return data, "pool"
+            return data, {}
         table, known = self._table(data, "qrels"), get_args(Selection)
         self._known(table, ("file", "selection"))
-        file = self._joined(table, "file", BY_NAME["qrels"]) if "file" in table.values else None
-        selection = table.values.get("selection", "pool")
-        if selection not in known:
+        found = {"qrels_selection": table.values.get("selection", "pool")}
+        if "file" in table.values and (value := self._one(table, "file", BY_NAME["qrels"])) is not None:
+            found["qrels"] = files(BY_NAME["qrels"], value, self.folder)
+        if found["qrels_selection"] not in known:
             advice = f"write one of {', '.join(known)}: how passages were selected for judging"
-            self._problem(table, "selection", f"selection is {selection!r}", advice)
-        rest = {key: value for key, value in data.values.items() if key != "qrels"}
-        return _Table(rest if file is None else {**rest, "qrels": file}), selection
+            self._problem(table, "selection", f"selection is {found['qrels_selection']!r}", advice)
+        return _Table({key: value for key, value in data.values.items() if key != "qrels"}), found
 
-    def _files(self, table: _Table, of: str = "") -> dict[str, Any]:
-        """What the table says of its sources; a key that it does not have is left out."""
-        return {
-            source.key: self._value(table, source)
-            for source in SOURCES
-            if source.table == of
-            and source.key in table.values
-            and not (source.key == "run" and isinstance(table.values["run"], list))  # samples
-        }
+    def _values(self, table: _Table, of: str) -> dict[str, Any]:
+        """What a table says of its sources and settings; keys that it does not have, and wrong values, are left out."""
+        found = {}
+        for source in SOURCES:
+            key, sampled = source.key, source.name == "run" and isinstance(table.values.get("run"), list)
+            if source.table != of or key not in table.values or sampled:
+                continue
+            if source.shape in ("named", "texts"):
+                named = self._table(table, key)
+                every = {name: self._one(named, name, source) for name in named.values}
+                value: Any = {name: one for name, one in every.items() if one is not None}
+            else:
+                value = self._list(table, key) if source.shape == "role texts" else self._one(table, key, source)
+            if value is not None:
+                place = of == "formulations"
+                found[key] = placed(source, key, value, "", self.folder) if place else files(source, value, self.folder)
+        for key, setting in settings_of(of).items():
+            if key in table.values and (value := self._setting(table, setting)) is not None:
+                found[key] = value
+        return found
 
-    def _value(self, table: _Table, source: Source) -> Any:
-        if source.shape == "several":
-            return self._paths(table, source)
-        if source.shape == "named":
-            of = self._table(table, source.key)
-            return {name: path for name in of.values if (path := self._joined(of, name, source)) is not None}
-        if source.shape == "texts":
-            named = self._texts(self._table(table, source.key))
-            return {name: parse_text_source(text, self.folder) for name, text in named.items()}
-        if source.shape == "role texts":
-            return tuple(parse_text_source(text, self.folder) for text in self._list(table, source.key))
-        return self._joined(table, source.key, source)
-
-    def _joined(self, table: _Table, key: str, source: Source) -> Path | str | None:
-        """The file of a key; several that take the place of one are a list, or a table by the names of their collections."""
+    def _one(self, table: _Table, key: str, source: Source) -> Any:
+        """One file; several that take its place are a list, or a table by the names of their collections."""
         value = table.values[key]
-        if source.key == "answers":
-            texts = self._list(table, key) if isinstance(value, list) else [self._text(table, key)]
-            return answer_files([text for text in texts if text], self.folder) if any(texts) else None
-        if isinstance(value, Path):
-            return value  # that of [qrels], above
+        if source.shape == "several" or (source.joins and isinstance(value, list) and value):
+            values = value if isinstance(value, list) else [value]
+            if all(isinstance(item, str) and item for item in values):
+                return values
+            return self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
         if source.joins and isinstance(value, dict) and value:
-            named = self._texts(self._table(table, key))
-            names = tuple(named) if source.key == "qrels" else ()
-            return pooled([self._place(source, text) for text in named.values()], names) if named else None
-        if source.joins and isinstance(value, list) and value:
-            return pooled(paths) if (paths := self._paths(table, source, key)) else None
-        text = self._text(table, key)
-        return None if text is None else self._place(source, text)
+            inner = self._table(table, key)
+            named = {name: text for name in inner.values if (text := self._text(inner, name)) is not None}
+            if source.key != "qrels" or not named:
+                return list(named.values()) or None
+            return pooled([files(source, text, self.folder) for text in named.values()], tuple(named))
+        return self._text(table, key)
 
-    def _place(self, source: Source, text: str) -> Path | str:
-        return text if source.irds and text.startswith(IRDS_PREFIX) else located(text, self.folder)
-
-    def _study(self, name: str, table: _Table) -> Any:
-        """The table of a study: its files, and its settings."""
-        kind = STUDY_TABLES[name]
-        self._known(table, _keys(kind))
-        files = self._files(table, name)
-        settings: dict[str, Any] = {}
-        for key, least in WHOLE_NUMBERS.get(name, {}).items():
-            if key in table.values:
-                settings[key] = self._number(table, key, getattr(kind, key) or least, least)
-        for key in SHARES.get(name, ()):
-            settings[key] = self._share(table, key, getattr(kind, key))
-        if name == "agreement":
-            groups = self._table(table, "groups")
-            settings["groups"] = {group: self._list(groups, group) for group in groups.values}
-        return kind(**files, **settings)
+    def _setting(self, table: _Table, setting: Setting) -> Any:
+        key = setting.key
+        if setting.kind == "text":
+            return self._text(table, key)
+        if setting.kind == "lists":
+            lists = self._table(table, key)
+            return {name: self._list(lists, name) for name in lists.values}
+        parsed = setting.kind in ("measures", "thresholds")
+        found: list[Any] = []
+        for value in self._list(table, key) if parsed else [table.values[key]]:
+            try:
+                found.append(setting.checked(value))
+            except UsageError as error:
+                self._problem(table, key, error.found if parsed else f"{key} is {value!r}", error.advice)
+        return tuple(one for some in found for one in some) if parsed else next(iter(found), None)
 
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
         self._known(table, FORMULATION_FILES)
-        files, runs = self._files(table, "formulations"), table.values.get("run")
-        if isinstance(runs, list) and (paths := self._paths(table, BY_NAME["run"])):
+        found, runs = self._values(table, "formulations"), table.values.get("run")
+        if isinstance(runs, list) and (texts := self._one(table, "run", _SEVERAL_RUNS)):
+            paths = [located(text, self.folder) for text in texts]
             first, *others = paths if role == "qr" else [pooled(paths)]
-            files |= {"run": first, "sample_runs": tuple(others)}
-        if role != "qr" and files.get("samples"):
+            found |= {"run": first, "sample_runs": tuple(others)}
+        if role != "qr" and found.get("samples"):
             self._problem(table, "samples", f"several samples of {name}", "only a rewriter, qr or qr:NAME, has samples")
-        return Formulation(role, name, **files)
+        return Formulation(role, name, **found)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
         groups = {}
@@ -291,8 +285,10 @@ class _Reader:
         for key in _keys(EvaluationPolicy):
             if key not in table.values:
                 continue
-            numeric = key in ("relevance_level", "depth")
-            change: dict[str, Any] = {key: self._number(table, key, 1) if numeric else table.values[key]}
+            setting = settings_of("policy").get(key)
+            change: dict[str, Any] = {key: self._setting(table, setting) if setting else table.values[key]}
+            if change[key] is None:
+                continue
             try:
                 policy = replace(policy, **change)
             except UsageError as error:
@@ -320,18 +316,6 @@ class _Reader:
         self._problem(table, key, f"{key} is {value!r}", "write a text in quotes")
         return None
 
-    def _texts(self, table: _Table) -> dict[str, str]:
-        return {key: text for key in table.values if (text := self._text(table, key)) is not None}
-
-    def _paths(self, table: _Table, source: Source, key: str = "") -> tuple[Path | str, ...]:
-        key = key or source.key
-        value = table.values[key]
-        values = value if isinstance(value, list) else [value]
-        if not all(isinstance(item, str) and item for item in values):
-            self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
-            return ()
-        return tuple(self._place(source, text) for text in values)
-
     def _list(self, table: _Table, key: str) -> tuple[str, ...]:
         value = table.values.get(key, [])
         values = value if isinstance(value, list) else [value]
@@ -339,29 +323,6 @@ class _Reader:
             self._problem(table, key, f"{key} is {value!r}", "write a list of texts in quotes")
             return ()
         return tuple(str(item) for item in values)
-
-    def _parsed(self, table: _Table, key: str, parse: Callable[[str], T]) -> tuple[T, ...]:
-        found = []
-        for value in self._list(table, key):
-            try:
-                found.append(parse(value))
-            except UsageError as error:
-                self._problem(table, key, error.found, error.advice)
-        return tuple(found)
-
-    def _number(self, table: _Table, key: str, default: int, least: int = 0) -> int:
-        value = table.values.get(key, default)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-            return value
-        self._problem(table, key, f"{key} is {value!r}", f"write a whole number from {least}")
-        return default
-
-    def _share(self, table: _Table, key: str, default: float) -> float:
-        value = table.values.get(key, default)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-            return value
-        self._problem(table, key, f"{key} is {value!r}", "write a number from 0 to 1")
-        return default
 
     def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:
         self._note((*table.path, key), found, advice)

@@ -8,8 +8,8 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.objects import is_records
-from robustcs.project import readers
-from robustcs.project.overrides import file_of, several
+from robustcs.project.overrides import file_of
+from robustcs.project.sources import several
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 from robustcs.slicing import BY_TEXTS, TEXTS, WORDS
@@ -47,7 +47,7 @@ def slicings(
         if isinstance(one, str) and one in WORDS:
             words.append(one)
             continue
-        file = file_of(readers.slices, "slices", one)
+        file = file_of("slices", "slices", one)
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
             raise UsageError("no-such-slicing", f"--slices {one}", f"write a file, or one of {', '.join(WORDS)}")
         for column, values in workspace.slices(file).items():

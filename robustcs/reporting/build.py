@@ -16,10 +16,8 @@ from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
-from robustcs.project.files import input_files, protect_inputs
-from robustcs.project.model import Project
+from robustcs.project.model import Project, input_files, only, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
-from robustcs.project.parts import only
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace

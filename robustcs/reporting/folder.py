@@ -13,8 +13,7 @@ from robustcs.documents.files import require_writable, write_bytes, write_text
 from robustcs.errors import not_written
 from robustcs.kept import locked
 from robustcs.overwrite_guard import is_protected, refuse_protected
-from robustcs.project.files import protect_inputs
-from robustcs.project.model import Project
+from robustcs.project.model import Project, protect_inputs
 from robustcs.project.scan import MANIFEST, files_of_report
 
 #: Inside a report's folder, what was computed and can be used again.

@@ -43,8 +43,7 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
-from robustcs.project.model import Project
-from robustcs.project.parts import measures
+from robustcs.project.model import Project, measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis

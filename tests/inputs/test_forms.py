@@ -27,8 +27,7 @@ from robustcs.inputs.ratings import read_bank, read_ratings, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_texts
-from robustcs.project import readers
-from robustcs.project.sources import SOURCES
+from robustcs.project.sources import READERS, SOURCES
 from tests.skipped_rows import without_count
 
 
@@ -109,8 +108,7 @@ def refusal(reader: str, value: Any, read: Callable[[Any], Any] = lambda file: N
 
 
 def test_every_reader_of_an_input_has_a_form() -> None:
-    known = {getattr(readers, name) for name in FORMS}
-    assert all(source.read in known for source in SOURCES)
+    assert all(source.reader in FORMS for source in SOURCES) and FORMS.keys() == READERS.keys()
 
 
 # ---------------------------------------------------------------- runs and qrels

@@ -346,8 +346,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         " metrics,"
         " thresholds,"
         " policy, seed",
-        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, answers, rewrites, samples",
-        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, answers, rewrites, samples",
+        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, rewrites, samples, answers",
+        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, rewrites, samples, answers",
         ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
         ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit, strict",
     ]

@@ -15,8 +15,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, read_ratings
 from robustcs.inputs.records import columns_of
-from robustcs.project.model import AgreementFiles, Project
-from robustcs.project.parts import needs, only
+from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result
 from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement

@@ -8,8 +8,7 @@ from typing import Literal
 from robustcs.documents.order import figures_first
 from robustcs.evaluation.measures import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
-from robustcs.project.model import Project
-from robustcs.project.parts import measures, needs, only
+from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated

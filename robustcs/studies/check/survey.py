@@ -27,10 +27,8 @@ from robustcs.inputs.turns import are_passage_ids
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words
-from robustcs.project.overrides import several
 from robustcs.project.parallel_io import absolute, as_given
-from robustcs.project.readers import Given
-from robustcs.project.sources import SOURCES, Source
+from robustcs.project.sources import SOURCES, Source, several
 from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import files_of, require_unchanged
@@ -212,14 +210,14 @@ class Survey:
         files = getattr(project, name)
         if files is None:
             return
-        given = partial(Given, by_rank=project.policy.order == "rank", bank=getattr(files, "questions", None))
+        known: dict[str, Any] = {"by_rank": project.policy.order == "rank", "bank": getattr(files, "questions", None)}
         whole = []
         for source in (source for source in SOURCES if source.table == name):
             value = getattr(files, source.key)
             beside = source.key == "ratings" and files.snippets  # robustcs agreement looks at one of the two
             named = value.items() if isinstance(value, Mapping) else [("", path) for path in several(value or ())]
             for system, path in named:
-                read = partial(_read_source, source, given, system)
+                read = partial(source.read, name=system, **known)
                 sound = self._read("ratings" if beside else name, _role(source, system), path, read, source.rows) is not None
                 whole.append(sound or beside)
         if all(whole):
@@ -315,7 +313,3 @@ def _role(source: Source, system: str) -> str:
     what = {"runs": "run", "evaluations": "evaluation"}.get(source.key, source.key.replace("_", " "))
     table = "" if source.table == "agreement" else source.table  # nothing else has snippets or ratings
     return " ".join(filter(None, (table, what, system)))
-
-
-def _read_source(source: Source, given: Callable[..., Given], system: str, path: Path) -> Any:
-    return source.read(given(path, name=system))

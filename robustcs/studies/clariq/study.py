@@ -33,8 +33,7 @@ from robustcs.inputs.clariq_tables import (
 from robustcs.inputs.preferences import Preference, read_preferences
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
-from robustcs.project.model import ClariqFiles, Project
-from robustcs.project.parts import needs, only
+from robustcs.project.model import ClariqFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts

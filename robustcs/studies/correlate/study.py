@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from robustcs.documents.order import figures_first
 from robustcs.lazy import pd
-from robustcs.project.model import Project
-from robustcs.project.parts import measures, needs, only
+from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity

@@ -24,8 +24,7 @@ from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import CrowdFiles, Project
-from robustcs.project.parts import needs, only
+from robustcs.project.model import CrowdFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of

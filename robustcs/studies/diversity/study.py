@@ -13,10 +13,10 @@ from robustcs.inputs.formats import Role
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.sniff import kind_of
 from robustcs.inputs.texts import TextFile, without_empty
-from robustcs.project.model import Project, TextSource, parse_text_source
-from robustcs.project.overrides import named_texts, several
-from robustcs.project.parts import needs, only
+from robustcs.project.model import Project, TextSource, needs, only, parse_text_source
+from robustcs.project.overrides import named_texts
 from robustcs.project.requirements import compared_texts
+from robustcs.project.sources import several
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.encoders import embed, load_encoders

@@ -11,10 +11,8 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE
 from robustcs.lazy import pd
-from robustcs.project import readers
-from robustcs.project.model import Project
+from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.overrides import named_files
-from robustcs.project.parts import measures, needs, only
 from robustcs.project.slices import searched, slicings
 from robustcs.project.trust import limits_of_sources
 from robustcs.project.workspace import Workspace
@@ -73,7 +71,7 @@ def ask(
       robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
       robustcs evaluate --find-slices
     """
-    files = workspace.scored_systems(named_files(readers.scores, "scores", scores or {}))
+    files = workspace.scored_systems(named_files("scores", "scores", scores or {}))
     measures, notes = workspace.ranking_measures((), totals=True)
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     first = next(iter(frames.values()))
@@ -112,7 +110,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     scores
         Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
     """
-    from robustcs.project.overrides import assigned, distinct
+    from robustcs.project.sources import assigned, distinct
     from robustcs.studies.evaluate.show import show
 
     named = [assigned("--scores", "NAME", text) for text in scores]

@@ -13,8 +13,7 @@ from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
 from robustcs.project.hole_imputation import filled_drops
-from robustcs.project.model import Project
-from robustcs.project.parts import measures, needs, only
+from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.requirements import groups
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings

@@ -13,8 +13,7 @@ from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
-from robustcs.project.model import Formulation, Project
-from robustcs.project.parts import measures, needs, only
+from robustcs.project.model import Formulation, Project, measures, needs, only
 from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
