@@ -54,20 +54,16 @@ class EvaluationPolicy:
     strict: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.relevance_level < 1:
-            raise UsageError("bad-relevance-level", f"relevance level {self.relevance_level}", "it starts at 1")
-        if self.missing not in get_args(Missing):
-            raise UsageError("bad-missing", f"missing turns {self.missing!r}", "write zero, drop or own")
-        if self.order not in ("score", "rank"):
-            raise UsageError("bad-order", f"order {self.order!r}", "write score or rank")
-        if self.depth is not None and self.depth < 1:
-            raise UsageError("bad-depth", f"depth {self.depth}", "it starts at 1")
-        if not isinstance(self.documents, bool):
-            raise UsageError("bad-documents", f"documents {self.documents!r}", "write true or false")
-        if self.unit not in ("conversation", "turn"):
-            raise UsageError("bad-unit", f"unit {self.unit!r}", "write conversation or turn")
-        if not isinstance(self.strict, bool):
-            raise UsageError("bad-strict", f"strict {self.strict!r}", "write true or false")
+        for key in ("relevance_level", "depth"):
+            if (number := getattr(self, key)) is not None and number < 1:
+                raise UsageError(f"bad-{key.replace('_', '-')}", f"{key.replace('_', ' ')} {number}", "it starts at 1")
+        for key, known in (("missing", get_args(Missing)), ("order", get_args(Order)), ("unit", get_args(Unit))):
+            if (word := getattr(self, key)) not in known:
+                what = "missing turns" if key == "missing" else key
+                raise UsageError(f"bad-{key}", f"{what} {word!r}", f"write {', '.join(known[:-1])} or {known[-1]}")
+        for key in ("documents", "strict"):
+            if not isinstance(flag := getattr(self, key), bool):
+                raise UsageError(f"bad-{key}", f"{key} {flag!r}", "write true or false")
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as it stands in the JSON output."""

@@ -236,7 +236,7 @@ _SCORED = "a frame with query_id and a column for every measure, records with qu
 _COLUMNS = "a frame or records with the columns of such a file"
 
 
-#: Reader → how an object becomes its file; the names are those of :mod:`robustcs.project.readers`.
+#: Reader → how an object becomes its file; the names are those of :mod:`robustcs.project.sources`.
 FORMS: dict[str, Form] = {
     "qrels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
                   ("query_id", "doc_id", "relevance")),

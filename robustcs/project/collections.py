@@ -71,7 +71,7 @@ def _names(files: Sequence[Path | str]) -> list[str]:
     from robustcs.project.scan import short_names, without_common
 
     below = ["/".join(parts) for parts in without_common([Path(shown(file)).parts for file in files])]
-    return short_names(below, [""] * len(files))
+    return short_names(below)
 
 
 def collections_read(inputs: Inputs) -> int:

@@ -226,7 +226,7 @@ class _Systems:
                 continue
             read.append((file, frozenset(map(str, frame.index)), [str(column) for column in frame.columns]))
         self.measures = {file.path: columns for file, _, columns in read}
-        names = short_names([file.path for file, *_ in read], [""] * len(read))
+        names = short_names([file.path for file, *_ in read])
         words = without_common([telling_words(file.path) for file, *_ in read])
         judged = set(self.qrels.turns) if self.qrels else set()
         return [
@@ -326,7 +326,7 @@ class _Systems:
     def _texts_alone(self, chooser: Chooser, used: set[str]) -> None:
         """Without runs the texts of rewriters stand by themselves: diversity compares them, and retrieve answers them."""
         alone = [one for one in chooser.texts if one.role == "qr" and one.named not in used]
-        names = short_names([one.file.path for one in alone], [""] * len(alone))
+        names = short_names([one.file.path for one in alone])
         for name, one in zip(names, alone, strict=True):
             self._texts("qr" if len(alone) == 1 else f"qr:{name}", one, "")
 

@@ -213,7 +213,7 @@ def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Ju
             folder.take(one.file.path, f"new judgments: {further} that the qrels do not judge")
         else:
             folder.leave(one.file.path, f"judgments beside {chosen.file.path}; new_judgments could name it")
-    for name, path in zip(short_names(judges, [""] * len(judges)), judges, strict=True):
+    for name, path in zip(short_names(judges), judges, strict=True):
         chosen.judges[name] = path
         folder.take(path, f"judge {name}, by its folder or name")
     return chosen

@@ -40,6 +40,20 @@ from robustcs.retrieval.sidecar import files_of, require_unchanged
 T = TypeVar("T")
 U = TypeVar("U")
 
+#: What a command may not do without, by its key in the project: slug of the error, what it found, and what to do.
+REQUIRED = {
+    key: (f"no-{key.replace('_', '-')}", f"no {what} given", f"name {'it' if what.endswith(' is') else 'them'} with {how}")
+    for key, what, how in (
+        ("qrels", "qrels are", "--qrels FILE"), ("judges", "judges are", "--judge NAME=FILE"),
+        ("paraphrases", "paraphrases are", "--paraphrases FILE"), ("collection", "collection is", "--collection FILE"),
+        ("gold", "gold answers are", "--gold FILE"),
+    )
+} | {
+    "clariq": ("no-inputs", "no clarifying questions are given",
+               "name their files with --topics FILE, --run NAME=FILE … or in [clariq]"),
+    "crowd": ("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE"),
+}  # fmt: skip
+
 #: Shows progress over an iterable: (items, what is being done) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
@@ -131,7 +145,7 @@ class Inputs:
     @cached_property
     def qrels(self) -> Qrels:
         """The project's judgments. Raises :class:`UsageError` where none are given."""
-        return self.read_qrels(self.require_qrels())
+        return self.read_qrels(self.require("qrels"))
 
     def averaged(self, measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
         """Return what :func:`~robustcs.evaluation.measures.averaged` keeps; a note names what it leaves out."""
@@ -141,11 +155,13 @@ class Inputs:
         self.notes += [note] if left and note not in self.notes else []
         return kept
 
-    def require_qrels(self) -> Path | str:
-        """The file or name of the judgments. Raises :class:`UsageError` where the project has none."""
-        if self.project.qrels is None:
-            raise UsageError("no-qrels", "no qrels are given", "name them with --qrels FILE")
-        return self.project.qrels
+    def require(self, key: str) -> Any:
+        """What the project names under ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` where it names nothing."""
+        found = getattr(self.project, key)
+        if not found:
+            slug, what, advice = REQUIRED[key]
+            raise UsageError(slug, what, advice)
+        return found
 
     def read_qrels(self, source: Path | str) -> Qrels:
         """Judgments of another part of the project."""
@@ -166,13 +182,7 @@ class Inputs:
     @cached_property
     def judges(self) -> dict[str, Labels]:
         """The labels of the project's judges by name. Raises :class:`UsageError` where none are given."""
-        self.require_judges()
-        return {name: self.read_judge(name, path) for name, path in self.project.judges.items()}
-
-    def require_judges(self) -> None:
-        """Raises :class:`UsageError` where no judges are given."""
-        if not self.project.judges:
-            raise UsageError("no-judges", "no judges are given", "name them with --judge NAME=FILE")
+        return {name: self.read_judge(name, path) for name, path in self.require("judges").items()}
 
     def read_judge(self, name: str, path: Path) -> Labels:
         """The labels of one judge; those for texts are joined with the formulations' texts and the collection."""
@@ -303,12 +313,6 @@ class Inputs:
         self.refuse_strangers(self._text_files, turns, basis)
         return texts
 
-    def require_paraphrases(self) -> Path:
-        """The file of paraphrases. Raises :class:`UsageError` where the project has none."""
-        if self.project.paraphrases is None:
-            raise UsageError("no-paraphrases", "no paraphrases are given", "name them with --paraphrases FILE")
-        return self.project.paraphrases
-
     def refuse_strangers(
         self, files: Iterable[tuple[StrPath, dict[str, str]]], turns: Iterable[str], basis: Basis = "runs"
     ) -> None:
@@ -322,7 +326,7 @@ class Inputs:
     @cached_property
     def paraphrases(self) -> Paraphrases:
         """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
-        path = self.require_paraphrases()
+        path = self.require("paraphrases")
         paraphrases = read_paraphrases(path)
         self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
         return paraphrases

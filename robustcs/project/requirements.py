@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from operator import methodcaller
 from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError
@@ -15,17 +16,8 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
+from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
-
-
-def qrels(workspace: Workspace) -> None:
-    """Judgments."""
-    workspace.require_qrels()
-
-
-def runs(workspace: Workspace) -> None:
-    """At least one run."""
-    workspace.require_runs()
 
 
 def measures_of_rankings(workspace: Workspace) -> None:
@@ -38,13 +30,13 @@ def measures_of_rankings(workspace: Workspace) -> None:
 def formulations(workspace: Workspace) -> None:
     """QR and Human, each with what their scores are made of."""
     if any(file.kind == "runs" for file in workspace.formulation_files().values()):
-        workspace.require_qrels()
+        workspace.require("qrels")
 
 
 def systems(workspace: Workspace) -> None:
     """At least one run, or per-turn scores of one formulation."""
     if any(file.kind == "runs" for file in workspace.scored_systems()):
-        workspace.require_qrels()
+        workspace.require("qrels")
 
 
 def two_states(workspace: Workspace) -> None:
@@ -93,11 +85,6 @@ def new_judgments(workspace: Workspace) -> None:
         )  # fmt: skip
 
 
-def judges(workspace: Workspace) -> None:
-    """Judgments of judges that are not the people of the qrels."""
-    workspace.require_judges()
-
-
 def groups_to_add(project: Project) -> str:
     """How to name the groups that the project's test sets could be, on the command line; empty where it has no test sets."""
     original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
@@ -127,16 +114,9 @@ def compared_runs(workspace: Workspace) -> None:
     workspace.system_files([name for group in groups for name in (group.baseline, *group.sets)])
 
 
-def paraphrases(workspace: Workspace) -> Path:
-    """Paraphrases of the turns: their file."""
-    return workspace.require_paraphrases()
-
-
 def collection(workspace: Workspace) -> Path:
     """Texts of passages: their file."""
-    path = workspace.project.collection
-    if path is None:
-        raise UsageError("no-collection", "no collection is given", "name it with --collection FILE")
+    path: Path = workspace.require("collection")
     return path
 
 
@@ -186,13 +166,6 @@ def texts_of_turns(workspace: Workspace) -> None:
         raise UsageError("no-texts", "no turns are given", advice)
 
 
-def clarifying_questions(workspace: Workspace) -> None:
-    """The table ``[clariq]``."""
-    if workspace.project.clariq is None:
-        advice = "name their files with --topics FILE, --run NAME=FILE … or in [clariq]"
-        raise UsageError("no-inputs", "no clarifying questions are given", advice)
-
-
 def annotated_texts(workspace: Workspace) -> None:
     """The table ``[agreement]``, with snippets or ratings."""
     known = workspace.project.agreement
@@ -216,19 +189,15 @@ def answers_and_gold(workspace: Workspace) -> None:
         raise UsageError("no-gold", "nothing is given that answers should hold", advice)
 
 
-def crowd_judgments(workspace: Workspace) -> None:
-    """The table ``[crowd]``."""
-    if workspace.project.crowd is None:
-        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
-
-
 #: Name in the registry → what raises :class:`UsageError` or :class:`NotInstalledError` where it is lacking.
 REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
-    check.__name__: check
-    for check in (
-        qrels, runs, systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, judges, groups,
-        compared_runs, paraphrases,
-        collection, questions, compared_texts, scikit_learn, clarifying_questions, annotated_texts, crowd_judgments,
-        texts_of_turns, sampled, answers_and_gold,
-    )
+    "runs": Workspace.require_runs,
+    **{key: methodcaller("require", key) for key in REQUIRED},
+    **{
+        check.__name__: check
+        for check in (
+            systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
+            questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, answers_and_gold,
+        )
+    },
 }  # fmt: skip

@@ -65,24 +65,6 @@ class Plan(Result):
     plan: pd.DataFrame
 
 
-def plan(
-    evaluated: Evaluated,
-    texts: Mapping[str, int],
-    missing: Mapping[str, Sequence[str]],
-    runs: Mapping[str, str],
-) -> Plan:
-    """``texts``: system → turns with a text; ``missing``: system → a key per question to retrieve, equal for equal ones."""
-    rows = [_row(name, turns, missing[name], runs[name]) for name, turns in texts.items()]
-    rows.append(_row("all", sum(texts.values()), [key for some in missing.values() for key in some], ""))
-    columns = ["system", "turns", "answered", "to_retrieve", "share", "texts", "run"]
-    return Plan(evaluated, pd.DataFrame(rows, columns=columns))
-
-
-def _row(name: str, turns: int, missing: Sequence[str], run: str) -> tuple[Any, ...]:
-    answered = turns - len(missing)
-    return name, turns, answered, len(missing), answered / turns if turns else float("nan"), len(set(missing)), run
-
-
 def plan_table(result: Result) -> Table:
     """The plan for people; the row over all systems is ruled off."""
     rows = result.tables["plan"]
@@ -352,20 +334,27 @@ def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool =
 
 
 def plan_of(retrieval: Retrieval) -> Plan:
-    """What is answered and what is not, before anything is retrieved."""
-    missing = {
-        name: [key for key in map(digest, questions.values()) if key not in retrieval.known]
-        for name, questions in retrieval.questions.items()
-    }
-    systems = retrieval.systems
-    turns = {turn for system in systems for turn in system.texts}
+    """What is answered and what is not, before anything is retrieved; for all, a question counts once over all systems."""
+    systems, rows, every = retrieval.systems, [], list[str]()
+    for system in systems:
+        keys = map(digest, retrieval.questions[system.name].values())
+        missing = [key for key in keys if key not in retrieval.known]
+        every += missing
+        run = system.run or retrieval.maker.run_path(system.name)
+        rows.append(_row(system.name, len(system.texts), missing, str(run)))
+    rows.append(_row("all", sum(len(system.texts) for system in systems), every, ""))
     notes = [retrieval.settings.describe()]
     mixed = [system.name for system in systems if system.given and system.open]
     if mixed:
         notes.append(f"turns of {', '.join(mixed)} whose text changed are answered by this index, the others by the given run")
-    runs = {system.name: str(system.run or retrieval.maker.run_path(system.name)) for system in systems}
+    turns = {turn for system in systems for turn in system.texts}
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(turns), 0, tuple(notes))
-    return plan(evaluated, {system.name: len(system.texts) for system in systems}, missing, runs)
+    return Plan(evaluated, PLAN.frame(rows))
+
+
+def _row(name: str, turns: int, missing: Sequence[str], run: str) -> tuple[Any, ...]:
+    answered = turns - len(missing)
+    return name, turns, answered, len(missing), answered / turns if turns else float("nan"), len(set(missing)), run
 
 
 def index_states(rankers: Sequence[Mapping[str, object]], index: str) -> list[str]:

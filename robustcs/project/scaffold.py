@@ -68,7 +68,7 @@ def write_config(made: Guess, name: str) -> str:
     if made.by_models:
         lines += [] if made.judges else ["", "# [judges]"]
         lines.append("# Not taken as qrels; give it a name here if a model made it:")
-        names = short_names(list(made.by_models), [""] * len(made.by_models))
+        names = short_names(list(made.by_models))
         lines += [
             f"# {toml_key(name)} = {quoted(path)}  # {made.by_models[path]}"
             for name, path in zip(names, made.by_models, strict=True)

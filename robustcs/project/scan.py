@@ -209,7 +209,7 @@ def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return [tuple(words[common:]) for words in names]
 
 
-def short_names(paths: Sequence[str], tags: Sequence[str]) -> list[str]:
+def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
     """A name for every file, no two equal: its stem, or where that is plain or repeated what its folders say, or its tag.
 
     Where nothing tells them apart it is the whole path.
@@ -218,7 +218,7 @@ def short_names(paths: Sequence[str], tags: Sequence[str]) -> list[str]:
     full = ["_".join(telling_words(path)) for path in paths]
     names = []
     for place, path in enumerate(paths):
-        stem, tag = stems[place], tags[place]
+        stem, tag = stems[place], tags[place] if tags else ""
         if stems.count(stem) == 1 and set(words_of(stem)) - _RUNS:
             names.append(stem)
         elif full[place] and full.count(full[place]) == 1:

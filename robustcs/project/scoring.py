@@ -184,18 +184,11 @@ def _over(frame: pd.DataFrame, expected: Expected) -> pd.DataFrame:
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
     predicted = []
-    require_gold(inputs)
+    inputs.require("gold")
     for file in files:
         predicted.append(read_predicted_answers(file.path))
         inputs.remember(file.role, file.path, rows_of(predicted[-1]))
     return scored_answers(inputs, files, predicted, measures)
-
-
-def require_gold(inputs: Inputs) -> Path:
-    """The file of gold answers. Raises :class:`UsageError` where the project has none."""
-    if inputs.project.gold is None:
-        raise UsageError("no-gold", "no gold answers are given", "name them with --gold FILE")
-    return inputs.project.gold
 
 
 def scored_answers(
@@ -205,7 +198,7 @@ def scored_answers(
 
     Raises :class:`UsageError` where no gold answers are given.
     """
-    source = require_gold(inputs)
+    source = inputs.require("gold")
     gold = read_gold_answers(source)
     inputs.remember("gold answers", source, rows_of(gold))
     names = [measure.name for measure in measures]

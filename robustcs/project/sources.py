@@ -239,7 +239,9 @@ class Setting:
         """A value of Python, or of the project file, as the project holds it. Raises :class:`UsageError` for a wrong one."""
         if self.kind in ("measures", "thresholds"):
             kind = self.kind.removesuffix("s")
-            parse = getattr(import_module(f"robustcs.evaluation.{'measure' if kind == 'measure' else 'thresholds'}"), f"parse_{kind}")
+            parse = getattr(
+                import_module(f"robustcs.evaluation.{'measure' if kind == 'measure' else 'thresholds'}"), f"parse_{kind}"
+            )
             return tuple(parse(str(one)) if isinstance(one, str | Real) else one for one in several(value))
         if self.kind == "lists":
             return {name: tuple(map(str, several(some))) for name, some in value.items()}

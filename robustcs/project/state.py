@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import Project
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
 
@@ -100,8 +100,9 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():
-            role = parts[name].role if name in parts else ""
-            found[name] = _of_run(run, rankings[name], wanted, project, highest, role, texts.get(name, {}), depth)
+            known = {turn: texts[name][turn] for turn in run.matrix.turns if turn in texts.get(name, {})}
+            kept = _of_run(run, rankings[name], wanted, project.policy, highest, depth)
+            found[name] = replace(kept, role=parts[name].role if name in parts else "", texts=known)
         judgments = _judgments(workspace.qrels)
         measures = wanted
     if given:
@@ -177,36 +178,31 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
 
 
 def _of_run(
-    run: JudgedRun,
-    ranking: KeptRanking,
-    measures: Sequence[Measure],
-    project: Project,
-    highest: int,
-    role: str,
-    texts: Mapping[str, str],
-    depth: int,
+    run: JudgedRun, ranking: KeptRanking, measures: Sequence[Measure], policy: EvaluationPolicy, highest: int, depth: int
 ) -> SystemState:
+    """What is kept of a run, but for its role and texts."""
     turns = run.matrix.turns
-    frame = evaluate(run.matrix, measures, project.policy)
-    scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
-    low, high = {}, {}
-    for measure in measures:
-        if measure.family in NATIVE:
-            ends = measure_bounds(run.matrix, measure, project.policy, highest, "run")
-            low[measure.name] = dict(zip(turns, ends.low.tolist(), strict=True))
-            high[measure.name] = dict(zip(turns, ends.high.tolist(), strict=True))
-    kept = {turn: ranking.digests.get(turn, "") for turn in turns}
-    grades = run.matrix.grades[:, :depth].tolist()
-    heads = {
-        turn: [
-            (document, None if grade == UNJUDGED else grade)
-            for document, grade in zip(ranking.heads.get(turn, ()), row, strict=False)
-        ]
-        for turn, row in zip(turns, grades, strict=True)
+
+    def by_turn(values: Iterable[Any]) -> dict[str, Any]:
+        return dict(zip(turns, values, strict=True))
+
+    frame = evaluate(run.matrix, measures, policy)
+    bounds = {
+        measure.name: measure_bounds(run.matrix, measure, policy, highest, "run")
+        for measure in measures
+        if measure.family in NATIVE
     }
-    below = dict(zip(turns, (run.matrix.grades[:, depth:] == UNJUDGED).sum(axis=1).tolist(), strict=True))
-    known = {turn: texts[turn] for turn in turns if turn in texts}
-    return SystemState(role, scores, low, high, kept, known, heads, below)
+    grades = [[None if grade == UNJUDGED else grade for grade in row] for row in run.matrix.grades[:, :depth].tolist()]
+    return SystemState(
+        "",
+        {metric: by_turn(frame[metric].tolist()) for metric in frame},
+        {name: by_turn(ends.low.tolist()) for name, ends in bounds.items()},
+        {name: by_turn(ends.high.tolist()) for name, ends in bounds.items()},
+        {turn: ranking.digests.get(turn, "") for turn in turns},
+        {},
+        {turn: list(zip(ranking.heads.get(turn, ()), row, strict=False)) for turn, row in by_turn(grades).items()},
+        by_turn((run.matrix.grades[:, depth:] == UNJUDGED).sum(axis=1).tolist()),
+    )
 
 
 def _kept(ranking: Ranking, depth: int) -> KeptRanking:

@@ -16,7 +16,7 @@ from robustcs.lazy import pd
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
-from robustcs.project.scoring import ScoredFile, file_of, of_answers, require_gold, score
+from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.result import Evaluated
 
 
@@ -129,7 +129,7 @@ class Workspace(Inputs):
                 advice = f"give {option}, or write a robustcs.toml with robustcs init"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
         if answers:
-            require_gold(self)
+            self.require("gold")
         return chosen
 
     def scored_systems(self, scores: Mapping[str, Path] | None = None) -> list[ScoredFile]:

@@ -37,11 +37,11 @@ STUDIES: tuple[Study, ...] = (
     Study("diversity", "How different are paraphrases from their turns?", WORDS,
           ("compared_texts",), ("rewrites", "paraphrases")),
     Study("answers", "What do answers leave out, and whose fault is it?", BLAME, ("answers_and_gold",), ("answers",)),
-    Study("clariq", "Which clarifying question is asked, and does it help?", PEOPLE, ("clarifying_questions",), ("clariq",)),
+    Study("clariq", "Which clarifying question is asked, and does it help?", PEOPLE, ("clariq",), ("clariq",)),
     Study("passages", "Which passages of each turn should be annotated?", PEOPLE,
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),
     Study("agreement", "How far do annotators agree, on snippets or on ratings?", PEOPLE, ("annotated_texts",), ("agreement",)),
-    Study("crowd", "From grades of crowd workers to qrels.", PEOPLE, ("crowd_judgments",), ("crowd",)),
+    Study("crowd", "From grades of crowd workers to qrels.", PEOPLE, ("crowd",), ("crowd",)),
     Study("compare", "What changed between two states, and may it pass?", SYSTEMS, ("two_states",), (), in_report=False),
     Study("check", "Do the inputs fit together?", START, (), (), in_report=False),
 )  # fmt: skip

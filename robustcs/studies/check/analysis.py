@@ -11,7 +11,7 @@ import numpy as np
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, flag, number, share, table, text
+from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, share, table, text
 
 #: Cut-offs of the judged shares.
 JUDGED_AT = (3, 10)
@@ -99,23 +99,14 @@ def check(
         without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
         rows.append((formulation, len(known), without, extra, lacking, same))
-    return Check(
-        evaluated,
-        pd.DataFrame(files, columns=["role", "path", "rows", "problem", "skipped"], dtype=object).astype(
-            {"rows": "Int64", "skipped": "Int64"}
-        ),
-        pd.DataFrame(
-            runs,
-            columns=["run", "turns", "missing", "extra", "depth_min", "depth_median", "depth_max"]
-            + [f"judged_{k}" for k in JUDGED_AT],
-        ),
-        pd.DataFrame(rows, columns=["formulation", "texts", "without", "extra", "unanswered", "unchanged"]).astype(
-            dict.fromkeys(("without", "extra", "unanswered", "unchanged"), "Int64")
-        ),
-        pd.DataFrame(commands, columns=["command", "runs", "because", "give"]),
-        pd.DataFrame(skipped, columns=["role", "path", "line", "why"], dtype=object).astype({"line": "Int64"}),
-        problems,
-    )
+    tables = {"files": files, "runs": runs, "texts": rows, "commands": commands, "skipped": skipped}
+    frames = {spec.name: _whole(spec, spec.frame(tables[spec.name])) for spec in Check.declared}
+    return Check(evaluated, **frames, problems=problems)
+
+
+def _whole(spec: TableSpec, frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts as whole numbers, also where some are unknown."""
+    return frame.astype({field.name: "Int64" for field in spec.fields if field.kind == "integer"})
 
 
 def _run(matrix: GradeMatrix) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
+from robustcs.project.model import STUDY_TABLES
 from robustcs.project.open_questions import systems_of
 from robustcs.project.requirements import REQUIREMENTS, question_pairs
 from robustcs.project.scoring import ScoredFile
@@ -43,11 +44,10 @@ class Readiness:
         self._own: Mapping[str, Callable[[], None]] = {
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
-            "augment": self._merged, "audit": self._audited,
-            "judge": self._scale, "paraphrase": self._varied, "passages": self._relevant_passages,
-            "diversity": self._common_turns,
-            "clariq": partial(self._asked, "clariq"), "agreement": partial(self._asked, "agreement"),
-            "crowd": partial(self._asked, "crowd"), "answers": partial(self._asked, "answers"),
+            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
+            **{name: partial(self._asked, name) for name in STUDY_TABLES},
+            # small inputs are joined as the command does it
+            **{name: partial(self._ask, name) for name in ("audit", "paraphrase")},
         }  # fmt: skip
 
     def rows(self) -> list[Row]:
@@ -156,7 +156,7 @@ class Readiness:
     def _check_experiment(self) -> None:
         """The whole experiment of ``robustness``: paraphrases are drawn and retrieved."""
         self.check_files(["paraphrases", "rewrites", "qrels"])
-        self.workspace.require_qrels()
+        self.workspace.require("qrels")
         texts = self.survey.texts
         if not texts.get("original") or not texts.get("human"):
             raise UsageError(
@@ -181,7 +181,10 @@ class Readiness:
     def _scored_systems(self) -> None:
         """So are per-turn scores beside runs."""
         if any(file.kind == "scores" for file in self._answered.workspace.scored_systems()):
-            study("evaluate").part("study").ask(self.workspace.of(self.project))
+            self._ask("evaluate")
+
+    def _ask(self, name: str) -> None:
+        study(name).part("study").ask(self.workspace.of(self.project))
 
     @cached_property
     def _paired(self) -> list[str]:
@@ -223,15 +226,7 @@ class Readiness:
         """New judgments join the qrels; estimates with judges are made as the command makes them."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
-            study("augment").part("study").ask(self.workspace.of(self.project))
-
-    def _varied(self) -> None:
-        """Turns are varied as the command does it."""
-        study("paraphrase").part("study").ask(self.workspace.of(self.project))
-
-    def _audited(self) -> None:
-        """Judges are asked as the command does it."""
-        study("audit").part("study").ask(self.workspace.of(self.project))
+            self._ask("augment")
 
     def _scale(self) -> None:
         """The grades of the qrels are those that people give."""

@@ -15,10 +15,9 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.pooled import rows_of, texts_in_order
-from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.text import ir_metadata
@@ -28,7 +27,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words
 from robustcs.project.parallel_io import absolute, as_given
-from robustcs.project.sources import SOURCES, Source, several
+from robustcs.project.sources import BY_NAME, SOURCES, Source, several
 from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import files_of, require_unchanged
@@ -141,10 +140,9 @@ class Survey:
         self._further_texts(project)
         self._unanswered(project, waiting)
         self._answers(project)
-        if project.answer_similarity:
-            self._read("answer_similarity", "answer similarity", project.answer_similarity, read_scores)
-        for file in project.new_judgments:
-            self._read("new_judgments", "new judgments", file, read_qrels)
+        for key in ("answer_similarity", "new_judgments"):
+            for file in several(getattr(project, key) or ()):
+                self._read(key, BY_NAME[key].role, file, BY_NAME[key].read)
         for name, path in project.judges.items():
             labels = self._read("judges", f"judge {name}", path, partial(workspace.read_judge, name))
             if labels and self.qrels and set(labels.qrels.turns).isdisjoint(self.qrels.turns):
@@ -152,9 +150,8 @@ class Survey:
                     f"judge {name} and the people judged no turn in common: audit compares rankings of systems only"
                 )
         if project.paraphrases:
-            self.paraphrased = self._read(
-                "paraphrases", "paraphrases", project.paraphrases, read_paraphrases, lambda value: sum(map(len, value.values()))
-            )
+            known = BY_NAME["paraphrases"]
+            self.paraphrased = self._read("paraphrases", known.role, project.paraphrases, known.read, known.rows)
         if project.collection:
             self._collection(project.collection)
         for name, group in project.groups.items():
