@@ -238,10 +238,8 @@ class Setting:
     def checked(self, value: Any) -> Any:
         """A value of Python, or of the project file, as the project holds it. Raises :class:`UsageError` for a wrong one."""
         if self.kind in ("measures", "thresholds"):
-            kind = self.kind.removesuffix("s")
-            parse = getattr(
-                import_module(f"robustcs.evaluation.{'measure' if kind == 'measure' else 'thresholds'}"), f"parse_{kind}"
-            )
+            module, parser = ("measure", "parse_measure") if self.kind == "measures" else ("thresholds", "parse_threshold")
+            parse = getattr(import_module(f"robustcs.evaluation.{module}"), parser)
             return tuple(parse(str(one)) if isinstance(one, str | Real) else one for one in several(value))
         if self.kind == "lists":
             return {name: tuple(map(str, several(some))) for name, some in value.items()}
