@@ -13,8 +13,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
-from robustcs.inputs.paths import PooledFile, pooled
-from robustcs.inputs.paths import IRDS_PREFIX, is_irds, located
+from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, is_irds, located, pooled
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.sources import SOURCES, settings_of

@@ -11,8 +11,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
-from robustcs.inputs.paths import pooled
-from robustcs.inputs.paths import IRDS_PREFIX, located
+from robustcs.inputs.paths import IRDS_PREFIX, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
 from robustcs.project.model import (

@@ -15,9 +15,8 @@ from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.state import Group
+from robustcs.inputs.paths import located, pooled, refusal_of, url_of
 from robustcs.inputs.text import read_text
-from robustcs.inputs.paths import pooled
-from robustcs.inputs.paths import located, refusal_of, url_of
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of

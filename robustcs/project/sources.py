@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.errors import UsageError
-from robustcs.inputs.paths import rows_of
+from robustcs.inputs.pooled import rows_of
 
 StrPath = str | os.PathLike[str]
 #: How many files a source has: one, several, one for each name, or one for each formulation; ``texts`` are files of question
@@ -297,7 +297,7 @@ def named(text: str) -> tuple[str | None, str]:
 
 def _utf8(name: str) -> str:
     """``name``, where the terminal gave it in UTF-8: a file may have any bytes as its name, a system in a table may not."""
-    from robustcs.inputs.records import is_whole
+    from robustcs.inputs.text import is_whole
 
     if not is_whole(name):
         raise UsageError("not-utf8", f"the name {name!r} is not UTF-8", "write it in UTF-8")

@@ -19,11 +19,10 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
 from robustcs.inputs.paths import shown
-from robustcs.inputs.paths import rows_of
+from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.inputs.paths import shown
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
