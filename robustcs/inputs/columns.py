@@ -20,8 +20,8 @@ import numpy as np
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import too_large
-from robustcs.inputs.ids import LONGEST_ID, Ids
-from robustcs.inputs.text import first_lines, line_chunks
+from robustcs.inputs.ids import Ids
+from robustcs.inputs.text import LONGEST_ID, first_lines, line_chunks
 from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 

@@ -26,10 +26,6 @@ def as_arrow(codes: npt.NDArray[np.int32]) -> pa.Int32Array:
     return pa.Array.from_buffers(pa.int32(), len(codes), [None, pa.py_buffer(codes)])
 
 
-#: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.
-LONGEST_ID = 8192
-
-
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
 #: Bytes around the ids of a buffer, so that eight can be read at once wherever an id begins or ends.

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
-from robustcs.inputs.ids import LONGEST_ID
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.text import (
     HALF_CHARACTER,
+    LONGEST_ID,
     LONGEST_LINE,
     LONGEST_TEXT,
     filled_lines,

@@ -11,7 +11,6 @@ from typing import Any
 
 from robustcs.errors import InputError, input_error
 from robustcs.inputs.files import MIB, damage_told, open_binary
-from robustcs.inputs.ids import LONGEST_ID
 from robustcs.inputs.paths import StrPath
 
 _BOM = b"\xef\xbb\xbf"
@@ -26,6 +25,10 @@ LONGEST_LINE = 64 * MIB
 
 #: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
 LONGEST_TEXT = 1024 * MIB
+
+
+#: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.
+LONGEST_ID = 8192
 
 
 #: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.

@@ -80,8 +80,8 @@ def ask(
     Examples:
       robustcs paraphrase --vary --folder varied
       robustcs paraphrase --with 'python ask_model.py' --number 8 --folder made
-      robustcs paraphrase --folder made --with 'python -m robustcs.programs.models \\
-          --reformulate t5-cqr --paraphrase t5-para --remove-context t5-cr'
+      robustcs paraphrase --folder made \\
+          --with 'python -m robustcs.programs.models --paraphrase t5-para'
       robustcs testsets --paraphrases made/paraphrases.csv --sets 10 --folder sets
     """
     for values, allowed, what in (
