@@ -345,25 +345,17 @@ def judge(
 
 def paraphrase(
     *,
-    reformulator: str | None = ...,
-    paraphraser: str | None = ...,
-    context_remover: str | None = ...,
     command: str | None = ...,
-    sources: Sequence[str] = ...,
-    number: int = ...,
-    decoding: str = ...,
-    device: str = ...,
-    batch: int = ...,
-    timeout: float = ...,
-    separator: str = ...,
-    prompts: Mapping[str, str] | None = ...,
+    context_remover: Literal["nouns", "nltk"] | None = ...,
+    sources: Sequence[Literal["raw", "manual"]] = ...,
     keep_feedback: bool = ...,
-    tagger: str = ...,
+    number: int = ...,
+    timeout: int = ...,
     project: Project | StrPath | None = ...,
     rewrites: Mapping[str, Any] | None = ...,
     seed: int | None = ...,
 ) -> Variations | Paraphrased:
-    """Other words for the project's turns: by models where any is named, else labelled variations by rules."""
+    """Ask the same turns in other words: by a program in stages, or by rules that need none."""
 
 def testsets(
     *,
@@ -392,7 +384,7 @@ def retrieve(
     collection: Input | None = ...,
     jobs: int = ...,
 ) -> Plan:
-    """What was answered before; then, unless ``dry_run``, what is missing is retrieved and the runs are written."""
+    """Answer the questions that no run answers yet: with the store where it knows them, else with BM25 on an index."""
 
 def diversity(
     *,
