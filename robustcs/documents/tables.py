@@ -15,7 +15,7 @@ from robustcs.documents.words import (
     number_interval,
     p_value,
     percent,
-    percent_range,
+    percent_interval,
     points,
     points_interval,
     score,
@@ -48,7 +48,7 @@ def cell(field: Field, line: Any) -> str:
     if _missing(low):
         return shown
     if field.unit == "share":
-        return f"{shown} ({percent_range(low, high)})"
+        return f"{shown} ({percent_interval(low, high)}%)"
     if field.unit == "points":
         return f"{shown} ({points_interval(low, high)})"
     between = signed_interval if field.unit == "difference" else number_interval

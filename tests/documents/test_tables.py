@@ -25,7 +25,7 @@ def test_an_estimate_stands_for_its_column_and_those_of_its_limits(row: object) 
     SPEC.check(frame)
     assert frame.iloc[0].tolist() == ["a", 0.5, 0.25, 0.75, 0.25, 0.125, 0.5]
     line = next(frame.itertuples(index=False))
-    assert cell(SPEC.field("share"), line) == "50% (25% to 75%)"
+    assert cell(SPEC.field("share"), line) == "50% (25–75%)"
     assert cell(SPEC.field("kappa"), line) == "0.250 (0.125 to 0.500)"
 
 

@@ -127,7 +127,8 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Tab
     columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1]))]
     columns += [(text("Rewriter"), lambda key: key[0])] if several else []
     for cause in CAUSES:
-        columns += group_columns(result, "attribution", CAUSE_TITLES[cause], lines[cause], "count", "share")
+        share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
+        columns += group_columns(result, "attribution", CAUSE_TITLES[cause], lines[cause], "count", share)
     changes = (place for place in range(1, len(keys)) if several and keys[place][1] != keys[place - 1][1])
     return result_table(
         result, "attribution", "Who is to blame?", columns,
@@ -137,7 +138,8 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Tab
 
 
 def _wilson(result: Breakdown) -> str:
-    return f"95% CI: Wilson's interval for other {result.evaluated.unit}s of this kind, one share at a time."
+    units = "" if result.evaluated.unit == "turn" else f", clustered by {result.evaluated.unit}"
+    return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
 def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Table:

@@ -219,9 +219,9 @@ def test_the_overview_shows_cells_of_its_table() -> None:
     table, _ = overview(replace(result, overview=changed))
     assert [row[0] for row in table.rows] == ["Human", "t5", "bert", "Original"] and table.of == "overview"
     for row in table.rows:
-        assert row[1] == "12% (10% to 20%)" and row[3] == "0.777 (0.700 to 0.800)"
+        assert row[1] == "12% (10–20%)" and row[3] == "0.777 (0.700 to 0.800)"
         assert (row[2], row[4]) == (
-            ("31% (25% to 35%)", "−0.055") if row[0] in ("t5", "bert") else ("–", "–" if row[0] == "Human" else "−0.055")
+            ("31% (25–35%)", "−0.055") if row[0] in ("t5", "bert") else ("–", "–" if row[0] == "Human" else "−0.055")
         )
 
 
