@@ -179,7 +179,7 @@ def java_error(said: str, heap: str) -> UsageError:
     if _HEAP.search(said):
         return UsageError(
             "bad-heap", f"Java cannot work with a heap of {heap} ({first_line(said)})",
-            "give it more (or less than the machine has) with --heap, such as --set heap=2g",
+            "give it more (or less than the machine has), such as --set heap=2g",
         )  # fmt: skip
     return UsageError("no-java-start", f"Java does not start: {first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
@@ -26,6 +27,7 @@ from robustcs.project.model import (
     parse_text_source,
 )
 from robustcs.project.reading import find_project, read_project
+from robustcs.project.sources import READERS, SOURCES, Source
 from robustcs.retrieval.settings import RetrievalSettings
 
 EVERY_KEY = """
@@ -450,3 +452,10 @@ def test_endless_values_are_a_problem_of_their_line(tmp_path: Path, text: str) -
     with pytest.raises(InputError) as error:
         read_project(path)
     assert str(error.value).startswith(f"{path}:1: ")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.table}.{source.key}")
+def test_every_source_has_a_reader(source: Source) -> None:
+    # readers are named by strings, so that --help imports none of them: no type checker follows those
+    module, name = READERS[source.reader].split()[0].split(".")
+    assert callable(getattr(import_module(f"robustcs.inputs.{module}"), name))

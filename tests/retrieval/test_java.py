@@ -87,7 +87,7 @@ def test_heap_too_small(bare: None) -> None:
     with pytest.raises(UsageError) as error:
         java.start("4k")
     assert str(error.value) == (
-        "Java cannot work with a heap of 4k (Too small maximum heap); give it more (or less than the machine has) with --heap,"
+        "Java cannot work with a heap of 4k (Too small maximum heap); give it more (or less than the machine has),"
         " such as --set heap=2g"
     )
 

@@ -103,7 +103,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "name it with --collection FILE" in capfd.readouterr().err
     assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
-    assert "--spacy without --segment; add --segment WORDS" in capfd.readouterr().err
+    assert "spacy without --segment; add --segment WORDS" in capfd.readouterr().err
 
 
 # ---------------------------------------------------------------- spaCy, which need not be installed

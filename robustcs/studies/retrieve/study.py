@@ -161,7 +161,7 @@ def _run(
              "rm3": rm3 or None, "heap": heap, "folder": folder}  # fmt: skip
     workspace = call.workspace(_configured(call.project, {name: one for name, one in given.items() if one is not None}))
     if spacy and not segment:
-        raise UsageError("no-segment", "--spacy without --segment", "add --segment WORDS, such as 250")
+        raise UsageError("no-segment", "spacy without --segment", "add --segment WORDS, such as 250")
     if segment:
         _segment(call, workspace, segment, spacy, folder)
     elif size or prune:

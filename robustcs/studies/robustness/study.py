@@ -71,7 +71,7 @@ def ask(
       robustcs robustness --set figure=spread --output spread.pdf
     """
     if not (math.isfinite(alpha) and alpha >= 0):
-        raise UsageError("bad-alpha", f"--alpha {alpha}", "write a number from 0")
+        raise UsageError("bad-alpha", f"alpha {alpha}", "write a number from 0")
     plan = None
     if sets is not None and not is_experiment(workspace.project):
         found = "--sets is for the whole experiment, which needs paraphrases and an index, and no groups"
