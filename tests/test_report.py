@@ -150,10 +150,10 @@ def test_the_table_of_the_first_screen_agrees_with_the_results(report: Report) -
     rows = [row for row in tables(report, "breakdown", "bins") if (row["metric"], row["threshold"]) == CUT]
     for line, role in ((human, "human"), (qr, "qr"), (original, "original")):
         answered = sum(row["count"] for row in rows if row[role])
-        assert line[1].startswith(f"{100 * answered / 70:.1f} % (")
+        assert line[1].startswith(f"{100 * answered / 70:.1f}% (")
     [means] = [row for row in tables(report, "breakdown", "headroom") if (row["metric"], row["threshold"]) == CUT]
     assert [line[3].split()[0] for line in table.rows] == [f"{means[role]:.3f}" for role in ("human", "qr", "original")]
-    assert qr[2].startswith("25.7 % (") and human[2] == "–"
+    assert qr[2].startswith("25.7% (") and human[2] == "–"
     assert qr[4] == f"{means['qr'] - means['human']:+.3f}".replace("-", "−")
 
 
@@ -201,7 +201,7 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     for row in table("clariq", "preference"):
         assert f"in {row['wins']} of {row['wins'] + row['losses']} decided judgments" in text
     whole = table("snippets-agreement", "jaccard")[0]
-    chosen = f"All 3 annotators chose {100 * whole['value']:.1f} % of the characters "
+    chosen = f"All 3 annotators chose {100 * whole['value']:.1f}% of the characters "
     assert chosen in told["Do annotators choose the same snippets?"]
     for row in table("ratings-agreement", "kappa"):
         assert f"{row['criterion']} {row['value']:.2f} (95% CI " in told["Do raters agree?"]

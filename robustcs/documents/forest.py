@@ -83,7 +83,7 @@ def name_rows(axes: Axes, names: Sequence[str], leftmost: bool, title: str, labe
     axes.set_xlabel(label, labelpad=2)
 
 
-def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean, 95 % interval", zero: bool = False) -> Figure:
+def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean and 95% CI", zero: bool = False) -> Figure:
     """One panel per measure; every system has the same line in all of them.
 
     ``label`` stands below each axis; with ``zero`` a line marks 0.

@@ -72,7 +72,7 @@ def later_grades_table(result: Result, depth: int) -> list[Table]:
         return []
     counts = grades.pivot(index="run", columns="grade", values="count").loc[rates.index]
     rows = [
-        (run, *(f"{one} ({100 * one / sum(own):.0f} %)" if sum(own) else "–" for one in own), f"{sum(own)} of {unjudged}")
+        (run, *(f"{one} ({100 * one / sum(own):.0f}%)" if sum(own) else "–" for one in own), f"{sum(own)} of {unjudged}")
         for run, own, unjudged in zip(rates.index, counts.to_numpy().tolist(), rates["unjudged"], strict=True)
     ]
     columns = (text("Run"), *(count(str(grade), group="grade") for grade in counts.columns), count("judged since"))

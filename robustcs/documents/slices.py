@@ -91,7 +91,7 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
 def _parts(note: str) -> list[str]:
     """The parts of a note, without the numbers in which those of many slices differ."""
     note = re.sub(r"unstable: \d+ (\w+) only", rf"unstable: fewer than {STABLE_UNITS} \1", note)
-    note = re.sub(r"carries \d+ % of the spread", "carries most of the spread", note)
+    note = re.sub(r"carries \d+ ?% of the spread", "carries most of the spread", note)
     return [part for part in note.split("; ") if part]
 
 

@@ -55,7 +55,7 @@ def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str
                 axes.barh(place, share, left=left, height=0.72, color=colour, edgecolor=INK, linewidth=0.4,
                           hatch="////" if unknown else None)  # fmt: skip
                 if share >= (0.035 if wide else 0.08) and not unknown:
-                    shown = one_line(part) if colours is None else f"{100 * share:.0f} %"
+                    shown = one_line(part) if colours is None else f"{100 * share:.0f}%"
                     dark = float(np.dot(colour[:3], (0.299, 0.587, 0.114))) < 0.5
                     axes.text(left + share / 2, place, shown, ha="center", va="center", fontsize=letters(6.5),
                               color="#ffffff" if dark else "#000000")  # fmt: skip
@@ -65,7 +65,7 @@ def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str
         axes.tick_params(axis="y", length=0)
         ticks = range(0, 101, 20 if wide else 50)
         axes.set(xlim=(0, 1))
-        axes.set_xticks([per_cent / 100 for per_cent in ticks], [f"{per_cent} %" for per_cent in ticks])
+        axes.set_xticks([per_cent / 100 for per_cent in ticks], [f"{per_cent}%" for per_cent in ticks])
         if colours:
             from matplotlib.patches import Patch
 

@@ -35,8 +35,8 @@ def formulations(table: pd.DataFrame) -> str:
 
 
 def percent(share: float) -> str:
-    """A share with one decimal: ``32.9 %``; ``–`` where it is undefined."""
-    return "–" if math.isnan(share) else f"{100 * share:.1f} %"
+    """Return a share with one decimal: ``32.9%``; ``–`` if it is undefined."""
+    return "–" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
 def percent_interval(low: float, high: float) -> str:

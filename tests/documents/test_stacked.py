@@ -20,9 +20,9 @@ def test_ratings_fill_each_bar() -> None:
 def test_named_parts_have_their_colours_and_the_unknown_is_hatched() -> None:
     rows = pd.DataFrame({"system": ["a", "a", "b"], "cause": ["found", "unknown", "found"], "share": [0.7, 0.3, 1.0]})
     block = share_figure("missed", "What became.", rows, "system", "cause", {"found": "#0b3a66", "unknown": "#ffffff"})
-    assert block.alt == "a: found 70.0 %, unknown 30.0 %; b: found 100.0 %."
+    assert block.alt == "a: found 70.0%, unknown 30.0%; b: found 100.0%."
     figure = block.draw()
     (axes,) = figure.axes
-    assert [text.get_text() for text in axes.texts] == ["70 %", "100 %"]
+    assert [text.get_text() for text in axes.texts] == ["70%", "100%"]
     assert [bar.get_hatch() for bar in axes.patches[:2]] == [None, "////"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["found", "unknown"]

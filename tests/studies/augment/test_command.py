@@ -129,7 +129,7 @@ def test_warnings_of_the_hole_model_are_printed(
     monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_10").split())
     assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages lie deeper than nearly all judged ones" in out
-    assert "95 % intervals held 50.0 % of the true means and differences." in out
+    assert "95 % intervals held 50.0% of the true means and differences." in out
     assert "Do not rely" not in call(capsys, *project, "--what-if", 40, "--metric", "P_10", "--rates", "0=1")
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from robustcs.similarity.error_types import type_finder
 
 import robustcs
 from robustcs.documents.document import Table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
+from robustcs.similarity.differences import error_types
 from robustcs.studies.breakdown.show_slices import slice_findings
 from robustcs.studies.breakdown.study import QUESTIONS
 from tests.conftest import Command
@@ -36,8 +36,8 @@ def test_causes_of_every_slicing_add_up(result) -> None:  # type: ignore[no-unty
 
 
 def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untyped-def]
-    turns, find = result.turns, type_finder()
-    types = [find(row.qr_text, row.human_text) for row in turns.itertuples()]
+    turns = result.turns
+    types = [error_types(row.qr_text, row.human_text) for row in turns.itertuples()]
     errors = (turns["cause"] == "qr").sum()
     for row in result.error_types.itertuples():
         own = turns[[row.type in some for some in types]]
@@ -109,7 +109,7 @@ def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
         question.answer(Workspace(question.part(read_project(demo / "robustcs.toml")))) for question in QUESTIONS
     )
     cost = next(sentence for sentence in opening.findings if "occur in rewrites that differ from Human by" in sentence)
-    assert cost.startswith("94.4 % of the errors of the rewriter (correct: NDCG@3 ≥ 0.5) occur")
+    assert cost.startswith("94.4% of the errors of the rewriter (correct: NDCG@3 ≥ 0.5) occur")
     assert "17 errors in 43 such turns. These turns lose 0.303 NDCG@3 on average (95% CI 0.177 to 0.462)." in cost
     assert {"error_types", "slices", "found_slices"} <= {block.of for block in opening.blocks if isinstance(block, Table)}
     assert answers.findings[-1].startswith("The rewriter loses most F1 on turns with depth ≤ 4 and shift = stays: ")

@@ -87,7 +87,7 @@ def test_costs_are_shown_where_there_are_scores() -> None:
     assert [column.title for column in scored.columns] == [
         "How QR differs from Human", "turns", "share", "answers", "judged", "P@1"
     ]  # fmt: skip
-    assert scored.rows[0] == ("identical", "2", "33.3 %", "0.550", "1", "+0.000")
+    assert scored.rows[0] == ("identical", "2", "33.3%", "0.550", "1", "+0.000")
     *_, plain = tables(correlate_similarity([pair(judged=False)], EVALUATED))
     assert [column.title for column in plain.columns][-1] == "answers"
 

@@ -101,7 +101,7 @@ def test_texts_alone() -> None:
     assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + [""]
     assert [card.title for card in cards.cards] == list(MOVING)
     (said,) = samples_findings(result)
-    assert said.startswith("The texts of llm differ in 10.0 % of 40 turns (95% CI ")
+    assert said.startswith("The texts of llm differ in 10.0% of 40 turns (95% CI ")
 
 
 def test_what_is_shown() -> None:

@@ -23,12 +23,12 @@ SCORES = [
 def test_texts_draws_and_choices() -> None:
     llm, t5 = said("samples", {"samples": ALIKE, "sample_scores": SCORES})
     assert llm == (
-        "The texts of llm differ in 15.0 % of 40 turns (95% CI 6–31). The mean NDCG@3 of llm over 5 samples is 0.401 (95% CI"
+        "The texts of llm differ in 15.0% of 40 turns (95% CI 6–31). The mean NDCG@3 of llm over 5 samples is 0.401 (95% CI"
         " 0.352 to 0.449 for other conversations and other samples); that of one sample has a 95% CI of ±0.012 for other"
         " samples on these turns. Choosing the best of 5 samples in every turn would gain 0.055 NDCG@3 over the best"
         " sample; 0.031 is expected by chance."
     )
-    assert t5 == "The texts of t5 differ in 100.0 % of 1 turn. Two rankings of t5 overlap by 0.813 (RBO)."
+    assert t5 == "The texts of t5 differ in 100.0% of 1 turn. Two rankings of t5 overlap by 0.813 (RBO)."
 
 
 def test_what_is_not_known_is_not_said() -> None:
@@ -36,4 +36,4 @@ def test_what_is_not_known_is_not_said() -> None:
     [one] = said("samples", {"samples": [{**ALIKE[0], "turns": 0}], "sample_scores": few})
     assert one.startswith("The mean NDCG@3 of llm over 5 samples is 0.401. Choosing the best of 5 samples")
     [texts] = said("samples", {"samples": [{**ALIKE[0], "answered": 0}]})
-    assert texts == "The texts of llm differ in 15.0 % of 40 turns (95% CI 6–31)."
+    assert texts == "The texts of llm differ in 15.0% of 40 turns (95% CI 6–31)."

@@ -132,4 +132,4 @@ def test_several_outputs_of_one_computation(in_demo: Command, tmp_path: Path) ->
 
 def test_the_text_describes_the_figure(in_demo: Command) -> None:
     out = in_demo("sweep --format markdown").out
-    assert "Averaged over thresholds, NDCG@3: errors of the QA component 20.8 %, of the rewriter 23.5 %" in out
+    assert "Averaged over thresholds, NDCG@3: errors of the QA component 20.8%, of the rewriter 23.5%" in out
