@@ -394,8 +394,7 @@ NOTED = [
          f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("texts that lack a turn", f"{TEXT} --rewrites human=b.tsv", 0,
-         "whether 1 turn needed rewriting is unknown: no Original or no Human text of 1_1; left out of shares among rewritten"
-         " turns", {"b.tsv": "1_2\tx\n"}),
+         "1 turn without an Original or Human text excluded from shares of rewritten turns: 1_1", {"b.tsv": "1_2\tx\n"}),
     Case("check: group of unknown runs", "check", 0, "group manual names manual_1: no run is called so",
          {"robustcs.toml": TOML + '[groups.manual]\nbaseline = "human"\nsets = ["manual_1"]\n'}),
     Case("check: answers to other turns", ANSWERS.replace("breakdown --metric f1", "check"), 0,

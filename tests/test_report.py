@@ -117,9 +117,9 @@ def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report:
         assert isinstance(blocks[end - 1], Fold)
     opening = openings(report.document)["Wrong answer or wrong question?"]
     assert opening.startswith(
-        "The rewriter fails 26% of turns; blame is undecided here, but the ranker fails more often at NDCG@3 = 1"
+        "The rewriter fails on 26% of turns; blame is undecided here, but the ranker fails more often at NDCG@3 = 1"
     )
-    assert opening.endswith(" (adjusted p = 0.004; 95% CI 17% to 37%; 18 of 70 turns; correct: NDCG@3 ≥ 0.5).")
+    assert opening.endswith(" (adjusted p = 0.004; 95% CI 17% to 37%; 18 of 70 turns; correct if NDCG@3 ≥ 0.5).")
 
 
 def test_the_first_screen_answers_the_questions_in_order_with_their_numbers(report: Report) -> None:
@@ -241,8 +241,8 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
     groups = {column.group for column in pearson.columns}
     assert f"Human ✓ ({human})" in groups and human == 61
     # the findings and the squares say the same, and the list of turns opens with it
-    [finding] = [text for text in texts(report.document) if text.startswith("Of 70 turns (correct: NDCG@3 ≥ 0.5), ")]
-    assert "the rewriter fails 18 (" in finding and "QR and Human are correct on 43 (" in finding
+    [finding] = [text for text in texts(report.document) if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")]
+    assert "the rewriter fails on 18 (" in finding and "QR and Human are correct on 43 (" in finding
     assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == ["NDCG@3 ≥ 0.5", "F1 ≥ 0.5"]
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
     assert {row["threshold"] for row in rows if row["metric"] == "P_1"} == {"=1"}

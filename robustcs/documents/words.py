@@ -54,6 +54,11 @@ def percent_range(low: float, high: float) -> str:
     return "" if math.isnan(low) else f"{whole_percent(low)} to {whole_percent(high)}"
 
 
+def clustered(unit: str) -> str:
+    """Return ``, clustered by conversation``, to follow the name of a test or interval; empty if the unit is the turn."""
+    return "" if unit == "turn" else f", clustered by {unit}"
+
+
 def component(basis: Basis) -> str:
     """What the QA component is, by what the scores are of."""
     return "reader" if basis == "answers" else "ranker"

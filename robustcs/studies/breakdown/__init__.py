@@ -1,1 +1,1 @@
-"""Wrong answer or wrong question?"""
+"""Attribution of failures to the rewriter or to the QA component."""

@@ -1,4 +1,4 @@
-"""Wrong answer or wrong question? Correctness bins of the three formulations, and who is to blame.
+"""Bins of correct and wrong answers of Original, QR and Human, and the attribution of failures.
 
 Source: Vakulenko et al. (2020), "A wrong answer or a wrong question?", sections 3 and 4, Tables 1 to 4.
 """
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
-_WILSON = "95 %: Wilson's interval with whole units; null below five of them"
-_NOTE = text("note", "what must be known beside the numbers")
-_UNITS = (count("units", "conversations (or single turns) that the interval rests on"), _NOTE)
-_GAIN = "95 %, cluster-robust t over whole units"
+_WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
+_NOTE = text("note", "caveats")
+_UNITS = (count("units", "sampling units of the interval: conversations (or single turns)"), _NOTE)
+_GAIN = "95% CI: cluster-robust t interval"
 _SWAPPED = "if QR and Human were swapped at random in every turn"
 _MEANS = (score("qr", header="QR").rounded(3), score("human", header="Human").rounded(3))
 _HUMAN_QR = difference("difference", "human − qr", "Human − QR").rounded(3)
@@ -62,60 +62,64 @@ def _table(name: str, says: str, *fields: Field, cut: Sequence[Field] = _CUT) ->
 
 @dataclass(frozen=True)
 class Breakdown(Result):
-    """Every turn in its bin, and who is to blame, for every rewriter, measure and threshold.
+    """The bin and the cause of every turn, for every rewriter, measure and threshold.
 
     tried
-        Measure → rules that were tried to find slices; empty where none were looked for.
+        Measure → number of rules tried in the search for slices; empty without a search.
     """
 
     study = "breakdown"
     declared = (
         _table(
-            "bins", "Turns in one of the eight bins.",
-            count("original", "1 where its answer is correct, else 0"), count("qr"), count("human"),
+            "bins", "Turns per bin.",
+            count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
             count("count", "turns in the bin"),
-            count("unchanged", "of them, those whose Human text equals the Original text; null without texts"),
-            count("unknown", "those that lack one of the two texts; null without texts"),
+            count("unchanged", "turns in the bin whose Human text equals the Original text; null without texts"),
+            count("unknown", "turns in the bin without an Original or Human text; null without texts"),
             number("by_chance", f"turns expected in the bin {_SWAPPED}"),
         ),
         _table(
-            "attribution", "Turns by what is to blame.",
+            "attribution", "QA errors, rewriter errors, and turns on which QR and Human are correct.",
             text("cause", "qa, qr or correct"), count("count", "turns", "turns"),
-            *share("share", "of all turns").between(says=_WILSON), *_UNITS, number("by_chance", f"turns expected {_SWAPPED}"),
+            *share("share", "share of all turns").between(says=_WILSON), *_UNITS,
+            number("by_chance", f"turns expected {_SWAPPED}"),
         ),
         _table(
             "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
-            count("qa", "errors of the QA component", "QA", "errors"),
-            count("qr", "errors of the rewriter", "rewriter", "errors"),
+            count("qa", "QA errors", "QA", "errors"),
+            count("qr", "rewriter errors", "rewriter", "errors"),
             *COMPARED,
         ),
         _table(
-            "answerable", "Of the turns that Human answers, those that the Original question answers alone.",
-            text("turns", "all; rewritten: those known to need it"), count("answered", "Human and Original are correct"),
-            count("answerable", "Human is correct"), *share("share", "answered of answerable").between(says=_WILSON), *_UNITS,
+            "answerable", "Turns that Human answers, and how many of them Original answers too.",
+            text("turns", "all, or rewritten: turns known to need rewriting"),
+            count("answered", "turns on which Human and Original are correct"),
+            count("answerable", "turns on which Human is correct"),
+            *share("share", "answered ÷ answerable").between(says=_WILSON), *_UNITS,
         ),
         _table(
-            "tests", "Two formulations: does one answer more turns than the other?",
-            text("first", "a formulation"), text("second"), count("only_first", "turns that it alone answers"),
-            count("only_second"), *COMPARED,
+            "tests", "Pairs of formulations: does one answer more turns than the other?",
+            text("first", "a formulation"), text("second", "another formulation"),
+            count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
+            *COMPARED,
         ),
         _table(
-            "headroom", "Mean scores, and what a perfect rewriter would gain.",
+            "headroom", "Mean scores, and the gain of a perfect rewriter.",
             score("original", header="Original"), *_MEANS,
-            score("repaired", "mean if every rewriter error had the Human score in place of the QR score"),
-            *score("gain", "repaired − qr").rounded(3).between(says=f"of the gain: {_GAIN}"), _CHANCE, _HUMAN_QR, _NOTE,
+            score("repaired", "mean of QR if every rewriter error had Human's score"),
+            *score("gain", "repaired − qr").rounded(3).between(says=f"{_GAIN} of the gain"), _CHANCE, _HUMAN_QR, _NOTE,
         ),
         _table(
-            "choice", "The same without a threshold: the Human score wherever it is higher than that of QR.",
-            *_MEANS, *_HUMAN_QR.between(says="of the difference: 95 %, inverted sign-flip test of whole units"),
+            "choice", "The gain without a threshold: Human's score on every turn on which it is higher than QR's.",
+            *_MEANS, *_HUMAN_QR.between(says="95% CI of the difference: inverted sign-flip test on sampling units"),
             *score("gain", "mean of the higher score − qr").rounded(3).between("gain_low", "gain_high", _GAIN), _CHANCE, _NOTE,
             cut=_CUT[:1],
         ),
         table(
-            "turns", "The scores and the bin of a turn.",
+            "turns", "Scores and bin of every turn.",
             text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
             text("bin", "Original, QR, Human as 0 or 1: 001; - for an unknown Original"), text("cause", "qa, qr or correct"),
-            flag("unchanged", "does the Human text equal the Original text? null where that is unknown"),
+            flag("unchanged", "whether the Human text equals the Original text; null if unknown"),
             text("original_text"), text("qr_text"), text("human_text"),
         ),
         *SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES,
@@ -151,23 +155,35 @@ def breakdown(
     searched: Sequence[Slicing] = (),
     pairs: bool = True,
 ) -> Breakdown:
-    """Sort every turn into its bin, for every rewriter, measure and threshold (of a measure that is 0 or 1, those that differ).
+    """Assign every turn to its bin and cause, for every rewriter, measure and threshold.
 
-    ``texts`` (roles ``original``, ``human`` and the rewriters' names) are shown with the turns and tell which turns needed
-    no rewriting. Of a turn without an Original or Human text that is unknown: it counts neither as unchanged nor among the
-    rewritten turns, and a note says so. Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed``
-    draws sign patterns where there are too many to try all. ``slicings`` split the turns; in ``searched`` slices are looked for
-    in which a rewriter loses more than elsewhere, which raises :class:`UsageError` where there are too few units.
-    ``pairs``: every two rewriters are compared.
+    scores
+        Scores of Original, the rewriters and Human over the same turns.
+    evaluated
+        What was evaluated; its policy names the sampling unit.
+    thresholds
+        What makes an answer correct. Thresholds that are equivalent on a measure (all scores 0 or 1) are used once.
+    texts
+        Role (``original``, ``human`` or a rewriter's name) → turn → text. They show which turns needed no rewriting. A turn
+        without an Original or Human text counts neither as unchanged nor as rewritten, and a note says so.
+    seed
+        Random seed of sign patterns, which are drawn if there are too many to try all.
+    slicings
+        How the turns are split.
+    searched
+        Slicings in which to search for slices on which a rewriter loses more than on other turns.
+    pairs
+        Whether every pair of rewriters is compared.
+
+    Raises :class:`UsageError` if there are too few units to search for slices.
     """
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
     if unchanged is not None and unchanged.isna().any():
         unknown = list(scores.turns[unchanged.isna()])
-        note = f"whether {counted(len(unknown), 'turn')} needed rewriting is unknown"
-        more = f"no Original or no Human text of {some_of(unknown)}; left out of shares among rewritten turns"
-        evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {more}"))
+        note = f"{counted(len(unknown), 'turn')} without an Original or Human text excluded from shares of rewritten turns"
+        evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
     by_unit = binned.by_unit(units)
     qa, qr, _ = np.moveaxis(binned.blamed @ by_unit, 1, 0)
@@ -176,7 +192,7 @@ def breakdown(
     frames = {
         "bins": _bins(binned, unchanged),
         "attribution": attribution(binned, units),
-        # the verdict looks at all measures and thresholds
+        # one family, because the verdict considers all measures and thresholds
         "blame": compared(blame, qa - qr, units, seed, family=None),
         "answerable": answerable(binned, unchanged, units),
         "tests": _tests(binned, by_unit, units, seed),
@@ -193,9 +209,9 @@ def breakdown(
 
 
 def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
-    """Per turn, whether the Human text equals the Original text after stripping; missing where the turn lacks one of the two.
+    """Return per turn whether Human and Original have the same text, apart from white space around it.
 
-    None where either formulation has no texts.
+    The value is missing for a turn without one of the two; the result is None if either formulation has no texts.
     """
     original, human = texts.get("original"), texts.get("human")
     if not original or not human:
@@ -206,7 +222,7 @@ def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
 
 
 def _by_chance(binned: Binned) -> np.ndarray:
-    """float64[C, B]: turns expected in each bin if QR and Human were swapped at random in every turn."""
+    """Return float64[C, B]: turns expected in each bin if QR and Human were swapped at random in every turn."""
     counts = binned.counts()
     return (counts + counts[:, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]]) / 2
 
@@ -220,7 +236,7 @@ def _bins(binned: Binned, unchanged: BooleanArray | None) -> pd.DataFrame:
 
 
 def attribution(binned: Binned, units: Units) -> pd.DataFrame:
-    """Turns per cause out of all turns."""
+    """Return the turns per cause, with their shares of all turns."""
     turns = (binned.blamed @ binned.by_unit(units)).reshape(-1, units.count)
     return binned.crossed(cause=CAUSES).assign(
         count=turns.sum(axis=1).astype(int),
@@ -230,10 +246,10 @@ def attribution(binned: Binned, units: Units) -> pd.DataFrame:
 
 
 def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
-    """Of the turns that the Human question answers, those that the Original question answers alone (Tables 3 and 4).
+    """Return the share of the turns answered by Human that Original answers too (equation 1, Tables 3 and 4 of the paper).
 
-    Once over all turns and, where there are texts, once over those that are known to have been rewritten; equation (1) of the
-    paper. Units without such a turn take no part in an interval.
+    It is computed over all turns and, if there are texts, over the turns known to be rewritten. Units without a turn that
+    Human answers do not enter the interval.
     """
     right = binned.right
     if "original" not in right:
@@ -250,7 +266,7 @@ def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> 
 
 
 def _tests(binned: Binned, by_unit: np.ndarray, units: Units, seed: int) -> pd.DataFrame:
-    """Every two formulations by the turns that one of them alone answers; ``by_unit``: float64[C, B, K]."""
+    """Compare every pair of formulations by the turns that only one of them answers; ``by_unit``: float64[C, B, K]."""
     right = binned.right
     pairs = list(combinations(right, 2))
     only_first, only_second = (
@@ -263,7 +279,7 @@ def _tests(binned: Binned, by_unit: np.ndarray, units: Units, seed: int) -> pd.D
 
 
 def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFrame:
-    """What Human's score in place of QR's gains wherever the rewriter is to blame."""
+    """Return the gain of QR's mean if every rewriter error had Human's score."""
     right, rows = binned.right, []
     for (rewriter, metric, _), places in zip(binned.keys.itertuples(index=False), binned.places, strict=True):
         qr, human = scores.rewriters[rewriter][metric].to_numpy(), scores.human[metric].to_numpy()
@@ -281,7 +297,7 @@ def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFram
 
 
 def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
-    """What Human's score gains wherever it is higher, beside the difference of the means."""
+    """Return the gain of QR's mean with the higher score of every turn, and the difference of the means."""
     rows, differences, gains = [], [], []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
@@ -300,7 +316,7 @@ def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
 
 
 def _gain(gain: np.ndarray, values: Sequence[np.ndarray], units: Units) -> Estimate:
-    """The mean of ``gain``, float[turns], with its interval; within 0 and 1 where all scores are."""
+    """Return the mean of ``gain``, float[turns], with its interval; between 0 and 1 if all scores are."""
     # a threshold such as =0 makes low scores correct, and gains negative
     bounded = all(((value >= 0) & (value <= 1)).all() for value in (gain, *values))
     (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bounded else None)

@@ -1,4 +1,4 @@
-"""Every turn as a square, bin by bin, and the bins of several rewriters as stacked bars."""
+"""Figures of a breakdown: every turn as a square in its bin, and the bins of several rewriters as stacked bars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, COLUMN_WIDTH, IN
 from robustcs.documents.text import one_line, shortened, turn_anchor
 from robustcs.documents.words import marks
 
-# Measures of the page, in inches.
+# Dimensions in inches.
 _LEFT, _RIGHT, _TOP, _EDGE = 2.95, 0.1, 0.2, 0.06
 _SQUARE, _STEP, _GAP = 0.105, 0.125, 0.07
 _SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP = 0.085, 0.1, 0.05  # in a column
@@ -20,10 +20,13 @@ _SMALLEST_ROW = 0.15
 
 
 def squares_figure(turns: Mapping[str, Sequence[str]]) -> Figure:
-    """Bin → the ids of its turns, in the order shown; every square links to its turn. The bins stand below each other."""
+    """Draw one row of squares per bin; every square links to its turn.
+
+    ``turns``: bin → turn ids, in the order shown.
+    """
     full = page_width()
     narrow = full <= COLUMN_WIDTH
-    # in a column the label of a bin stands above its squares
+    # in a column, the label of a bin is above its squares
     edge, above = (0.62, letters(6.5) / 72 * 1.5) if narrow else (_LEFT, 0.0)
     side, step, gap = (_SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP) if narrow else (_SQUARE, _STEP, _GAP)
     columns = int((full - edge - _RIGHT) / step)
@@ -61,18 +64,21 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Figure:
     return figure
 
 
-#: From the left: answered, errors of the rewriter, errors of the QA component; with Original and without.
+#: From the left: QR and Human correct, rewriter errors, QA errors; with Original and without.
 _ORDERS = (("111", "011", "001", "101", "000", "100", "010", "110"), ("-11", "-01", "-00", "-10"))
-# Measures of the page, in inches.
+# Dimensions in inches.
 _BAR_RIGHT, _BAR_TOP, _BAR, _AXIS, _LEGEND = 0.17, 0.08, 0.24, 0.4, 0.22
 _BAR_LEFT, _LETTER = 0.5, 0.062
 _NAME, _SHORT_NAME = 22, 14  # characters of a rewriter's name on a page and in a column
-_SHOWN = 0.04  # share from which a part carries its number
-_LIGHT = frozenset({"110", "010", "001", "-10", "-01"})  # colours that want black letters
+_SHOWN = 0.04  # smallest share whose part shows its number
+_LIGHT = frozenset({"110", "010", "001", "-10", "-01"})  # colours that need black text
 
 
 def bars_figure(counts: Mapping[str, Mapping[str, int]], turns: int) -> Figure:
-    """``counts``: rewriter → bin → turns, of ``turns`` in all; the first stands on top."""
+    """Draw one stacked bar per rewriter, the first on top.
+
+    ``counts``: rewriter → bin → turns; ``turns``: their total.
+    """
     order = _ORDERS[any(bin_.startswith("-") for bins in counts.values() for bin_ in bins)]
     full = page_width()
     narrow = full <= COLUMN_WIDTH
@@ -100,7 +106,7 @@ def bars_figure(counts: Mapping[str, Mapping[str, int]], turns: int) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, 1), ylim=(-0.5, len(counts) - 0.5))
         ticks = range(0, 101, 50 if narrow else 20)
-        axes.set_xticks([percent / 100 for percent in ticks], [f"{percent} %" for percent in ticks])
+        axes.set_xticks([percent / 100 for percent in ticks], [f"{percent}%" for percent in ticks])
         axes.set_xlabel(f"share of {turns} turns (numbers: turns)", labelpad=2)
         handles = [Patch(color=BIN_COLOURS[bin_], label=marks(bin_).replace(" ", "")) for bin_ in order]
         title = "Original, QR, Human:" if len(order) == 8 else "QR, Human:"

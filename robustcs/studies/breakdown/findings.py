@@ -1,4 +1,4 @@
-"""Sentences of a breakdown: who fails more often, what the best rewriter loses, and which rewriters differ."""
+"""Verdicts and findings of a breakdown: which component fails more often, and how the rewriters differ from Human."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from robustcs.wording import and_more, counted, some_of, verb
 
 
 class _Told:
-    """What is said of a rewriter at a measure and threshold: its errors, and whether it or the QA component fails more often.
+    """Sentences about the errors of one rewriter and of the QA component at one measure and threshold.
 
     sides
-        By who fails more often there, the rows of the blame table in which the two differ: of this measure where it has both.
+        Component → rows of the table ``blame`` in which it fails significantly more often: of this measure if both
+        components have such rows, else of all measures.
     """
 
     def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
@@ -48,32 +49,29 @@ class _Told:
         metrics = {metric for rows in self.sides.values() for metric in rows["metric"]}
         return f"Blame depends on the {'threshold' if len(metrics) == 1 else 'measure and threshold'}"
 
-    def where(self, most: int, said: str = "") -> str:
-        """``the ranker at NDCG@3 > 0, qr at NDCG@3 = 1``."""
-        found = []
-        for name, rows in self.sides.items():
-            cuts = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
-            found.append(f"{name}{said} at {', '.join(cuts[:most])}{and_more(len(cuts), most)}")
-        return ", ".join(found)
-
     def rate(self, cause: str) -> str:
-        """How often one of the two fails; of the more frequent one with which fails more often, first if that depends."""
+        """Return how often a component fails and, for the one with more errors, whether it fails significantly more often.
+
+        If that depends on the threshold, the sentence starts with it.
+        """
         name, other = (self.part, self.who) if cause == "qa" else (self.who, self.part)
-        rate = f"{name} fails {whole_percent(self.lines.loc[cause, 'share'])} of turns"
+        rate = f"{name} fails on {whole_percent(self.lines.loc[cause, 'share'])} of turns"
         oracle = " even with the human rewrite" if cause == "qa" else ""
         if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
             return rate + oracle
-        if len(self.sides) > 1:
-            return f"{self.depends} ({self.where(1)}); {rate}"
+        # one example per component: more would exceed the length of a verdict; blame() lists them
+        first = {side: next(rows.itertuples()) for side, rows in self.sides.items()}
+        if len(first) > 1:
+            where = "; ".join(f"{side.removeprefix('the ')}: {_cut(row)}" for side, row in first.items())
+            return f"{self.depends} ({where}); {rate}"
         if self.row.p_corrected <= ALPHA and self.row.difference:
             return f"{rate}{oracle}, more often than {other} ({_p(self.row)})"
-        for rows in self.sides.values():
-            p = _p(next(rows.itertuples()))
-            return f"{rate}; blame is undecided here, but {self.where(1, ' fails more often')} ({p})"
+        for side, row in first.items():
+            return f"{rate}; blame is undecided here, but {side} fails more often at {_cut(row)} ({_p(row)})"
         return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
 
     def blame(self) -> tuple[str, ...]:
-        """Which of the two fails more often: first whether that depends on the threshold, then by how much here."""
+        """Return which component fails more often: first whether that depends on the threshold, then by how much here."""
         row, sign = self.row, 1 if self.row.difference > 0 else -1
         family = f"max-T over {counted(row.comparisons, 'comparison')}"
         first, second = (self.part, self.who)[::sign]
@@ -81,24 +79,28 @@ class _Told:
         between = "" if math.isnan(row.ci_low) else f"95% CI {points_interval(*limits)}; "
         size, here = f"{points(abs(row.difference))[1:]} percentage points", cut_label(self.cut)
         least = 100 * row.detectable
-        missed = "" if math.isnan(least) else f"; a true difference below {least:.0f} points may be missed"
+        missed = "" if math.isnan(least) else f" The test may miss a true difference below {least:.0f} points."
         test = f"({between}{_p(row)}, {family})"
         if not row.difference:
             said = f"{_sentence(self.part)} and {self.who} fail equally often at {here} {test}."
         elif row.p_corrected <= ALPHA:
             said = f"{_sentence(first)} fails more often than {second} at {here}, by {size} {test}."
         else:
-            said = f"The data do not show whether {self.part} or {self.who} fails more often at {here}: here {first} does, by"
-            said += f" {size} {test}{missed}."
+            said = f"The data do not show whether {self.part} or {self.who} fails more often at {here}: on these turns, {first}"
+            said += f" does, by {size} {test}.{missed}"
         if len(self.sides) < 2:
             return (said,)
-        return f"{self.depends}: {self.where(3, ' fails more often')} (adjusted p ≤ {ALPHA:g}, {family}).", said
+        where = []
+        for name, rows in self.sides.items():
+            cuts = [_cut(row) for row in rows.itertuples()]
+            where.append(f"{name} fails more often at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}")
+        return f"{self.depends}: {'; '.join(where)} (adjusted p ≤ {ALPHA:g}, {family}).", said
 
 
 def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
-    """How often the QA component fails, how often the best rewriter does, and what it loses against Human.
+    """Return how often the QA component and the best rewriter fail, and what the rewriter loses to Human.
 
-    The more frequent error says which of the two fails more often.
+    The verdict on the component with more errors also states whether it fails significantly more often.
     """
     cut = headline_cut(shown_cuts(result.turns))
     best, others = _best(result, cut)
@@ -106,7 +108,9 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     found = []
     for cause in ("qa", "qr"):
         line = told.lines.loc[cause]
-        basis = f"{line['count']} of {result.evaluated.turns} turns; correct: {cut_label(cut)}{others if cause == 'qr' else ''}"
+        basis = (
+            f"{line['count']} of {result.evaluated.turns} turns; correct if {cut_label(cut)}{others if cause == 'qr' else ''}"
+        )
         between = percent_range(line["ci_low"], line["ci_high"])
         share = float(line["share"])
         found.append(Verdict(whole_percent(share), between, _sentence(told.rate(cause)), basis, share, cause))
@@ -114,7 +118,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
 
 
 def _sentence(text: str) -> str:
-    """The text with a capital, unless it starts with a name."""
+    """Return the text with a capital letter, unless it starts with a name."""
     return text[0].upper() + text[1:] if text.startswith("the ") else text
 
 
@@ -122,12 +126,19 @@ def _who(rewriter: str) -> str:
     return "the rewriter" if rewriter == "qr" else rewriter
 
 
+def _cut(row: Any) -> str:
+    return cut_label((row.metric, row.threshold))
+
+
 def _p(row: Any) -> str:
     return f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
 
 
 def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str]]:
-    """The rewriter with the highest mean, those that do not differ from it, and those that do, as far as that is known."""
+    """Return the rewriter with the highest mean, those that do not differ significantly from it, and those that do.
+
+    Both lists are empty if pairs of rewriters were not compared.
+    """
     best, *others = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples()
     own = set(best.letters.split())
     near = [row.rewriter for row in others if own & set(row.letters.split())]
@@ -143,7 +154,7 @@ def _alike(near: list[str], most: int) -> str:
 
 
 def _best(result: Breakdown, cut: Cut) -> tuple[str, str]:
-    """The rewriter with the highest mean, and what that says among several."""
+    """Return the rewriter with the highest mean and, if there are several, a clause that says so."""
     best, near, _ = _ranked(result, cut)
     if len(at(result.rewriters, cut)) == 1:
         return best.rewriter, ""
@@ -162,12 +173,12 @@ def _lost(result: Breakdown, cut: Cut, best: str) -> Verdict:
     else:  # also without an interval
         text = f"the data do not show whether {who} or Human has the higher mean {label} (they differ by {size})"
     between = number_interval(low, high).strip("–")
-    basis = f"mean of {result.evaluated.turns} turns"
+    basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
     return Verdict(size, between, _sentence(text), basis, abs(float(row["difference"])), subject="drop")
 
 
 def finding(result: Breakdown) -> tuple[str, ...]:
-    """What fails how often, with intervals, and which fails more often; of several rewriters how they compare, and the best."""
+    """Return how often each component fails and which fails more often; with several rewriters, first how they compare."""
     cut = headline_cut(shown_cuts(result.turns))
     best, others = _best(result, cut)
     told = _Told(result, best, cut)
@@ -178,8 +189,8 @@ def finding(result: Breakdown) -> tuple[str, ...]:
     qr = "QR" if best == "qr" else best
     return (
         *((_of_rewriters(result, cut),) if others else ()),
-        f"Of {counted(result.evaluated.turns, 'turn')} (correct: {cut_label(cut)}), {told.part} fails {said['qa']} even with"
-        f" the human rewrite and {told.who} fails {said['qr']}; {qr} and Human are correct on {said['correct']}.",
+        f"Of {counted(result.evaluated.turns, 'turn')} (correct if {cut_label(cut)}), {told.part} fails on {said['qa']} even"
+        f" with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
         *told.blame(),
         f"If {qr} and Human were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would still count"
         " as rewriter errors.",
@@ -187,7 +198,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
 
 
 def _of_rewriters(result: Breakdown, cut: Cut) -> str:
-    """Who is best, who does not differ from the best, and what no rewriter answers."""
+    """Return which rewriter has the highest mean, which do not differ from it, and how many turns no rewriter answers."""
     best, near, apart = _ranked(result, cut)
     between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
     said = f"{best.rewriter} {_highest(result, cut)} ({number(best.mean, 3)}{between})."
@@ -199,7 +210,7 @@ def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     repairs = at(result.repairs, cut)
     none = next(repairs[repairs["answered_by"] == "none"].itertuples())
     return (
-        f"{said} No rewriter answers {none.count} of the {counted(int(repairs['count'].sum()), 'turn')} that Human answers"
-        f" ({whole_percent(none.share)}; correct: {cut_label(cut)}); on {none.human_fails} further"
-        f" {verb(none.human_fails, 'turn', 'turns')} neither Human nor a rewriter is correct."
+        f"{said} Of the {counted(int(repairs['count'].sum()), 'turn')} that Human answers (correct if {cut_label(cut)}),"
+        f" {none.count} ({whole_percent(none.share)}) {verb(none.count, 'is', 'are')} answered by no rewriter. On"
+        f" {none.human_fails} more {verb(none.human_fails, 'turn', 'turns')}, neither Human nor any rewriter is correct."
     )

@@ -1,4 +1,4 @@
-"""Several rewriters side by side: which is best, which cannot be told from it, what none repairs, what a choice would give."""
+"""Comparison of several rewriters: means, pairwise tests, turns that no rewriter answers, and the best choice per turn."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.statistics.variance import best_choice
 
-#: The level at which two rewriters are told apart.
+#: Significance level for differences between rewriters.
 ALPHA = 0.05
 
-_NOTE = text("note", "what must be known beside the numbers")
-#: The columns of a comparison of two shares of the same turns.
+_NOTE = text("note", "caveats")
+#: Columns of a comparison of two shares of the same turns.
 COMPARED = (
-    p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
+    p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
     p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
             " blame of all measures", "p adj."),
-    count("comparisons", "different comparisons in the family"),
+    count("comparisons", "number of different comparisons in the family"),
     *points("difference", "share of the first − share of the second, of all turns", "points").between(
-        says="of the difference: 95 %, from the test that gives p; null where none can be given: note says why"
+        says="95% CI of the difference, from the same test as p; null if there is none (note says why)"
     ),
     P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
 )  # fmt: skip
 
 _CUT = (measure(), text("threshold", "what makes an answer correct"))
-_OF = "95 %: Wilson's interval with whole units"
+_OF = "95% CI: Wilson interval, clustered by sampling unit"
 
 
 def _share(name: str, says: str, header: str = "", stem: str = "") -> tuple[Field, ...]:
@@ -45,50 +45,52 @@ def _share(name: str, says: str, header: str = "", stem: str = "") -> tuple[Fiel
 
 _ANSWERED = _share("answered", TERMS["answered"])
 _MEAN = (
-    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95 %, cluster-robust t over whole units"),
+    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95% CI: cluster-robust t interval"),
     *difference("to_human", "mean − mean of Human", "− Human")
     .rounded(3)
-    .between("to_human_low", "to_human_high", "95 %, inverted sign-flip test of whole units"),
+    .between("to_human_low", "to_human_high", "95% CI: inverted sign-flip test on sampling units"),
 )
 REWRITERS = table(
-    "rewriters", "All rewriters side by side. What Human fails is the same for all of them.",
-    text("rewriter", header="Rewriter"), *_CUT, *_share("qa", "errors of the QA component, of all turns"),
-    *_share("qr", "errors of the rewriter", "rewriter error"), *_share("correct", "QR and Human correct"), *_ANSWERED, *_MEAN,
-    difference("to_best", "mean − mean of the best rewriter"),
-    text("letters", "rewriters that share a letter do not differ by their mean scores (max-T over the pairs)", "group"), _NOTE,
+    "rewriters", "All rewriters. QA errors are the same for all of them.",
+    text("rewriter", header="Rewriter"), *_CUT, *_share("qa", "QA errors, as a share of all turns"),
+    *_share("qr", "rewriter errors, as a share of all turns", "rewriter error"), *_share("correct", "QR and Human correct"),
+    *_ANSWERED, *_MEAN, difference("to_best", "mean − highest mean of a rewriter"),
+    text("letters", "rewriters that share a letter do not differ significantly in their means (max-T over the pairs)", "group"),
+    _NOTE,
 )  # fmt: skip
 OVERVIEW = table(
-    "overview", "Human, every rewriter and Original side by side.",
+    "overview", "Human, every rewriter and Original.",
     text("system", "human, the name of a rewriter, or original", "System"), *_CUT, *_ANSWERED,
-    *_share("error", "errors of the rewriter; null for Human and Original", "rewriter error"), *_MEAN,
+    *_share("error", "rewriter errors, as a share of all turns; null for Human and Original", "rewriter error"), *_MEAN,
     text("letters", "as in rewriters; empty for Human and Original", "group"), _NOTE,
 )  # fmt: skip
 REWRITER_TESTS = table(
-    "rewriter_tests", "Two rewriters: does one answer more turns than the other? Of more than 50 on request.",
+    "rewriter_tests", "Pairs of rewriters: does one answer more turns than the other? For more than 50 rewriters on request.",
     text("first", header="First"), text("second", header="Second"), *_CUT,
-    count("only_first", "turns that it alone answers"), count("only_second"), *COMPARED,
+    count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
+    *COMPARED,
 )  # fmt: skip
 REWRITER_SCORES = table(
-    "rewriter_scores", "Two rewriters: the mean difference of their scores. Of more than 50 on request.",
+    "rewriter_scores", "Pairs of rewriters: the mean difference of their scores. For more than 50 rewriters on request.",
     text("first", header="First"), text("second", header="Second"), measure(),
-    *difference("difference", "first − second").rounded(3).between(says="of this comparison alone, from the test that gives p"),
-    p_value(says="sign-flip test of whole units, two-sided"),
+    *difference("difference", "first − second").rounded(3).between(says="95% CI, not adjusted, from the same test as p"),
+    p_value(says="sign-flip test on sampling units, two-sided"),
     p_value("p_corrected", "adjusted by step-down max-T over the pairs of the measure", "p adj."),
     P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
 )  # fmt: skip
 REPAIRS = table(
-    "repairs", "Of the turns that Human answers, which rewriters answer them too.",
+    "repairs", "Turns that Human answers, by the rewriters that answer them too.",
     *_CUT, text("answered_by", "all, some (two or more, not all), none, or the name of the only one"),
     count("count", "turns"), share("share", "of the turns that Human answers"), text("turns", "their ids"),
     count("human_fails", "turns that Human does not answer and these rewriters do; none: that no system answers"),
     text("human_fails_turns", "their ids"),
 )  # fmt: skip
 CHOICE = table(
-    "best_of", "The best rewriter for every turn, as if one could choose.",
+    "best_of", "Gain if the best rewriter could be chosen for every turn.",
     measure(), text("best", "the rewriter with the highest mean"), score("best_mean", header="its mean").rounded(3),
     score("chosen", "mean of the highest score of every turn").rounded(3),
-    *difference("gain", "chosen − best_mean").rounded(3).between(says="95 %, cluster-robust t over whole units"),
-    difference("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain where one leads",
+    *difference("gain", "chosen − best_mean").rounded(3).between(says="95% CI: cluster-robust t interval"),
+    difference("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain if one leads",
                "by chance").rounded(3), _NOTE,
 )  # fmt: skip
 
@@ -98,9 +100,9 @@ SIDE_BY_SIDE = (REWRITERS, OVERVIEW, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, C
 def side_by_side(
     scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int, every_pair: bool = True
 ) -> dict[str, pd.DataFrame]:
-    """The tables :data:`SIDE_BY_SIDE`; with one rewriter those of pairs and of a choice have no rows.
+    """Return the tables :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows.
 
-    Without ``every_pair`` those of pairs have none either, and nobody has letters.
+    Without ``every_pair``, the tables of pairs have no rows, and the letters are empty.
     """
     names = list(scores.rewriters)
     frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
@@ -156,11 +158,16 @@ def side_by_side(
 
 
 def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, family: str | None = "metric") -> pd.DataFrame:
-    """``frame`` with the columns :data:`COMPARED`: two shares of the same turns by McNemar's test with whole units.
+    """Return ``frame`` with the columns :data:`COMPARED`: two shares of the same turns by McNemar's test on sampling units.
 
-    ``moved`` [rows, K]: the turns of a unit that only the first has, less those that only the second has. Rows with the same
-    value in the column ``family`` are read together, without one all rows are. A comparison that several rewriters share
-    (Original against Human) counts once.
+    frame
+        One row per comparison.
+    moved
+        float[rows, K]: per unit, the turns that only the first has minus the turns that only the second has.
+    family
+        The column whose values separate the families; None puts all rows into one.
+
+    A comparison that several rewriters share (Original with Human) counts once.
     """
     keys = frame[[name for name in ("rewriter", "metric", "threshold", "first", "second") if name in frame]]
     if {"rewriter", "first"} <= set(keys):
@@ -172,7 +179,7 @@ def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, fa
 
 
 def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
-    """Of every system its mean score, and its difference to the first, Human; ``every``: float[systems, turns]."""
+    """Return the mean of every system and its difference to the first, Human; ``every``: float[systems, turns]."""
     bounded = bool(((every >= 0) & (every <= 1)).all())
     means = mean_estimates(units.sums(every), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
     to_human = paired_tests(units.sums(every - every[0]), units.sizes, seed, units.kind)
@@ -184,7 +191,7 @@ def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
 def _score_pairs(
     names: Sequence[str], table: np.ndarray, pairs: Sequence[tuple[int, int]], units: Units, seed: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Every pair by its scores, float[rewriters, turns], and the letters of the rewriters."""
+    """Compare all pairs by their scores, float[rewriters, turns], and return the rows and the rewriters' letters."""
     sums = units.sums(np.array([table[first] - table[second] for first, second in pairs]))
     found = comparisons(sums, units.sizes, units.kind, seed).frame
     letters = letters_of(table.mean(axis=1).tolist(), dict(zip(pairs, found["p_corrected"], strict=True)), ALPHA)
@@ -192,7 +199,7 @@ def _score_pairs(
 
 
 def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]) -> list[dict[str, Any]]:
-    """``right``: which rewriters are correct, bool[rewriters, turns], also where Human is not."""
+    """Return the rows of :data:`REPAIRS`; ``right``: which rewriters are correct, bool[rewriters, turns]."""
     number = right.sum(axis=0)
     groups = {"all": number == len(names)}
     if len(names) > 2:

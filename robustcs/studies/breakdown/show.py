@@ -1,4 +1,4 @@
-"""A breakdown as Tables 1, 3 and 4 of the error-analysis paper print it, with intervals and tests beside them."""
+"""Tables of a breakdown: Tables 1, 3 and 4 of the error-analysis paper, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
+    clustered,
     cut_label,
     marks,
     measure_label,
@@ -31,14 +32,14 @@ from robustcs.wording import counted
 
 
 def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
-    """The tables of a rewriter; of several their comparison, and then those of the rewriters in ``details``.
+    """Return the tables of the rewriter; with several, their comparison and then the tables of those in ``details``.
 
-    Raises :class:`UsageError` for a rewriter that there is not.
+    Raises :class:`UsageError` for an unknown rewriter.
     """
     names = rewriter_names(result)
     for name in details:
         if name not in names:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(names)}")
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(names)}")
     cut = headline_cut(shown_cuts(result.turns))
     asked = [overview_table(result, cut)]
     if len(names) == 1:
@@ -57,7 +58,7 @@ def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
 
 
 def _tables(result: Breakdown, names: Sequence[str], slug: str = "") -> list[Table]:
-    """The tables of one rewriter; of several, common ones."""
+    """Return the tables of one rewriter; with several, tables with a row for each."""
     tables = {
         name: frame[frame["rewriter"].isin(names)] for name, frame in result.tables.items() if "rewriter" in frame.columns
     }
@@ -71,19 +72,19 @@ def _tables(result: Breakdown, names: Sequence[str], slug: str = "") -> list[Tab
     blocks.append(_choice(result, tables["choice"], slug))
     if not several:
         return blocks
-    # such a table stands alone, without a heading that names what it is of
+    # no heading names the rewriters, so the captions do
     of = f"{', '.join(map(measure_label, dict(shown_cuts(tables['turns']))))}, {result.evaluated.turns} turns"
     whose = [*names, *[counted(len(names), "rewriter")] * (len(blocks) - len(names))]
     return [replace(table, caption=f"{table.caption} {who}, {of}") for table, who in zip(blocks, whose, strict=True)]
 
 
 def _of(rows: pd.DataFrame) -> list[Shown]:
-    """The column that names the rewriter, where there are several."""
+    """Return the column with the rewriter's name if there are several rewriters."""
     return ["rewriter"] if rows["rewriter"].nunique() > 1 else []
 
 
 def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their cut as a number, all rewriters of a cut beneath each other."""
+    """Return the rows in order of measure and threshold, which the column ``cut`` numbers."""
     return rows.assign(cut=pd.factorize(rows["metric"] + rows["threshold"])[0]).sort_values("cut", kind="stable")
 
 
@@ -111,7 +112,7 @@ def _bins(result: Breakdown, bins: pd.DataFrame, slug: str) -> Table:
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
         columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
-    note = "Between the rules: the bins that add up to QA errors, to rewriter errors, and to QR and Human correct."
+    note = "The rules separate QA errors, rewriter errors, and turns on which QR and Human are correct."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
     return result_table(
@@ -138,7 +139,7 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Tab
 
 
 def _wilson(result: Breakdown) -> str:
-    units = "" if result.evaluated.unit == "turn" else f", clustered by {result.evaluated.unit}"
+    units = clustered(result.evaluated.unit)
     return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
@@ -150,8 +151,8 @@ def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Tab
         *(replace(result.spec("blame").field(name), group="QA − rewriter") for name in ("difference", "p", "p_corrected")),
     ]  # fmt: skip
     note = (
-        "By chance: errors that the rewriter would still have if QR and Human were swapped at random in every turn. Points: of"
-        f" per cent of all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
+        "By chance: rewriter errors expected if QR and Human were swapped at random in every turn. Points: percentage points of"
+        f" all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
     )
     return result_table(
         result, "blame", "Which of the two fails more often?", columns, note, rows=_cut_by_cut(blame.merge(chance)),
@@ -160,15 +161,15 @@ def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Tab
 
 
 def _mcnemar(result: Breakdown, rows: pd.DataFrame, family: str) -> str:
-    """How a comparison was tested, in which family, and what its rows say beside their numbers."""
+    """Return the test of a comparison, its family, and the notes of its rows."""
     numbers = dict(zip(rows["metric"], rows["comparisons"], strict=True))
     over = ", ".join(f"{counted(number, 'comparison')} for {measure_label(name)}" for name, number in numbers.items())
     if len(set(numbers.values())) == 1:
         over = counted(next(iter(numbers.values())), "comparison")
     said = [(_label(row) + (f" ({_pair(row)})" if hasattr(row, "first") else ""), row.note) for row in rows.itertuples()]
     return (
-        f"95% CI and p: McNemar's test with the {result.evaluated.unit} as unit, mid-p, one comparison at a time; p adj.:"
-        f" adjusted by max-T over {over} ({family}).{noted(said)}"
+        f"95% CI and p: McNemar's test (mid-p{clustered(result.evaluated.unit)}), not adjusted for multiple comparisons; p"
+        f" adj.: max-T over {over} ({family}).{noted(said)}"
     )
 
 
@@ -183,8 +184,8 @@ def _answerable(result: Breakdown, answerable: pd.DataFrame, slug: str) -> Table
     for turns, rows in answerable.groupby("turns", sort=False):
         columns += group_columns(result, "answerable", groups[str(turns)], _by_cut(rows), answered, "share")
     return result_table(
-        result, "answerable", "How much does the Original question answer alone?", columns,
-        f"Out of the turns that the Human question answers. {_wilson(result)}{_told(answerable)}",
+        result, "answerable", "How many turns does Original answer without rewriting?", columns,
+        f"Shares of the turns that Human answers. {_wilson(result)}{_told(answerable)}",
         rows=list(_by_cut(answerable)), slug=f"answerable{slug}",
     )  # fmt: skip
 
@@ -194,7 +195,7 @@ def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
         CORRECT_IF, *_of(tests), (text("First:second"), _pair),
         (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), "difference", "p", "p_corrected",
     ]  # fmt: skip
-    note = "Turns that only the first or only the second answers, in points first − second. "
+    note = "Turns: answered only by the first, only by the second. Points: first − second, in percentage points of all turns. "
     note += _mcnemar(result, tests, "all thresholds, pairs and rewriters of a measure")
     return result_table(
         result, "tests", "Does one formulation answer more turns than another?", columns, note,
@@ -206,33 +207,37 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?",
         [CORRECT_IF, *_of(headroom), "qr", "human", "difference", "gain", "by_chance"],
-        "Gain: the mean with Human's score in place of QR's wherever the rewriter is to blame, less QR's mean. Only turns where"
-        " Human is ahead are picked, so some of it is noise. Chance: the gain that is left if QR and Human are swapped at"
-        f" random in every turn. 95% CI: for other {result.evaluated.unit}s of this kind.{_told(headroom)}",
+        "Gain: the increase of QR's mean if every rewriter error got Human's score. It counts only turns on which Human is"
+        " ahead, so part of it is noise. Chance: the gain that remains if QR and Human are swapped at random in every turn."
+        f" 95% CI: t interval{clustered(result.evaluated.unit)}.{_told(headroom)}",
         rows=_cut_by_cut(headroom), slug=f"headroom{slug}",
     )  # fmt: skip
 
 
 def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     return result_table(
-        result, "choice", "And with Human's score wherever it is higher, at no threshold?",
+        result, "choice", "What would be gained with no threshold?",
         ["metric", *_of(choice), "difference", "gain", "by_chance"],
-        "Human − QR is the difference of the means; the gain is half of it and what is left by chance."
+        "Gain: the increase of QR's mean if every turn got the higher score of QR and Human. Chance: the gain that remains if"
+        " QR and Human are swapped at random in every turn. The gain is chance plus half of Human − QR."
         + noted((measure_label(row.metric), row.note) for row in choice.itertuples()),
         rows=choice, slug=f"choice{slug}",
     )  # fmt: skip
 
 
 def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None) -> Cards:
-    """The turns of one bin with scores and texts, by the first rewriter; ``cut`` defaults to the result's first.
+    """Return the turns of one bin with their scores and texts, for the first rewriter.
 
-    ``most``: so many of them, those in which QR and Human differ most.
+    cut
+        Measure and threshold (default: the first of the result).
+    most
+        The number of turns shown: those on which QR and Human differ most (default: all).
 
-    Raises :class:`UsageError` for anything that is not a bin.
+    Raises :class:`UsageError` for an unknown bin.
     """
     names = bins_of(result.bins)
     if bin_ not in names:
-        raise UsageError("bad-bin", f"bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(names)}")
+        raise UsageError("bad-bin", f"there is no bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(names)}")
     turns = result.turns
     first = turns.iloc[0]
     cut = cut or (first["metric"], first["threshold"])
@@ -254,5 +259,5 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
     caption = f"{number} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     if len(cards) < number:
-        caption += f"; the {len(cards)} in which QR and Human differ most"
+        caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
     return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)

@@ -1,4 +1,4 @@
-"""Several rewriters in one table and one figure, all turns as squares, and the table and figure that open a report."""
+"""Comparison of several rewriters, every turn as a square, and the table and figure that open a report."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
+    clustered,
     cut_label,
     formulations,
     marks,
@@ -25,31 +26,31 @@ from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
 from robustcs.wording import counted
 
-#: More squares are too small to be told apart.
+#: More squares are too small to distinguish.
 _MOST_TURNS = 800
 CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.threshold)))
 
 
 def rewriter_names(result: Breakdown) -> list[str]:
-    """The rewriters, as given."""
+    """Return the names of the rewriters in the given order."""
     return list(dict.fromkeys(result.rewriters["rewriter"]))
 
 
 def best_rewriter(result: Breakdown, cut: Cut) -> str:
-    """The rewriter with the highest mean of the measure."""
+    """Return the rewriter with the highest mean of the measure."""
     rows = at(result.rewriters, cut)
     return str(rows["rewriter"][rows["mean"].idxmax()])
 
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
-    """One line per formulation, Human on top and the rewriters by their means; as a figure every turn, or every rewriter."""
+    """Return the table of all systems and a figure: every turn as a square, or the bins of several rewriters."""
     cut = headline_cut(shown_cuts(result.turns))
     figures = show_squares(result) or [rewriters_figure(result, cut)]
     return overview_table(result, cut), figures[0]
 
 
 def overview_table(result: Breakdown, cut: Cut) -> Table:
-    """The rows of the table ``overview`` at one measure and threshold."""
+    """Return the table ``overview`` at one measure and threshold: Human, the rewriters by their means, Original."""
     rows = at(result.overview, cut)
     ends = rows["system"].map({"human": 0, "original": 2}).fillna(1)
     rows = rows.assign(
@@ -61,7 +62,8 @@ def overview_table(result: Breakdown, cut: Cut) -> Table:
     rewriters = at(result.rewriters, cut)
     note = (
         f"Answered: {TERMS['answered']}. Rewriter error: {TERMS['rewriter error']}. QA errors:"
-        f" {percent(rewriters['qa'].iloc[0])}. 95% CI: for other {result.evaluated.unit}s of this kind."
+        f" {percent(rewriters['qa'].iloc[0])}. 95% CI: Wilson (shares) and t (means) intervals"
+        f"{clustered(result.evaluated.unit)}."
     )
     if len(rewriters) > 1:
         columns.append("letters")
@@ -76,13 +78,13 @@ def _pairs(rewriters: int) -> str:
 
 
 def _alike(rewriters: int) -> str:
-    """What letters say of so many rewriters."""
+    """Return what shared letters mean for this number of rewriters."""
     over = f"max-T over {_pairs(rewriters)}"
-    return f" Rewriters that share a letter do not differ by their mean scores (p adj. > {ALPHA:g}, {over})."
+    return f" Rewriters that share a letter do not differ significantly in their means (p adj. > {ALPHA:g}, {over})."
 
 
 def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
-    """The figure, the table of all rewriters at every threshold, and at the headline one their tests and what none repairs."""
+    """Return the figure and the tables that compare the rewriters; answered turns are tested at the headline threshold only."""
     cuts = shown_cuts(result.rewriters)
     cut = headline_cut(cuts)
     tables = [_rewriters(result, metric) for metric in dict.fromkeys(metric for metric, _ in cuts)]
@@ -101,7 +103,7 @@ def _rewriters(result: Breakdown, metric: str) -> Table:
     lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in qa.items())
     note = (
         f"Answered: the rewriter's own score passes the threshold. Rewriter error: Human is correct and the rewriter is not. QA"
-        f" errors are the same for all: {lost}. 95% CI: Wilson's interval for other {result.evaluated.unit}s of this kind."
+        f" errors are the same for all: {lost}. 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
     )
     if len(result.rewriter_scores):
         columns.append("letters")
@@ -115,9 +117,9 @@ def _tests(result: Breakdown, cut: Cut) -> Table:
     turns: Shown = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
     comparisons = int(rows["comparisons"].iloc[0]) if len(rows) else 0
     note = (
-        f"Turns that only the first or only the second answers, correct if {cut_label(cut)}. 95% CI and p: McNemar's test with"
-        f" the {result.evaluated.unit} as unit, mid-p; p adj.: adjusted by max-T over {counted(comparisons, 'comparison')} (all"
-        " pairs and thresholds of the measure)."
+        f"Turns: answered only by the first, only by the second (correct if {cut_label(cut)}). 95% CI and p: McNemar's test"
+        f" (mid-p{clustered(result.evaluated.unit)}), not adjusted for multiple comparisons; p adj.: max-T over"
+        f" {counted(comparisons, 'comparison')} (all pairs and thresholds of the measure)."
     )
     return result_table(
         result, "rewriter_tests", "Does one rewriter answer more turns than another?",
@@ -129,9 +131,9 @@ def _tests(result: Breakdown, cut: Cut) -> Table:
 
 def _scores(result: Breakdown) -> Table:
     note = (
-        "First minus second. Interval and p are of one comparison; p adj.: adjusted by max-T over the"
-        f" {_pairs(len(rewriter_names(result)))} of a measure."
-        " Detectable: the true difference that such a design finds in 80 % of trials."
+        f"Difference: first − second. 95% CI and p: not adjusted for multiple comparisons; p adj.: max-T over the"
+        f" {_pairs(len(rewriter_names(result)))} of a measure. Detectable: the smallest true difference that the test finds"
+        " with 80% power."
     )
     return result_table(
         result, "rewriter_scores", "Does one rewriter score higher than another?",
@@ -152,26 +154,27 @@ def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
         cells |= {said: str(at(frame[rows], cut)["human_fails"].sum()) for said, rows in fails.items()}
         columns.append((count(cut_label(cut)), cells.__getitem__))
     note = (
-        "Turns that Human answers, by the rewriters that answer them too: all of them, some, a single one, or none; in brackets"
-        " the share of the turns that Human answers. Below the rule: turns that Human does not answer."
+        "Turns that Human answers, by the rewriters that answer them too: all, some (at least two), only the named one, or"
+        " none. In brackets: share of the turns that Human answers. Below the rule: turns that Human does not answer."
     )
-    hint = "--table repairs has their ids."
+    hint = "--table repairs lists the turn ids."
     caption = "What does no rewriter repair?"
     return result_table(result, "repairs", caption, columns, note, rows=[*names, *fails], rules=[len(names)], hint=hint)
 
 
 def _choice(result: Breakdown) -> Table:
     note = (
-        "Chosen: the mean if the best rewriter could be chosen in every turn. By chance: the gain if the scores of every turn"
-        " went to the rewriters at random, so that none were better than another and the highest mean fell. A gain below it"
-        " says only that the best mean is above what chance gives; no gain here shows that rewriters suit different turns."
+        "Chosen: the mean if the best rewriter could be chosen for every turn. By chance: the gain if the scores of every turn"
+        " were assigned to the rewriters at random; then no rewriter is better than another, and the highest mean is lower. A"
+        " gain below chance shows only that the best mean is higher than chance gives. No gain in this table shows that"
+        " different turns suit different rewriters."
     )
     columns: list[Shown] = ["metric", "best", "best_mean", "chosen", "gain", "by_chance"]
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 
 
 def rewriters_figure(result: Breakdown, cut: Cut) -> Figure:
-    """The bins of every rewriter as stacked bars."""
+    """Return the figure of the bins of every rewriter as stacked bars."""
     rows = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")
     words = "; ".join(
         f"{row.rewriter}: {CAUSE_TITLES['qr']} {percent(row.qr)}, answered {percent(row.answered)}" for row in rows.itertuples()
@@ -179,14 +182,14 @@ def rewriters_figure(result: Breakdown, cut: Cut) -> Figure:
     return Figure(
         "rewriters",
         f"Bins of {counted(len(rows), 'rewriter')} over {counted(result.evaluated.turns, 'turn')}, correct if {cut_label(cut)};"
-        " the highest mean score on top.",
+        " the rewriter with the highest mean is on top.",
         f"{words}. QA error for all: {percent(float(rows['qa'].iloc[0]))}.",
         lambda: draw_rewriters(result, cut),
     )
 
 
 def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
-    """One stacked bar per rewriter at one (metric, threshold)."""
+    """Draw one stacked bar per rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.figure import bars_figure
 
     order = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")["rewriter"]
@@ -196,7 +199,7 @@ def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
 
 
 def show_squares(result: Breakdown) -> list[Figure]:
-    """A figure of the turns at the headline measure and threshold; none for very many turns, nor for several rewriters."""
+    """Return a figure of all turns at the headline measure and threshold; none for many turns or several rewriters."""
     if result.evaluated.turns > _MOST_TURNS or result.bins["rewriter"].nunique() > 1:
         return []
     turns = result.turns
@@ -207,8 +210,8 @@ def show_squares(result: Breakdown) -> list[Figure]:
     return [
         Figure(
             "every-turn",
-            f"Every turn as a square, in its bin; correct: {cut_label(cut)}. The bins without Human ✓ add up to"
-            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}, those with Human ✓ but not QR to"
+            f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
+            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}, those with QR × and Human ✓"
             f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
             f"Turns per bin ({formulations(result.bins)}): {words}.",
             lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
@@ -217,7 +220,7 @@ def show_squares(result: Breakdown) -> list[Figure]:
 
 
 def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> Drawing:
-    """The figure of one rewriter at one (metric, threshold)."""
+    """Draw every turn of one rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.figure import squares_figure
 
     turns = result.turns

@@ -1,4 +1,4 @@
-"""On which turns does the rewriter fail, and what is wrong with its rewrites there?"""
+"""Rewriter errors by slice, and the costs of the differences between rewrites and Human texts."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ from robustcs.statistics.units import Units
 Texts = Mapping[str, Mapping[str, str]]
 
 _CUT = (text("rewriter", header="Rewriter"), measure(), text("threshold", "what makes an answer correct"))
-_WILSON = "95 %: Wilson's interval with whole units; null below five of them"
+_WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
 
 SLICES = table(
-    "slices", "Turns by what is to blame, within slices of the turns; no rows without --slices.",
+    "slices", "QA errors, rewriter errors and correct turns by slice; no rows without --slices.",
     *_CUT, *keys(), text("cause", "qa, qr or correct"), count("count", "turns of the slice with this cause"),
-    share("share", "count of the slice's turns"), share("ci_low", _WILSON), share("ci_high"), *against_rest("share"),
+    share("share", "count ÷ turns of the slice"), share("ci_low", _WILSON), share("ci_high"), *against_rest("share"),
 )  # fmt: skip
 FOUND_SLICES = table(
-    "found_slices", "Slices found in which the rewriter loses more against Human than elsewhere; no rows without --find-slices."
+    "found_slices", "Slices on which the rewriter loses more to Human than on other turns; no rows without --find-slices."
     " Values are mean QR − mean Human.",
     text("rewriter"), text("metric"), *FOUND,
 )  # fmt: skip
 COSTS = table(
-    "error_types", "What differs between a rewrite and the Human text, and what it costs. A turn may have several types. No"
-    " rows without texts of both.",
+    "error_types", "Differences between rewrites and Human texts, and their cost. A turn may have several types. No rows unless"
+    " both have texts.",
     *_CUT, text("type", f"{', '.join(ERROR_TYPES)}; unknown: a text is missing", "Difference"),
-    count("turns", "that have this type"), share("share", "of all turns"),
+    count("turns", "turns of this type"), share("share", "share of all turns"),
     *difference("loss", "mean Human − mean QR over these turns").rounded(3).between(
-        "loss_low", "loss_high", "95 %, inverted sign-flip test of whole units; null where none can be given: note says why"
+        "loss_low", "loss_high", "95% CI: inverted sign-flip test on sampling units; null if there is none (note says why)"
     ),
-    difference("points", "what these turns take off the mean over all turns: loss × share"),
-    number("points_low", "95 %, as for loss"), number("points_high"),
-    count("errors", "of these turns, errors of the rewriter", "errors"),
-    *share("error_share", "errors of these turns", "in %").between("error_low", "error_high", _WILSON),
-    share("of_errors", "errors out of all errors of the rewriter", "of all"), share("of_errors_low", _WILSON),
-    share("of_errors_high"), count("units", "conversations (or single turns) that have such a turn"),
-    text("note", "what must be known beside the numbers"),
+    difference("points", "loss of the mean over all turns caused by these turns: loss × share"),
+    number("points_low", "95% CI, as for loss"), number("points_high"),
+    count("errors", "rewriter errors on these turns", "errors"),
+    *share("error_share", "errors ÷ turns of this type", "share").between("error_low", "error_high", _WILSON),
+    share("of_errors", "errors ÷ all rewriter errors", "of all"), share("of_errors_low", _WILSON),
+    share("of_errors_high"), count("units", "conversations (or single turns) with such a turn"),
+    text("note", "caveats"),
 )  # fmt: skip
 UNKNOWN = "unknown"
 
 
 def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int) -> pd.DataFrame:
-    """The table :data:`SLICES` of every rewriter, measure and threshold."""
+    """Return the table :data:`SLICES` for every rewriter, measure and threshold."""
     rows: list[tuple[Any, ...]] = []
     for rewriter, cuts in binned.keys.groupby("rewriter", sort=False) if slicings else ():
         own = [one for one in slicings if one.concerns(str(rewriter))]
@@ -73,9 +73,9 @@ def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed
 def found_losses(
     scores: Formulations, slicings: Sequence[Slicing], units: Units, seed: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all rewriters together.
+    """Return the table :data:`FOUND_SLICES` and, per measure, the number of rules tried over all rewriters together.
 
-    Raises :class:`UsageError` where there are too few units.
+    Raises :class:`UsageError` if there are too few units.
     """
     gains = {
         metric: np.stack([(frame[metric] - scores.human[metric]).to_numpy() for frame in scores.rewriters.values()])
@@ -86,7 +86,7 @@ def found_losses(
 
 
 def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int) -> pd.DataFrame:
-    """The table :data:`COSTS` of every rewriter that has texts: types with any turn, in their order."""
+    """Return the table :data:`COSTS` for every rewriter with texts; types without turns have no row."""
     human = texts.get("human", {})
     parts = []
     for name, own_cuts in binned.keys.groupby("rewriter", sort=False):
@@ -117,6 +117,6 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
 
 
 def _told(*notes: str) -> str:
-    """What is to be known of intervals, once; nothing of p values, which stand nowhere here."""
+    """Join notes on intervals, each once; notes on p-values are dropped, as the table shows none."""
     parts = dict.fromkeys(part for note in notes for part in note.split("; "))
     return joined(*(part for part in parts if not part.startswith("p cannot")))

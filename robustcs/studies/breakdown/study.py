@@ -1,4 +1,4 @@
-"""Who is to blame, from the files of a workspace."""
+"""The command ``robustcs breakdown`` and the report sections that attribute failures."""
 
 from __future__ import annotations
 
@@ -31,21 +31,24 @@ def ask(
     find_slices: bool = False,
     pairs: bool | None = None,
 ) -> Breakdown:
-    """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame.
+    """Wrong answer or wrong question? Attribute each failure to the rewriter or to the ranker (or reader).
+
+    The command counts the turns on which Original, QR and Human get a correct answer. A turn is a QA error if even Human is
+    not correct, and a rewriter error if Human is correct and QR is not.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
-        or the columns of a TSV with a header and a column of turn ids; repeat for several.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, texts (all properties of the
+        texts), or the columns of a TSV file with a header and a column of turn ids. Repeatable.
 
     find_slices
-        Look for slices with high losses against Human: rules of one or two conditions on --slices (default: depth and
-        texts), corrected for their number.
+        Search for slices with a large loss to Human: rules of one or two conditions on --slices (default: depth and
+        texts), adjusted for the number of rules tried.
 
     pairs
-        Compare every two rewriters (default: up to 50 rewriters).
+        Compare every pair of rewriters (default: for up to 50 rewriters).
 
-    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
-    nothing to look for them in.
+    Raises :class:`UsageError` if a slice needs texts that are missing, or if a search for slices has too few conversations
+    or no slices.
 
     Examples:
       robustcs breakdown
@@ -65,21 +68,21 @@ def ask(
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
     many = len(scores.rewriters)
     if pairs is None and many > MOST_COMPARED:
-        left = f"pairs of {many} rewriters left out, since they are more than {MOST_COMPARED}"
-        told = (*told, f"{left}: --table rewriter_tests and --table rewriter_scores have them")
+        left = f"pairs of {many} rewriters skipped (more than {MOST_COMPARED})"
+        told = (*told, f"{left}; --table rewriter_tests or --table rewriter_scores compares them")
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search, pairs is not False)
 
 
 def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, details: Names, **split: Any) -> None:
-    """Run it for the command line.
+    """Run the study for the command line.
 
     show
-        Also list the turns of a bin with their texts; BIN is Original, QR, Human as 0 or 1: 001.
+        Also list the turns of a bin with their texts. BIN gives Original, QR and Human as 0 or 1: 001.
 
     details
-        Of several rewriters, also show all tables of this one.
+        With several rewriters: also show all tables of this rewriter.
     """
     from robustcs.studies.breakdown import show as shown
 
@@ -95,17 +98,17 @@ def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, details: Names, **
 COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
 
 
-#: The bins to read first: the rewriter's errors, and turns that a rewrite answers and the Human text does not.
+#: The bins to read first: rewriter errors, and turns that a rewrite answers and Human does not.
 BINS_TO_READ = ("001", "101", "010", "-01", "-10")
 
-#: Turns of a bin; the page has all of them in the table of turns.
+#: Turns shown per bin; the table of turns on the same page lists all.
 _CARDS = 5
 
 _READING = (
-    "How to read it: a turn belongs to the bin that says which of its three formulations (Original, QR, Human) get a correct"
-    " answer. Where even the Human question fails, the QA component is to blame; where Human succeeds and QR fails, the"
-    " rewriter is. What counts as correct depends on the threshold, so look whether the picture holds at all of them. An"
-    " interval is that of its own share; whether two shares differ is for the test to say, not for their intervals to overlap."
+    "How to read it: the bin of a turn shows which of its formulations (Original, QR, Human) get a correct answer. If even"
+    " Human is not correct, the QA component is to blame. If Human is correct and QR is not, the rewriter is to blame. The"
+    " threshold decides what counts as correct, so check that the result holds at every threshold. Each interval belongs to"
+    " one share. To compare two shares, use the test: overlapping intervals do not show that shares are equal."
 )
 
 
@@ -123,7 +126,7 @@ def _answers(project: Project) -> Project:
 
 
 def _result(workspace: Workspace) -> Breakdown:
-    """With slices by depth, and by texts where there are Original ones; those found where there are enough conversations."""
+    """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units."""
     texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
     slices = ["depth", TEXTS] if texts else ["depth"]
     try:
@@ -136,7 +139,7 @@ def _result(workspace: Workspace) -> Breakdown:
 
 def _answer(workspace: Workspace) -> Answer:
     result = _result(workspace)
-    # the overview has the figures
+    # the overview shows the figures
     blocks = tuple(block for block in shown_blocks(result, show(result), ()) if not isinstance(block, Figure))
     findings = (*finding(result), *slice_findings(result))
     return Answer(
@@ -146,7 +149,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
-    """Of the bins worth reading the turns in which QR and Human differ most."""
+    """Return the turns to read: of each bin in :data:`BINS_TO_READ` those on which QR and Human differ most."""
     cut = headline_cut(shown_cuts(result.turns))
     cards = (show_turns(result, bin_, cut, most=_CARDS) for bin_ in BINS_TO_READ if bin_ in bins_of(result.bins))
     return tuple(block for block in cards if isinstance(block, Cards) and block.cards)

@@ -236,7 +236,7 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         assert result.bins["unchanged"].tolist() == [unchanged[bin_] for bin_ in BINS]
         unknown = Counter(bin_ for bin_, same in zip(bins, copied, strict=True) if same is None)
         assert result.bins["unknown"].tolist() == [unknown[bin_] for bin_ in BINS]
-        assert [note[:7] for note in notes] == ["whether"] * (None in copied)
+        assert [" without an Original or Human text " in note for note in notes] == [True] * (None in copied)
     else:
         assert result.bins["unchanged"].isna().all() and result.bins["unknown"].isna().all()
         assert notes == []
@@ -352,8 +352,7 @@ def test_what_is_unknown_is_no_part_of_the_shares_among_rewritten_turns_and_is_t
     assert rows.loc["all", ["answered", "answerable"]].tolist() == [3, 4]
     assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [0, 1]
     assert result.evaluated.notes == (
-        "whether 2 turns needed rewriting is unknown: no Original or no Human text of 1_3, 1_4;"
-        " left out of shares among rewritten turns",
+        "2 turns without an Original or Human text excluded from shares of rewritten turns: 1_3, 1_4",
         "the unit is the turn, for there is only 1 conversation: intervals may be too narrow, p too small",
     )
 
@@ -375,7 +374,9 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
     rows = result.answerable.set_index("turns")
     assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [31, 90]
     assert result.bins["unknown"].sum() == 20
-    assert result.evaluated.notes[0].startswith("whether 20 turns needed rewriting is unknown: ")
+    assert result.evaluated.notes[0].startswith(
+        "20 turns without an Original or Human text excluded from shares of rewritten turns: "
+    )
 
 
 def conversations(count: int, length: int, seed: int, rewriters: int = 1) -> Formulations:

@@ -62,21 +62,18 @@ def blamed(result: Breakdown, **by_threshold: tuple[int, int, float, float]) -> 
     return replace(result, blame=blame, attribution=attribution)
 
 
-DECIDED = "The {one} fails {share} of turns{oracle}, more often than the {other} (adjusted p = 0.030)"
-
-
 @pytest.mark.parametrize(
     ("half", "said"),
     [
-        ((44, 11, 0.01, 0.03), ("The ranker fails 44% of turns even with the human rewrite, more often than the rewriter"
-                                " (adjusted p = 0.030)", "The rewriter fails 11% of turns")),
-        ((11, 44, 0.01, 0.03), ("The ranker fails 11% of turns even with the human rewrite",
-                                "The rewriter fails 44% of turns, more often than the ranker (adjusted p = 0.030)")),
+        ((44, 11, 0.01, 0.03), ("The ranker fails on 44% of turns even with the human rewrite, more often than the rewriter"
+                                " (adjusted p = 0.030)", "The rewriter fails on 11% of turns")),
+        ((11, 44, 0.01, 0.03), ("The ranker fails on 11% of turns even with the human rewrite",
+                                "The rewriter fails on 44% of turns, more often than the ranker (adjusted p = 0.030)")),
         # the raw p alone decides nothing
-        ((44, 11, 0.01, 0.21), ("The ranker fails 44% of turns; the data do not show whether it or the rewriter fails more"
-                                " often (adjusted p = 0.210)", "The rewriter fails 11% of turns")),
-        ((11, 44, 0.01, 0.21), ("The ranker fails 11% of turns even with the human rewrite",
-                                "The rewriter fails 44% of turns; the data do not show whether it or the ranker fails more"
+        ((44, 11, 0.01, 0.21), ("The ranker fails on 44% of turns; the data do not show whether it or the rewriter fails more"
+                                " often (adjusted p = 0.210)", "The rewriter fails on 11% of turns")),
+        ((11, 44, 0.01, 0.21), ("The ranker fails on 11% of turns even with the human rewrite",
+                                "The rewriter fails on 44% of turns; the data do not show whether it or the ranker fails more"
                                 " often (adjusted p = 0.210)")),
     ],
 )  # fmt: skip
@@ -84,7 +81,7 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
     qa, qr, _ = verdicts(blamed(made(), half=half))
     assert (qa.text, qr.text) == said
     assert (qa.number, qa.interval) == (f"{half[0]}%", f"{half[0] - 5}% to {half[0] + 6}%")
-    assert qr.basis == f"{half[1]} of 100 turns; correct: NDCG@3 ≥ 0.5"
+    assert qr.basis == f"{half[1]} of 100 turns; correct if NDCG@3 ≥ 0.5"
     ends = f"95% CI {half[1] - 5}% to {half[1] + 6}%; {qr.basis})."
     assert qr.sentence == (f"{qr.text[:-1]}; {ends}" if qr.text.endswith(")") else f"{qr.text} ({ends}")
 
@@ -94,18 +91,16 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
     [
         # both significant: the change comes first, and names each side at its threshold
         ({"any": (3, 24, 0.001, 0.04), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.002)},
-         "Blame depends on the threshold (the ranker at NDCG@3 = 1, the rewriter at NDCG@3 > 0); the ranker fails 30% of"
-         " turns"),
+         "Blame depends on the threshold (ranker: NDCG@3 = 1; rewriter: NDCG@3 > 0); the ranker fails on 30% of turns"),
         ({"any": (24, 3, 0.001, 0.04), "half": (26, 30, 0.5, 0.9), "one": (5, 80, 0.001, 0.002)},
-         "Blame depends on the threshold (the ranker at NDCG@3 > 0, the rewriter at NDCG@3 = 1); the rewriter fails 30% of"
-         " turns"),
+         "Blame depends on the threshold (ranker: NDCG@3 > 0; rewriter: NDCG@3 = 1); the rewriter fails on 30% of turns"),
         # one of the two only by its raw p: no change
         ({"any": (3, 24, 0.001, 0.06), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.002)},
-         "The ranker fails 30% of turns; blame is undecided here, but the ranker fails more often at NDCG@3 = 1 (adjusted p ="
-         " 0.002)"),
+         "The ranker fails on 30% of turns; blame is undecided here, but the ranker fails more often at NDCG@3 = 1 (adjusted p"
+         " = 0.002)"),
         ({"any": (3, 24, 0.001, 0.04), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.2)},
-         "The ranker fails 30% of turns; blame is undecided here, but the rewriter fails more often at NDCG@3 > 0 (adjusted p ="
-         " 0.040)"),
+         "The ranker fails on 30% of turns; blame is undecided here, but the rewriter fails more often at NDCG@3 > 0 (adjusted"
+         " p = 0.040)"),
     ],
 )  # fmt: skip
 def test_verdicts_over_thresholds(cells: dict[str, tuple[int, int, float, float]], said: str) -> None:
@@ -123,9 +118,7 @@ def test_another_measure_can_turn_the_verdict() -> None:
     result = blamed(made(), half=(44, 11, 0.01, 0.03))
     blame = with_cells(result.blame, {"metric": "P_1"}, p_corrected=0.01, difference=-0.2)
     qa, _, _ = verdicts(replace(result, blame=blame))
-    assert qa.text.startswith(
-        "Blame depends on the measure and threshold (the ranker at NDCG@3 ≥ 0.5, the rewriter at P@1 = 1); "
-    )
+    assert qa.text.startswith("Blame depends on the measure and threshold (ranker: NDCG@3 ≥ 0.5; rewriter: P@1 = 1); ")
 
 
 def test_verdicts_have_at_most_25_words() -> None:
@@ -138,7 +131,7 @@ def test_verdicts_have_at_most_25_words() -> None:
 
 def test_answers_blame_the_reader() -> None:
     qa, _, _ = verdicts(blamed(made(basis="answers"), half=(44, 11, 0.01, 0.03)))
-    assert qa.text.startswith("The reader fails 44%")
+    assert qa.text.startswith("The reader fails on 44%")
 
 
 @pytest.mark.parametrize(
@@ -168,8 +161,8 @@ def test_what_the_rewriter_loses(ends: tuple[float, float, float], said: str) ->
 def test_findings_of_one_rewriter() -> None:
     said = finding(blamed(made(), half=(44, 11, 0.01, 0.03)))
     assert said[0] == (
-        "Of 100 turns (correct: NDCG@3 ≥ 0.5), the ranker fails 44 (44%, 95% CI 39% to 50%) even with the human rewrite and the"
-        " rewriter fails 11 (11%, 95% CI 6% to 17%); QR and Human are correct on 45 (45%, 95% CI 40% to 51%)."
+        "Of 100 turns (correct if NDCG@3 ≥ 0.5), the ranker fails on 44 (44%, 95% CI 39% to 50%) even with the human rewrite,"
+        " the rewriter fails on 11 (11%, 95% CI 6% to 17%), and QR and Human are correct on 45 (45%, 95% CI 40% to 51%)."
     )
     assert said[1] == (
         "The ranker fails more often than the rewriter at NDCG@3 ≥ 0.5, by 33.0 percentage points (95% CI −10 to +30; adjusted"
@@ -177,9 +170,9 @@ def test_findings_of_one_rewriter() -> None:
     )
     undecided = finding(blamed(made(), half=(11, 44, 0.01, 0.21)))[1]
     assert undecided == (
-        "The data do not show whether the ranker or the rewriter fails more often at NDCG@3 ≥ 0.5: here the rewriter does, by"
-        " 33.0 percentage points (95% CI −30 to +10; adjusted p = 0.210, max-T over 7 comparisons); a true difference below 22"
-        " points may be missed."
+        "The data do not show whether the ranker or the rewriter fails more often at NDCG@3 ≥ 0.5: on these turns, the rewriter"
+        " does, by 33.0 percentage points (95% CI −30 to +10; adjusted p = 0.210, max-T over 7 comparisons). The test may miss"
+        " a true difference below 22 points."
     )
     equal = finding(blamed(made(), half=(20, 20, 1.0, 1.0)))[1]
     assert equal.startswith("The ranker and the rewriter fail equally often at NDCG@3 ≥ 0.5 (95% CI ")
@@ -200,8 +193,8 @@ def test_findings_of_several_rewriters() -> None:
     said = finding(replace(result, rewriters=rewriters, repairs=repairs))[0]
     assert said == (
         "t5 has the highest mean NDCG@3 of 3 rewriters (0.600, 95% CI 0.500 to 0.700). bert does not differ significantly from"
-        " it; llm scores significantly lower (max-T over 3 pairs). No rewriter answers 9 of the 50 turns that Human answers"
-        " (18%; correct: NDCG@3 ≥ 0.5); on 8 further turns neither Human nor a rewriter is correct."
+        " it; llm scores significantly lower (max-T over 3 pairs). Of the 50 turns that Human answers (correct if NDCG@3 ≥"
+        " 0.5), 9 (18%) are answered by no rewriter. On 8 more turns, neither Human nor any rewriter is correct."
     )
     [_, qr, _] = verdicts(replace(result, rewriters=rewriters, repairs=repairs))
     assert qr.tone == "qr" and qr.text.startswith("t5 fails ")

@@ -26,7 +26,7 @@ from robustcs.studies.breakdown.show_rewriters import overview, show_squares
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
 NAMES = ("t5", "bert", "llm")
-MORE = "The ranker fails 60% of turns even with the human rewrite, more often than the rewriter (adjusted p = 0.002)"
+MORE = "The ranker fails on 60% of turns even with the human rewrite, more often than the rewriter (adjusted p = 0.002)"
 
 
 def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES, length: int = 5) -> Formulations:
@@ -125,7 +125,7 @@ def test_a_lead_lowers_the_gain_below_its_chance_level_and_the_note_says_so() ->
     assert row["gain"] < row["by_chance"] < row["chosen"] - of_all
     assert row["chosen"] - row["by_chance"] == pytest.approx(of_all, abs=0.03)
     [table] = [block for block in show(result) if isinstance(block, Table) and block.of == "best_of"]
-    assert "A gain below it says only that the best mean is above what chance gives" in table.note
+    assert "A gain below chance shows only that the best mean is higher than chance gives." in table.note
 
 
 def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
@@ -144,12 +144,12 @@ def test_several_are_shown_together_and_details_on_demand() -> None:
     assert not any(getattr(block, "asked", False) for block in shown_blocks(result, blocks, ()))
     details = [getattr(block, "caption", "") for block in show(result, ["bert"])]
     assert details.count("Who is to blame?") == 1
-    with pytest.raises(UsageError, match="no rewriter is named 'x'; there are t5, bert, llm"):
+    with pytest.raises(UsageError, match="no rewriter is named 'x'; choose one of t5, bert, llm"):
         show(result, ["x"])
     first, second, *_ = finding(result)
     assert "t5 has the highest mean NDCG@3 of 3 rewriters" in first
     assert "bert does not differ significantly from it; llm scores significantly lower (max-T over 3 pairs)." in first
-    assert "No rewriter answers" in first and "t5 fails" in second
+    assert "answered by no rewriter" in first and "t5 fails on" in second
 
 
 @pytest.mark.parametrize(("shift", "verb"), [(-0.2, "loses"), (0.2, "gains")])
@@ -166,8 +166,7 @@ def test_the_verdict_gives_what_the_best_loses_or_gains_as_a_size(shift: float, 
     [
         (
             [(0.3, 0.0)] * 25,
-            "Blame depends on the threshold (the ranker at NDCG@3 ≥ 0.5, the rewriter at NDCG@3 > 0); the ranker fails 60% of"
-            " turns",
+            "Blame depends on the threshold (ranker: NDCG@3 ≥ 0.5; rewriter: NDCG@3 > 0); the ranker fails on 60% of turns",
         ),
         ([(0.3, 0.0)] * 3 + [(0.0, 0.0)] * 2, MORE),
         ([(0.3, 0.0)] * 2 + [(0.0, 0.0)] * 3, MORE),
@@ -179,14 +178,14 @@ def test_the_verdict_says_where_another_threshold_blames_the_other(low: list[tup
     both = [parse_threshold(text) for text in (">0", ">=0.5")]
     qa, qr, _ = verdicts(asked(scored(scores[None, :, 1], scores[:, 0], ("qr",)), thresholds=both))
     assert qa.text == said and qa.number == "60%"
-    assert qr.text == "The rewriter fails 0% of turns"
+    assert qr.text == "The rewriter fails on 0% of turns"
 
 
 def test_the_squares_say_what_their_bins_add_up_to() -> None:
     human, qr = np.array([0.0, 0.0, 0.0, 0.9, 0.9] * 2), np.array([0.0, 0.8, 0.0, 0.9, 0.1] * 2)
     (figure,) = show_squares(asked(scored(qr[None], human, ("qr",))))
     assert figure.alt == "Turns per bin (QR, Human): × ×: 4; ✓ ×: 2; × ✓: 2; ✓ ✓: 2."
-    assert "without Human ✓ add up to 6 QA errors, those with Human ✓ but not QR to 2 rewriter errors." in figure.caption
+    assert "The bins with Human × contain 6 QA errors, those with QR × and Human ✓ 2 rewriter errors." in figure.caption
 
 
 def test_letters_of_the_overview_are_those_of_its_cut() -> None:
