@@ -1,1 +1,1 @@
-"""How much of what they should say do answers say, and why do they miss the rest?"""
+"""How much gold information do answers contain, and what caused them to miss the rest?"""

@@ -1,8 +1,8 @@
-"""How much of the gold information do answers hold, which systems differ, and what made them miss the rest?
+"""Coverage of gold information by answers: scores of systems, their differences, and the causes of missed items.
 
-Gold are snippets that people chose in passages (Łajewska and Balog 2023, whose motive this is) and nuggets (TREC RAG: Pradeep
-et al. 2024). What an answer misses was not in the passages that it was made of (the rewriter's or retrieval's fault), or was
-passed over there (the generator's).
+Gold items are snippets that annotators selected in passages (Łajewska and Balog 2023) or nuggets (TREC RAG: Pradeep et al.
+2024). If an answer misses an item, either its passages contain the item, and the generator is the cause, or they do not, and
+the rewriter or retrieval is the cause.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
+from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
@@ -29,48 +30,47 @@ Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or re
 COVERED: Cause = "covered"
 UNKNOWN: Cause = "unknown"
 CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", UNKNOWN)
-#: What each gold is measured by, the first of each the one that systems are compared by for people.
+#: The measures for each kind of gold. The first one is used to compare systems in the output.
 MEASURES: Mapping[Gold, tuple[str, ...]] = {
     "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
     "nuggets": ("nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict"),
 }
 LENGTH = "length"
-_BY_UNIT = "95 %, for other conversations of this kind; null where no interval can be given: note says why"
+_BY_UNIT = "95% CI, clustered by sampling unit; null if it cannot be computed (see note)"
 SYSTEMS = table(
-    "measures", "The mean of every system, best first. length is in words; all others lie between 0 and 1.",
+    "measures", "Mean of every system, best first. length counts words; all other measures lie between 0 and 1.",
     text("system", header="System"), text("metric"), *number("value", header="mean").between(says=_BY_UNIT),
-    count("turns", "for which the measure is defined"),
-    text("note", "what must be known beside the interval"),
+    count("turns", "turns for which the measure is defined"),
+    text("note", "caveats about the interval, if any"),
 )  # fmt: skip
 PAIRS = table(
-    "pairs", "The mean difference of two systems over the same turns.",
+    "pairs", "Mean difference of two systems over the same turns.",
     text("first", header="First"), text("second", header="Second"), text("metric"),
-    *difference("difference", "first minus second", "diff.").rounded(3).between(says="of this comparison alone"),
-    p_value(says="sign-flip test of whole units, two-sided"),
+    *difference("difference", "first minus second", "diff.").rounded(3).between(says="95% CI of this comparison alone"),
+    p_value(says="two-sided sign-flip test over sampling units"),
     p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
-    number("p_floor", "the smallest p that this design could have shown"),
-    flag("exact", "were all sign patterns tried? else a p at its floor is a bound"), text("note"),
+    P_FLOOR, EXACT, text("note"),
 )  # fmt: skip
 CAUSE_TABLE = table(
-    "causes", "Gold items by what became of them, for every system.",
+    "causes", "Gold items of every system by cause: covered, or why they are missed.",
     text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
-    text("cause", "covered; or missed: the answer's passages held it (generator), those of the human question did (rewriter),"
-         " neither did (retrieval), or it cannot be told"),
-    count("count"), count("items", "of this importance"), *share("share").between(says="95 %, Wilson by units"),
-    count("units"), text("note"),
+    text("cause", "covered, or the cause of the miss: generator (the answer's passages contain the item), rewriter (only those"
+         " of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
+    count("count"), count("items", "items of this importance"),
+    *share("share", "count / items").between(says="95% CI: Wilson, clustered by sampling unit"), count("units"), text("note"),
 )  # fmt: skip
 ITEMS = table(
-    "items", "Every gold item for every system.",
-    text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "its number in the turn, from 1"),
-    text("importance"), text("text", "the snippet or nugget", "Missed"), score("coverage", "how much of it the answer holds"),
-    text("cause", "covered, or why it was missed", "because of"),
+    "items", "Every gold item of every system.",
+    text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "number in the turn, from 1"),
+    text("importance"), text("text", "snippet or nugget", "Missed"),
+    score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "because of"),
 )  # fmt: skip
-TURNS = table("turns", "Every score.", text("system"), text("turn"), text("metric"), number("value"))
+TURNS = table("turns", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
 
 
 @dataclass(frozen=True)
 class Item:
-    """One piece of gold information; ``passages`` are those known to hold it."""
+    """One piece of gold information. ``passages`` are known to contain it."""
 
     gold: Gold
     turn: str
@@ -81,18 +81,18 @@ class Item:
 
 @dataclass(frozen=True)
 class System:
-    """What is known of one system.
+    """The answers of one system and their passages.
 
     answers
         Turn → answer.
     support
-        Turn → nugget → how much of it the answer holds, where somebody said so; None: counted by words.
+        Turn → nugget → assigned support from 0 to 1. If None, support is computed by word matching.
     given
-        Turn → the passages that the answer was made of; None where nobody says.
+        Turn → passages from which the answer was generated; None if unknown.
     human
-        The same for the human question; None where nobody says.
+        Turn → passages of the human question; None if unknown.
     is_human
-        Was the human question asked, so that no rewriter can be at fault?
+        Whether the system answers the human question. Then the rewriter cannot be a cause.
     """
 
     name: str
@@ -105,12 +105,12 @@ class System:
 
 @dataclass(frozen=True)
 class Coverage(Result):
-    """Answers of systems against snippets, nuggets or both.
+    """Coverage of snippets, nuggets or both by the answers of systems.
 
     families
-        Measure → the family of its pairs.
+        Measure → family of its pairs.
     covered
-        The share of an item's words (or of its support) from which it counts as covered.
+        The smallest share of an item's words (or support) that makes it covered.
     """
 
     study = "answers"
@@ -126,7 +126,7 @@ class Coverage(Result):
 
     @property
     def golds(self) -> tuple[Gold, ...]:
-        """What the answers were held against."""
+        """The kinds of gold with at least one item."""
         return tuple(gold for gold in MEASURES if (self.items["gold"] == gold).any())
 
 
@@ -139,11 +139,11 @@ def coverage(
     passages: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> Coverage:
-    """Hold the answers of ``systems`` to ``turns`` against the ``items`` of these turns.
+    """Compare the answers of ``systems`` with the gold ``items`` of ``turns``.
 
-    An answer that a system lacks is empty. ``passages``: texts by id; where they are given, a passage holds an item if the gold
-    says so, or if it has the share ``covered`` of its words. Items without a content word cannot be covered by words and should
-    be left out before.
+    A missing answer counts as empty. A passage contains an item if the gold says so. If ``passages`` (id → text) are given, it
+    also contains the item if it has the share ``covered`` of the item's words. Remove items without content words before the
+    call, since word matching cannot cover them.
     """
     words = cache(content_words)
     known = _Passages(words, covered, passages)
@@ -166,16 +166,16 @@ def coverage(
     units = units_of(turns, evaluated.policy.unit)
     frame = ITEMS.frame(rows)
     measures, pairs, families = _compared([system.name for system in systems], names, values, units, seed)
-    told = [
+    scores_by_turn = [
         (system.name, turn, name, values[place, row, column])
         for place, system in enumerate(systems) for row, name in enumerate(names) for column, turn in enumerate(turns)
     ]  # fmt: skip
     causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
-    return Coverage(units.stated(evaluated), measures, pairs, causes, frame, TURNS.frame(told), families, covered)
+    return Coverage(units.stated(evaluated), measures, pairs, causes, frame, TURNS.frame(scores_by_turn), families, covered)
 
 
 def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:
-    """How much of an item an answer holds: what was assigned, else the share of its words."""
+    """Return the share of an item that an answer contains: the assigned support, else the share of its words."""
     if item.gold == "nuggets" and system.support is not None:
         return system.support.get(item.turn, {}).get(item.text, 0.0)
     return held(words(item.text), answer)
@@ -184,7 +184,7 @@ def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Wo
 def _scores(
     own: Sequence[tuple[Item, float]], answer: Words, words: Callable[[str], Words], covered: float
 ) -> dict[str, float]:
-    """The measures of one answer; nan where the turn has no such items, or no vital nugget."""
+    """Return the measures of one answer, nan for measures without items in the turn."""
     snippets = [(item, degree) for item, degree in own if item.gold == "snippets"]
     nuggets = [(item, degree) for item, degree in own if item.gold == "nuggets"]
     vital = [degree for item, degree in nuggets if item.importance == "vital"]
@@ -195,7 +195,7 @@ def _scores(
     return {
         "snippet_recall": recall,
         "snippet_precision": exact,
-        "snippet_f1": 2 * recall * exact / both if both > 0 else both,  # 0 where both are, nan where neither is known
+        "snippet_f1": 2 * recall * exact / both if both > 0 else both,  # 0 if both are 0, nan if undefined
         "snippets_covered": _mean([float(degree >= covered) for _, degree in snippets]),
         "nuggets_vital": _mean(vital),
         "nuggets_vital_strict": _mean([float(degree == 1) for degree in vital]),
@@ -208,19 +208,19 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-# ---------------------------------------------------------------- why something is missed
+# ---------------------------------------------------------------- causes of missed items
 
 
 @dataclass(frozen=True)
 class _Passages:
-    """What is known of the texts of passages, None without any, and from which share of its words one holds an item."""
+    """Passage texts (None if unknown), and the share of an item's words that a passage must have to contain it."""
 
     words: Callable[[str], Words]
     covered: float
     texts: Mapping[str, str] | None
 
     def hold(self, item: Item, there: Collection[str]) -> bool | None:
-        """Does one of the passages ``there`` hold an item? None where that cannot be told, as one of them has no text."""
+        """Return whether one of the passages ``there`` contains an item, or None if texts are missing to decide it."""
         texts = self.texts or {}
         if any(passage in item.passages for passage in there):
             return True
@@ -230,7 +230,7 @@ class _Passages:
         return False if self.texts is None or len(known) == len(there) else None
 
     def cause(self, item: Item, system: System) -> Cause:
-        """Why a system missed an item."""
+        """Return the cause of a missed item."""
         if system.given is None or not (item.passages or self.texts):
             return UNKNOWN
         own = self.hold(item, system.given.get(item.turn, ()))
@@ -245,13 +245,13 @@ class _Passages:
 
 
 def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool) -> dict[tuple[str, str], set[Cause]]:
-    """(system, gold) → the causes that can be told, so that a count of 0 says something."""
+    """Return (system, gold) → causes that the inputs can show. Only for these, a count of 0 is informative."""
     known: dict[tuple[str, str], set[Cause]] = {}
     for gold in MEASURES:
-        told = has_texts or any(item.passages for item in items if item.gold == gold)
+        locatable = has_texts or any(item.passages for item in items if item.gold == gold)
         for system in systems:
             known[system.name, gold] = {COVERED}
-            if told and system.given is not None:
+            if locatable and system.given is not None:
                 known[system.name, gold].add("generator")
                 if system.is_human or system.human is not None:
                     known[system.name, gold] |= {"rewriter", "retrieval"}
@@ -279,13 +279,16 @@ def _causes(
     return CAUSE_TABLE.frame(rows)
 
 
-# ---------------------------------------------------------------- systems compared
+# ---------------------------------------------------------------- comparison of systems
 
 
 def _compared(
     systems: Sequence[str], names: Sequence[str], values: np.ndarray, units: Units, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Family]]:
-    """Means and pairs of every measure, over the turns for which it is defined; ``values`` [systems, measures, turns]."""
+    """Return means and pairs of every measure over the turns for which it is defined.
+
+    ``values``: float64[systems, measures, turns].
+    """
     means: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []
     families: dict[str, Family] = {}

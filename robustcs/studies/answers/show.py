@@ -1,4 +1,4 @@
-"""Coverage of answers: measures by system, why items are missed, which systems differ, and the answers that miss most."""
+"""Tables and figure of the coverage of answers: measures, pairs of systems, causes and missed items."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from robustcs.result import number
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Coverage, Gold
 from robustcs.wording import counted, sentences
 
-#: Missed items and pairs of the tables for people; JSON and CSV have all.
+#: Missed items and pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
 _QUESTIONS: dict[Gold, str] = {
-    "snippets": "How much of the snippets do answers hold?", "nuggets": "How many of the nuggets do answers hold?",
+    "snippets": "How much of the gold snippets do answers contain?", "nuggets": "How many of the nuggets do answers contain?",
 }  # fmt: skip
 _HEADS = {
     "snippet_recall": "recall", "snippet_precision": "precision", "snippet_f1": "F1", "snippets_covered": "covered",
     "nuggets_vital": "vital", "nuggets_vital_strict": "strict", "nuggets_all": "all", "nuggets_all_strict": "strict, all",
     LENGTH: "words",
 }  # fmt: skip
-#: The first measure of a table → what its measures are.
+#: First measure of a table → definitions of its measures.
 _SAYS: Mapping[str, str] = {
-    "snippet_recall": "Recall: the share of a snippet's content words that the answer has, mean over snippets; precision: the"
-    " share of the answer's content words that the snippets have; covered: snippets with at least {covered} of their words.",
-    "nuggets_vital": "Vital: support of the vital nuggets, where a partly held one counts in part; strict: those held in full;"
-    " all: okay nuggets too.",
-    "nuggets_all": "All: support of the nuggets, where a partly held one counts in part; strict, all: those held in full.",
+    "snippet_recall": "Recall: share of a snippet's content words in the answer, mean over snippets. Precision: share of the"
+    " answer's content words in the snippets. Covered: share of snippets with at least {covered} of their words in the answer.",
+    "nuggets_vital": "Vital: mean support of vital nuggets; partial support counts in part. Strict: share with full support."
+    " All: vital and okay nuggets.",
+    "nuggets_all": "All: mean support of nuggets; partial support counts in part. Strict, all: share with full support.",
 }
-#: Cause → its colour, told apart with any colour vision and in grey: what is there is dark, what is missing ever lighter.
+#: Cause → colour. Covered is darkest, so the colours stay distinct in grey and with any colour vision.
 _COLOURS = dict(zip(CAUSES, ("#0b3a66", "#cf5c0c", "#e9a23b", "#f6dfae", "#f0c273", "#ffffff"), strict=True))
 
 
 def show(result: Coverage) -> tuple[Block, ...]:
-    """Per gold the means and the pairs; then what became of the items, in numbers and as a figure, and what was missed."""
+    """Return the figure and table of causes, means and pairs for each kind of gold, and missed items."""
     causes = main_causes(result)
     shown = set(causes.loc[causes["count"] > 0, "cause"])
     named = {cause: cause if cause == COVERED else f"missed: {cause}" for cause in CAUSES}
     blocks: list[Block] = [
         share_figure(
             "missed",
-            f"What became of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or missed because of the"
-            " generator, the rewriter or retrieval.",
+            f"The {causes['items'].iloc[0]} {said(result)}: covered by the answer, or missed because of the generator, the"
+            " rewriter or retrieval.",
             causes.assign(cause=causes["cause"].map(named)), "system", "cause",
             {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown},
         )
@@ -55,8 +55,9 @@ def show(result: Coverage) -> tuple[Block, ...]:
     blocks.append(
         wide_table(
             result, "causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
-            "Generator: a passage that the answer was made of holds it. Rewriter: none of these, but one of those that the"
-            " human question finds. Retrieval: neither. In brackets: 95 % CI, by units. JSON has all other items.", rows=causes,
+            "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human question contains it."
+            f" Retrieval: neither. In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit})."
+            " --table causes covers all items.", rows=causes,
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or missed because of",
         )
     )  # fmt: skip
@@ -66,33 +67,33 @@ def show(result: Coverage) -> tuple[Block, ...]:
         blocks.append(
             result_table(
                 result, "items", f"Which {said(result)} are missed?", ["system", "turn", "text", "cause"],
-                f"{len(some)} of {len(every)}, some of each cause; JSON and CSV have every item of every system.", rows=some,
+                f"{len(some)} of {len(every):,} missed items, some of each cause. JSON and CSV contain all items.", rows=some,
             )
         )  # fmt: skip
     return tuple(blocks)
 
 
 def main_importance(result: Coverage) -> tuple[Gold, str]:
-    """The items that matter most: vital nuggets, else all nuggets, else snippets."""
+    """Return the most important kind of items: vital nuggets, else all nuggets, else snippets."""
     gold = result.golds[-1]
     vital = ((result.causes["gold"] == gold) & (result.causes["importance"] == "vital")).any()
     return gold, "vital" if vital else "all"
 
 
 def headline(result: Coverage, gold: Gold) -> str:
-    """What systems are compared by: the first measure of ``gold``; all nuggets where no vital one exists."""
+    """Return the measure that compares systems: the first of ``gold``, or all nuggets if none is vital."""
     without = gold == "nuggets" and not (result.items["importance"] == "vital").any()
     return "nuggets_all" if without else MEASURES[gold][0]
 
 
 def main_causes(result: Coverage) -> pd.DataFrame:
-    """The rows of table ``causes`` of the items that matter most."""
+    """Return the rows of table ``causes`` for the most important kind of items."""
     gold, importance = main_importance(result)
     return result.causes[(result.causes["gold"] == gold) & (result.causes["importance"] == importance)]
 
 
 def said(result: Coverage) -> str:
-    """``vital nuggets``."""
+    """Return the name of these items, such as ``vital nuggets``."""
     gold, importance = main_importance(result)
     return f"vital {gold}" if importance == "vital" else gold
 
@@ -106,10 +107,8 @@ def _means(result: Coverage, gold: Gold) -> Table:
     others = rows.pivot(index="system", columns="metric", values="value")[metrics[1:]]
     columns: list[Shown] = ["system", value.called(f"{_HEADS[first]} (95% CI)")]
     columns += [number(name, header=_HEADS[name]).rounded(0 if name == LENGTH else 3) for name in metrics[1:]]
-    note = _SAYS[first].format(covered=f"{100 * result.covered:.0f} %")
-    note += (
-        f" Means over {counted(int(own['turns'].iloc[0]), 'turn')}; intervals for other {result.evaluated.unit}s of this kind."
-    )
+    note = _SAYS[first].format(covered=f"{100 * result.covered:.0f}%")
+    note += f" Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI clustered by {result.evaluated.unit}."
     note += sentences(sorted(own["note"]))
     rows = own.join(others).reset_index()
     return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
@@ -120,8 +119,13 @@ def _pairs(result: Coverage, gold: Gold) -> Table:
     rows, family = result.pairs[result.pairs["metric"] == metric], result.families[metric]
     columns = ["first", "second", "difference", "p", "p_corrected"]
     shown = rows.head(SHOWN)
-    note = f"First minus second; p adj.: {family.describe('pair')}, {len(shown)} of them here.{sentences([family.note])}"
-    what = {"snippet_recall": "recall of snippets", "nuggets_vital": "vital nuggets", "nuggets_all": "nuggets"}[metric]
+    listed = f"; {len(shown)} are shown" if len(shown) < len(rows) else ""
+    note = f"Difference: first minus second. p adj.: {family.describe('pair')}{listed}.{sentences([family.note])}"
+    what = {
+        "snippet_recall": "recall of snippets",
+        "nuggets_vital": "support of vital nuggets",
+        "nuggets_all": "support of nuggets",
+    }[metric]
     return result_table(result, "pairs", f"Which systems differ in {what}?", columns, note, rows=shown, slug=f"pairs-{gold}")
 
 

@@ -1,4 +1,4 @@
-"""Answers of systems, the gold information of their turns, and the passages that they were made of."""
+"""The command ``robustcs answers``: read answers, gold information and passages, and compute coverage."""
 
 from __future__ import annotations
 
@@ -41,19 +41,18 @@ Passages = Mapping[str, Sequence[str]]
 
 
 def ask(workspace: Workspace) -> Coverage:
-    """How much of what they should say do answers say, and why do they miss the rest?
+    """Compare answers with gold snippets or nuggets, and attribute missing information to its cause.
 
-    Answers of several systems (JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks) are held
-    against snippets that people chose in passages, against nuggets, or both: recall, precision and length, with intervals and
-    tests of every pair of systems. Nuggets count by a judge's assignments where these are given (nuggetizer's JSONL), else by
-    their words.
+    The command computes recall, precision and length of each system's answers, with intervals, and tests every pair of systems.
+    Nuggets count by a judge's assignments (nuggetizer's JSONL) if given, else by word matching. Answers are JSON {turn:
+    answer}, JSONL with id and answer, answers of TREC RAG, or MTRAG tasks.
 
-    What an answer misses is the generator's fault where the passages that it was made of held it, the rewriter's where only
-    those of the human question did, else that of retrieval. The passages are the first of the run with the system's name, in
-    --run or in the project, or what the file of answers lists.
+    A missed item has one of three causes. Generator: the passages of the answer contain it. Rewriter: only passages of the
+    human question contain it. Retrieval: neither contain it. The passages of an answer are the top passages of the run with the
+    system's name (--run or project), or those that the file of answers lists.
 
-    Raises :class:`UsageError` where answers or gold information are not given, or have no turn in common; :class:`InputError`
-    for a broken file.
+    Raises :class:`UsageError` if answers or gold information are missing or have no turn in common, and :class:`InputError` for
+    a broken file.
 
     Examples:
       robustcs answers
@@ -82,7 +81,7 @@ def ask(workspace: Workspace) -> Coverage:
 
 
 def _assignments(workspace: Workspace, files: AnswerFiles) -> dict[str, dict[str, Assigned]]:
-    """System → topic → what was assigned. Raises :class:`UsageError` where only some systems have assignments."""
+    """Return system → topic → assignments. Raises :class:`UsageError` if only some systems have assignments."""
     found = {}
     for name, path in files.assignments.items():
         found[name] = read_assignments(path, name)
@@ -90,14 +89,14 @@ def _assignments(workspace: Workspace, files: AnswerFiles) -> dict[str, dict[str
     without = [name for name in files.responses if name not in found]
     if found and without:
         raise UsageError(
-            "some-assignments", f"no assignments of {some_of(without)}, while {some_of(list(found))} have some",
-            "give those of all systems, or of none: words and assignments do not compare",
+            "some-assignments", f"no assignments for {some_of(without)}, but for {some_of(list(found))}",
+            "give assignments for all systems or for none: word matching and assignments are not comparable",
         )  # fmt: skip
     return found
 
 
 def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]]) -> dict[str, Answers]:
-    """System → turn → answer; of systems that have assignments alone, the answers that these were made for."""
+    """Return system → turn → answer, from assignments if a system has no file of answers."""
     found: dict[str, Answers] = {}
     for name, path in files.responses.items():
         answers = read_predicted_answers(path, name)
@@ -107,8 +106,8 @@ def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, 
         if name not in found:
             found[name] = {topic: one.answer for topic, one in topics.items() if one.answer is not None}
             if not found[name]:
-                advice = f"name them with --response {name}=FILE"
-                raise UsageError("no-responses", f"the assignments of {name} come without answer_text", advice)
+                advice = f"add the answers with --response {name}=FILE"
+                raise UsageError("no-responses", f"the assignments of {name} have no answer_text", advice)
     return found
 
 
@@ -116,7 +115,7 @@ def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, 
 
 
 def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> list[Item]:
-    """What a majority of a passage's annotators chose, each stretch of it an item."""
+    """Return the stretches of text that a majority of a passage's annotators selected, each as an item."""
     read = []
     for path in files.snippets:
         texts, _ = read_annotations(path)
@@ -127,8 +126,8 @@ def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> lis
     several = sorted({len(text.annotations) for text in texts.values()})
     if several and several[-1] > 1:
         notes.append(
-            f"snippets: what at least {' or '.join(str(majority_of(number, None)) for number in several)} of"
-            f" {' or '.join(map(str, several))} annotators chose"
+            f"snippets: text that at least {' or '.join(str(majority_of(number, None)) for number in several)} of"
+            f" {' or '.join(map(str, several))} annotators selected"
         )
     return items
 
@@ -136,14 +135,14 @@ def _snippets(workspace: Workspace, files: AnswerFiles, notes: list[str]) -> lis
 def _of_text(text: AnnotatedText) -> list[Item]:
     chosen = chosen_characters([one.spans for one in text.annotations], len(text.text)).sum(axis=0)
     enough = chosen >= majority_of(len(text.annotations), None)
-    # snippets that touch stay apart where one annotator alone chose them
+    # adjacent snippets of a single annotator remain separate items
     spans = text.annotations[0].spans if len(text.annotations) == 1 else _stretches(enough)
     holder = frozenset([text.paragraph or text.passage])
     return [Item("snippets", text.turn, text.text[start:end].strip(), "", holder) for start, end in spans]
 
 
 def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
-    """Half-open [start, end) of every stretch that is true."""
+    """Return the half-open interval [start, end) of every run of true values."""
     ends = np.flatnonzero(np.diff(np.concatenate([[0], enough.astype(np.int8), [0]]))).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
@@ -151,11 +150,11 @@ def _stretches(enough: np.ndarray) -> list[tuple[int, int]]:
 def _nuggets(
     workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]], notes: list[str]
 ) -> list[Item]:
-    """The nuggets of the file; those of the assignments where there is none, and those that it lacks."""
+    """Return the nuggets of the file and all further nuggets of the assignments."""
     found: dict[str, dict[str, Item]] = {}
 
     def take(topic: str, one: Nugget) -> bool:
-        """Whether the nugget is a new one."""
+        """Add a nugget. Return whether it is new."""
         known = found.setdefault(topic, {})
         item = Item("nuggets", topic, one.text, one.importance, frozenset(one.passages))
         return known.setdefault(one.text, item) is item
@@ -170,21 +169,21 @@ def _nuggets(
         take(topic, nugget) for topics in assigned.values() for topic, one in topics.items() for nugget in one.nuggets
     ]  # fmt: skip
     if files.nuggets is not None and any(new):
-        notes.append(f"{counted(sum(new), 'nugget')} of the assignments that the file of nuggets does not have, taken as well")
+        notes.append(f"{counted(sum(new), 'nugget')} added from the assignments, since the file of nuggets does not list them")
     for name, topics in assigned.items():
-        lacking = sum(
+        missing = sum(
             len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets}) for topic, one in topics.items()
         )
-        if lacking:
-            notes.append(f"{name}: {counted(lacking, 'nugget')} without an assignment count as not held")
+        if missing:
+            notes.append(f"{name}: {counted(missing, 'nugget')} without an assignment count as not supported")
     return [item for topic in sorted(found, key=turn_sort_key) for item in found[topic].values()]
 
 
 def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
-    """Items that have a content word; those that were assigned need none."""
+    """Return the items with a content word; nuggets with assignments need none."""
     kept = [item for item in items if (assigned and item.gold == "nuggets") or content_words(item.text)]
     if len(kept) < len(items):
-        notes.append(f"left out, as they have no content word: {counted(len(items) - len(kept), 'item')}")
+        notes.append(f"{counted(len(items) - len(kept), 'item')} without a content word skipped")
     return kept
 
 
@@ -194,7 +193,7 @@ def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list
 def _turns(
     workspace: Workspace, files: AnswerFiles, gold: Sequence[str], responses: Mapping[str, Answers], notes: list[str]
 ) -> tuple[list[str], Evaluated]:
-    """Turns that have gold items, by the project's policy for missing ones."""
+    """Return the turns with gold items, under the project's policy for missing answers."""
     expected = Expected(tuple(gold), "the gold information")
     answered = [
         answered_by_turns(name, files.responses.get(name, files.assignments.get(name, Path())), answers, expected)
@@ -206,13 +205,13 @@ def _turns(
     return list(kept.names), evaluated
 
 
-# ---------------------------------------------------------------- the passages that answers were made of
+# ---------------------------------------------------------------- passages of answers
 
 
 class _MadeOf:
-    """The passages that answers were made of: the best of the system's run, else those that its answers refer to.
+    """The passages from which answers were generated: the top of the system's run, else the references in its answers.
 
-    ``notes``: what a reader must know of them.
+    ``notes`` explain them to the reader.
     """
 
     def __init__(self, workspace: Workspace, files: AnswerFiles, responses: Mapping[str, Answers], gold: Sequence[str]):
@@ -228,44 +227,46 @@ class _MadeOf:
         read: list[Passages] = workspace.per_run([("passages", path) for path in every], partial(_best, depth=files.depth))
         tops = dict(zip(every, read, strict=True))
         given = {*files.runs.values(), files.human}
-        strange = {path for path in every if tops[path].keys().isdisjoint(gold)}
+        unrelated = {path for path in every if tops[path].keys().isdisjoint(gold)}
         expected = Expected(tuple(gold), "the gold information")
-        if wrong := [path for path in every if path in strange & given]:
+        if wrong := [path for path in every if path in unrelated & given]:
             raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
-        if strange:
-            self.notes.append(f"runs of other turns, which tell nothing here: {some_of([shown(path) for path in strange])}")
-        self.runs = {name: path for name, path in runs.items() if path not in strange}
-        self.human = human if human and human in tops and human not in strange else None
+        if unrelated:
+            self.notes.append(f"runs of other turns ignored: {some_of([shown(path) for path in unrelated])}")
+        self.runs = {name: path for name, path in runs.items() if path not in unrelated}
+        self.human = human if human and human in tops and human not in unrelated else None
         self.tops = tops
         if self.runs:
-            self.notes.append(f"answers are taken to be made of the first {counted(files.depth, 'passage')} of a run")
+            self.notes.append(
+                f"assumption: each answer was generated from the top {counted(files.depth, 'passage')} of its run"
+            )
         if self.human is not None and any(not self._is_human(name) for name in self.runs):
-            self.notes.append(f"{self.human} stands for what a perfect rewriter would find")
+            self.notes.append(f"assumption: a perfect rewriter would retrieve the passages of {self.human}")
 
     def _is_human(self, name: str) -> bool:
         return name in self.human_names or (self.human is not None and self.runs.get(name) == self.human)
 
     def system(self, name: str, answers: Answers, assigned: Mapping[str, Assigned] | None) -> System:
-        """One system with everything that is known of it."""
+        """Return one system with its answers, support and passages."""
         human, is_human = None if self.human is None else self.tops[self.human], self._is_human(name)
         given = self.tops[self.runs[name]] if name in self.runs else self._references(name)
         if given is None:
-            self.notes.append(f"no passages of {name} are known: why its answers miss something cannot be told")
+            self.notes.append(f"passages of {name} unknown: no cause of its missed items")
         support = None
         if assigned is not None:
             support = {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
         return System(name, answers, support, given, human, is_human)
 
     def _references(self, name: str) -> Passages | None:
-        """What the file of the answers lists as their passages; None where it lists none."""
+        """Return the passages that the file of answers lists, or None if it lists none."""
         path = self.files.responses.get(name)
         if path is None or (found := identify(path)) is None or "run" not in found.kinds:
             return None
-        self.notes.append(f"{name}: the references of an answer count as all passages that it was made of")
+        self.notes.append(f"{name}: assumption: each answer was generated from its references alone")
         return _best(rank_run(read_run(path, name), self.workspace.project.policy), None)
 
     def texts(self, systems: Sequence[System], turns: Collection[str]) -> dict[str, str] | None:
-        """Texts of the passages that matter, where the project has a collection."""
+        """Return the texts of these systems' passages, or None without a collection or passages."""
         path = self.workspace.project.collection
         wanted = {passage for system in systems for known in (system.given, system.human) if known
                   for turn in turns for passage in known.get(turn, ())}  # fmt: skip
@@ -280,7 +281,7 @@ class _MadeOf:
 
 
 def _best(ranking: Ranking, depth: int | None) -> Passages:
-    """Turn → its best ``depth`` passages, or all of them."""
+    """Return turn → top ``depth`` passages, or all passages if ``depth`` is None."""
     ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
     return {
         turn: ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
@@ -289,10 +290,10 @@ def _best(ranking: Ranking, depth: int | None) -> Passages:
 
 
 def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None) -> None:
-    """Run it for the command line.
+    """Run the command line.
 
     depth
-        How many passages of a run an answer is made of (default 5).
+        Number of top passages of a run from which answers were generated (default: 5).
     """
     files = (call.project.answers or AnswerFiles()).given(**({} if depth is None else {"depth": depth}))
     workspace = call.workspace(replace(call.project, answers=files))
@@ -306,15 +307,15 @@ COMMAND = command(ask, ("answers.responses", "answers.snippets", "answers.nugget
 
 
 _READING = (
-    "How to read it: an item counts as covered where the answer has enough of its words, or where a judge said so. Words alone"
-    " neither see a paraphrase nor a denial. The cause of a miss is told from the passages that the answer was made of and from"
-    " those that the human question finds."
+    "How to read it: an item counts as covered if the answer has enough of its words, or if a judge assigned enough support."
+    " Word matching recognises neither paraphrases nor negations. The cause of a missed item follows from two sets of passages:"
+    " those of the answer and those that the human question retrieves."
 )
 
 
 def _part(project: Project) -> Project:
     files = project.answers or AnswerFiles()
-    needs(files.responses or files.assignments, "no-responses", "no answers", "name them with [answers.responses]")
+    needs(files.responses or files.assignments, "no-responses", "no answers", "add them under [answers.responses]")
     return only(project, ("answers", "collection", "runs", "policy", "seed"), ("run",))
 
 
@@ -323,4 +324,4 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(coverage_findings(result), _READING, show(result), result.evaluated, {"answers": result})
 
 
-QUESTIONS = (Question("answers", "Do answers say what they should?", ("measures", "causes"), _part, answer=_answer),)
+QUESTIONS = (Question("answers", "Do answers contain the gold information?", ("measures", "causes"), _part, answer=_answer),)

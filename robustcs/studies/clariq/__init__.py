@@ -1,1 +1,1 @@
-"""Which clarifying question is asked, and does it help?"""
+"""Clarifying questions: are they found, and do they help?"""

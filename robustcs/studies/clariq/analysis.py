@@ -1,4 +1,4 @@
-"""Clarifying questions (ClariQ): which are found, what asking does for the documents, when to ask, whom people prefer."""
+"""Clarifying questions (ClariQ): question retrieval, document relevance after asking, the need to ask, human preferences."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ from robustcs.studies.clariq.tasks import (
 from robustcs.wording import counted
 
 PREFERENCE = table(
-    "preference", "Which of two systems people prefer; a pair stands in the order in which the file names it first.",
+    "preference", "Human preferences between two systems. A pair keeps the order in which the file first names it.",
     text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
     count("losses", "of the first system"), count("ties"),
-    *share("share", "wins of wins and losses; null with ties only").between(
-        says="95 %, from the test that gives p; null for fewer than five units"),
-    p_value("p", "of the share against one half, two-sided, ties left out"),
-    p_value("p_corrected", "Holm, over the criteria of the two systems", "p adj."), count("judgments"),
-    count("units", "independent pairs of conversations, or judgments, that decide"),
+    *share("share", "wins / (wins + losses); null if all judgments are ties").between(
+        says="95% CI from the test of the share; null for fewer than five units"),
+    p_value("p", "two-sided test that the share is one half, without ties"),
+    p_value("p_corrected", "adjusted by Holm over the criteria of the two systems", "p adj."), count("judgments"),
+    count("units", "sampling units: pairs of conversations, or judgments, that are not ties"),
     P_FLOOR,
-    text("method", "exact binomial test; Wilson with the effective sample size of the pairs where one was judged repeatedly"),
-    text("note", "what must be known beside the numbers"),
+    text("method", "exact binomial test; Wilson with the effective sample size if any pair was judged repeatedly"),
+    text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
 STATISTICS = table(
-    "statistics", "What the data have.",
-    text("what", "topics, facets, questions, answers; bank: questions of the question bank", "Texts"), count("number"),
-    number("terms", "words of a text, separated by white space: mean over texts that are not empty", "words").rounded(4),
-    number("terms_sd", "their standard deviation", "SD").rounded(4),
+    "statistics", "The size of the data.",
+    text("what", "topics, facets, questions, answers, or bank (questions of the question bank)", "Texts"), count("number"),
+    number("terms", "words per text, separated by white space: mean over non-empty texts", "words").rounded(4),
+    number("terms_sd", "standard deviation of the words per text", "SD").rounded(4),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EvaluatedTopics(Evaluated):
-    """As :class:`Evaluated`; ``turns`` and ``missing`` count topics.
+    """As :class:`Evaluated`, but ``turns`` and ``missing`` count topics.
 
     rankings
-        Rankings of documents were scored, so that the relevance level matters.
+        Whether rankings of documents were scored, so that the relevance level matters.
     """
 
     rankings: bool = False
@@ -75,7 +75,7 @@ class EvaluatedTopics(Evaluated):
         if self.basis == "texts":
             return "nothing is scored"
         if not self.turns:
-            return "preferences of people · ties count for neither side"
+            return "human preferences · ties count for neither side"
         missing = "missing topics score 0" if self.policy.missing == "zero" else "missing topics dropped"
         parts = [counted(self.turns, "topic"), f"{missing} ({self.missing})"]
         parts += self.policy.describe().replace("docid", "id").split(" · ")
@@ -84,7 +84,7 @@ class EvaluatedTopics(Evaluated):
 
 @dataclass(frozen=True)
 class Clariq(Result):
-    """Means over topics; those of document relevance over facets, or contexts. Topics are independent, not their facets."""
+    """Results of the ClariQ tasks. Document relevance is averaged over facets or contexts; topics are the sampling unit."""
 
     study = "clariq"
     declared = (
@@ -107,7 +107,7 @@ class Clariq(Result):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame, those that have rows first."""
+        """Table name → frame; tables with rows come first."""
         return dict(sorted(super().tables.items(), key=lambda item: not len(item[1])))
 
 
@@ -122,7 +122,7 @@ def clariq(
     notes: Sequence[str] = (),
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
-    """Evaluate what ``systems`` did in all tasks for which they have something; a task without input has empty tables."""
+    """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty."""
     drop, found = policy.missing != "zero", Found()
     question_relevance(found, systems, topics, drop, seed)
     document_relevance(found, systems, topics, conversations, drop, seed)
@@ -130,20 +130,20 @@ def clariq(
     tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in TASK_TABLES}
     tables["needs"] = tables["needs"].astype({"predicted": "Int64"})
     preference, few = preference_table(preferences)
-    told = tuple(dict.fromkeys([*notes, *found.notes, *few]))
+    every = tuple(dict.fromkeys([*notes, *found.notes, *few]))
     number_of, unit = len(found.topics), "topic" if found.topics else ""
     evaluated = EvaluatedTopics(
-        policy, "runs" if systems or preferences else "texts", number_of, len(found.missing), told, rankings, unit=unit,
+        policy, "runs" if systems or preferences else "texts", number_of, len(found.missing), every, rankings, unit=unit,
         units=number_of,
     )  # fmt: skip
     return Clariq(evaluated, preference=preference, statistics=statistics_table(topics, bank), **tables)
 
 
 def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The table :data:`PREFERENCE`, one row per criterion and pair of systems, and what its tests cannot show.
+    """Return the table :data:`PREFERENCE`, one row per criterion and pair of systems, and notes on the power of its tests.
 
-    Judgments of the same pair of conversations depend on each other, so that pair is the unit; a judgment without one is a unit
-    of its own.
+    Judgments of the same pair of conversations depend on each other, so the pair is the sampling unit. A judgment without a
+    pair is a unit of its own.
     """
     systems: dict[frozenset[str], tuple[str, str]] = {}
     judged: dict[tuple[str, str, str], list[Preference]] = {}
@@ -173,8 +173,10 @@ def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, t
 
 
 def statistics_table(topics: Topics | None, bank: Mapping[str, str] | None) -> pd.DataFrame:
-    """The table ``statistics``: topics with the requests, facets with their descriptions, different questions, answers of all
-    facets, and the questions of the bank; without topics or a bank it lacks their rows."""
+    """Return the table ``statistics``: requests of topics, descriptions of facets, distinct questions, answers, and the bank.
+
+    The table has no rows for topics or the bank if they are not given.
+    """
     parts: dict[str, Iterable[str]] = {}
     if topics:
         parts = {"topics": topics.requests.values(), "facets": topics.facet_texts.values(),

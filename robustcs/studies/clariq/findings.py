@@ -1,4 +1,4 @@
-"""What was found about clarifying questions, as verdicts and sentences."""
+"""Findings and verdicts on clarifying questions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted, first_of
 
-#: Systems that are named; the tables have all.
+#: Largest number of systems named in a sentence; the tables list all.
 _NAMED = 4
 
 
 def clariq_findings(result: Clariq) -> tuple[str, ...]:
-    """Return the documents found with and without a question, the predicted need for one, and what people prefer."""
+    """Return the findings on document relevance with and without a question, the need to ask, and human preferences."""
     return (*_documents(result), *_need(result), *_preference(result))
 
 
 def verdicts(result: Clariq) -> tuple[Verdict, ...]:
-    """Return the gain of the best system over asking nothing."""
+    """Return the change that the best system makes compared with not asking."""
     metric = _metric(result)
     rows = _against_nothing(result, metric)
     if not len(rows):
@@ -42,13 +42,13 @@ def verdicts(result: Clariq) -> tuple[Verdict, ...]:
 
 
 def _metric(result: Clariq) -> str:
-    """NDCG3, else the first measure of the documents; empty without any."""
+    """Return NDCG3, else the first measure of document relevance, or an empty string if there is none."""
     have = list(dict.fromkeys(result.document_relevance["metric"]))
     return "NDCG3" if "NDCG3" in have else next(iter(have), "")
 
 
 def _against_nothing(result: Clariq, metric: str) -> pd.DataFrame:
-    """The comparisons of systems with asking nothing."""
+    """Return the comparisons of systems with the baseline that does not ask."""
     frame = result.comparisons
     chosen = (frame["task"] == "document_relevance") & (frame["metric"] == metric) & (frame["second"] == "no")
     return frame[chosen & ~frame["first"].isin(BASELINES)]
@@ -60,11 +60,11 @@ def _documents(result: Clariq) -> list[str]:
     compared = _against_nothing(result, metric)
     if "no" not in means or not len(compared):
         return []
-    best = f", and {plain(means['best'])} with the best question for each facet" if "best" in means else ""
+    best = f"; the best question for each facet reaches {plain(means['best'])}" if "best" in means else ""
     parts = [f"{row['first']} {plain(means[row['first']])} ({_difference(row)})" for _, row in compared.iterrows()]
     return [
         f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}.",
-        f"With the questions of a system it is: {first_of(parts, _NAMED)}.",
+        f"{metric} with the questions of each system: {first_of(parts, _NAMED)}.",
     ]
 
 
@@ -79,7 +79,7 @@ def _need(result: Clariq) -> list[str]:
         return []
     parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
     topics = counted(rows["topics"].iloc[0], "topic")
-    return [f"The weighted F1 of the predicted need for a question, over {topics}, is: {first_of(parts, _NAMED)}."]
+    return [f"Weighted F1 of the predicted need to ask, over {topics}: {first_of(parts, _NAMED)}."]
 
 
 def _preference(result: Clariq) -> list[str]:
@@ -89,9 +89,9 @@ def _preference(result: Clariq) -> list[str]:
         if not decided:
             continue
         between = "" if math.isnan(row.ci_low) else f", 95% CI {percent_interval(row.ci_low, row.ci_high)}"
-        ties = f" {counted(row.ties, 'judgment is a tie', 'judgments are ties')}." if row.ties else ""
+        ties = f" {counted(row.ties, 'more judgment is a tie', 'more judgments are ties')}." if row.ties else ""
         sentences.append(
-            f"On {row.criterion}, people prefer {row.first} to {row.second} in {row.wins} of {decided} decided judgments"
+            f"For {row.criterion}, {row.wins} of {decided} judgments without a tie prefer {row.first} to {row.second}"
             f" ({percent(row.share)}{between}, adjusted p {p_equals(row.p_corrected)}).{ties}"
         )
     return sentences

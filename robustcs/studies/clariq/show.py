@@ -1,4 +1,4 @@
-"""Clarifying questions as Tables 4 to 8 of the ClariQ paper print them, with intervals and tests."""
+"""Tables and figure of clarifying questions, in the form of Tables 4 to 8 of the ClariQ paper, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -18,59 +18,62 @@ from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted
 
 _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
-#: The measures of document relevance that the paper's tables have.
+#: The measures of document relevance in the paper's tables.
 SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
 _NEED = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE", "kappa": "κ"}
-#: How the intervals of means are made.
-_CLUSTER = "95 % CI: cluster-robust t over topics, for other topics of this kind."
+_CLUSTER = "95% CI: cluster-robust t intervals, clustered by topic."
 
 
 def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
-    """The tables of every task that has rows; ``shown`` names the measures of document relevance for people."""
+    """Return the tables of every task that has rows; ``shown`` names the measures of document relevance to print."""
     blocks: list[Block] = []
     if len(result.question_relevance):
         heads = {k: f"R@{k}" for k in result.question_relevance["k"]}
         blocks.append(_by_run(
-            result, "question_relevance", heads, "k", "recall", "How many of the topic's questions are found?",
-            f"Recall@k, mean over {result.question_relevance['topics'].iloc[0]} topics. {_CLUSTER}",
+            result, "question_relevance", heads, "k", "recall", "How many of the topic's questions are retrieved?",
+            f"R@k: recall in the top k, mean over {result.question_relevance['topics'].iloc[0]} topics. {_CLUSTER}",
         ))  # fmt: skip
-        blocks += _compared(result, "question_relevance", list(heads.values()), "the questions found", "questions")
+        blocks += _compared(result, "question_relevance", list(heads.values()), "question retrieval", "questions")
     if len(frame := result.document_relevance):
         have = list(dict.fromkeys(frame["metric"]))
         metrics = [name for name in shown if name in have] or have[: len(SHOWN)]
         what, first = "context" if len(result.by_turn) else "facet", frame.iloc[0]
         blocks.append(_by_run(
             result, "document_relevance", {name: name for name in metrics}, "metric", "value",
-            "What does the question do for the documents?",
-            f"Documents found after the question and its answer: mean over {first['units']} {what}s of {first['topics']}"
-            f" topics. {_CLUSTER}", what,
+            "Do the documents improve after the question?",
+            f"Scores of the documents retrieved after the question and its answer, mean over {first['units']} {what}s of"
+            f" {first['topics']} topics. {_CLUSTER}", what,
         ))  # fmt: skip
-        blocks += [*_compared(result, "document_relevance", metrics, "the documents", "documents"), _figure(result, metrics)]
+        blocks += [
+            *_compared(result, "document_relevance", metrics, "document relevance", "documents"),
+            _figure(result, metrics),
+        ]
         if len(result.by_turn):
             rows = result.by_turn.assign(run=result.by_turn["run"].map(_name)).sort_values("asked", kind="stable")
             blocks.append(wide_table(
-                result, "by_turn", "Document relevance by the number of questions asked before", ["asked", "run", "units"],
-                "metric", ["value"], "Mean over the contexts.", rows=rows, heads={name: name for name in metrics}, by="asked",
+                result, "by_turn", "Document relevance by the number of earlier questions", ["asked", "run", "units"],
+                "metric", ["value"], "Mean over contexts.", rows=rows, heads={name: name for name in metrics}, by="asked",
             ))  # fmt: skip
     if len(frame := result.clarification_need):
         topics = frame.loc[frame["measure"] == "recall", "topics"].iloc[0]
         blocks.append(_by_run(
-            result, "clarification_need", _NEED, "measure", "value", "Is the need for a question predicted?",
-            f"Labels 1 to 4; precision, recall and F1 weighted by label, over {topics} topics, of which those without a"
-            " prediction count as wrong; MSE and κ over those predicted. 95 % CI: for other topics of this kind: nested"
-            " bootstrap-t; recall, the share of topics predicted right: Wilson's; MSE: cluster-robust t.",
+            result, "clarification_need", _NEED, "measure", "value", "Is the need to ask predicted correctly?",
+            f"Labels 1 to 4. Precision, recall and F1 are weighted by label, over {topics} topics; a topic without a prediction"
+            " counts as wrong. MSE and κ cover only topics with a prediction. 95% CI by topic: nested bootstrap-t for"
+            " precision, F1 and κ; Wilson for recall, the share of correct predictions; cluster-robust t for MSE.",
         ))  # fmt: skip
-        blocks += _compared(result, "clarification_need", ["recall"], "the predicted need", "need")
+        blocks += _compared(result, "clarification_need", ["recall"], "the predicted need to ask", "need")
         blocks.append(wide_table(
             result, "need_confusion", "Topics by need and prediction", ["run", "label"], "predicted", ["topics"],
-            "1: clear … 4: ambiguous.", heads={1: "1", 2: "2", 3: "3", 4: "4", 0: "none"}, group="predicted", by="run",
+            "Labels: 1 (clear) to 4 (ambiguous).", heads={1: "1", 2: "2", 3: "3", 4: "4", 0: "none"}, group="predicted",
+            by="run",
         ))  # fmt: skip
         columns = ["run", "label", "precision", "recall", "f1", "topics"]
-        blocks.append(result_table(result, "need_labels", "Which need is predicted?", columns, by="run"))
+        blocks.append(result_table(result, "need_labels", "How well is each label predicted?", columns, by="run"))
     if len(result.preference):
         blocks.append(_preference(result))
-    note = "Words per text, separated by white space: mean and standard deviation over texts that are not empty."
-    caption = "How many topics, facets, questions and answers do the data have?"
+    note = "Words per text, separated by white space: mean and standard deviation over non-empty texts."
+    caption = "How many topics, facets, questions and answers are there?"
     return tuple(blocks) or (result_table(result, "statistics", caption, ["what", "number", "terms", "terms_sd"], note),)
 
 
@@ -81,12 +84,12 @@ def _name(run: str) -> str:
 def _by_run(
     result: Clariq, name: str, heads: Mapping[str, str], across: str, value: str, caption: str, note: str, what: str = "topic"
 ) -> Table:
-    """A line of values with their intervals per run; ``heads``: what stands ``across`` → head."""
+    """Return a table with one row per run; ``heads`` maps the values of column ``across`` to column heads."""
     frame = result.tables[name]
     rows = frame[frame[across].isin(list(heads))]
     gone = {_name(run): number for run, number in zip(frame["run"], frame["missing"], strict=True) if number}
-    lacking = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
-    note += (f" Without output: {lacking}." if gone else "") + notes_of(rows)
+    absent = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
+    note += (f" Missing output: {absent}." if gone else "") + notes_of(rows)
     return wide_table(
         result, name, caption, ["run"], across, [value], note, rows=rows.assign(run=rows["run"].map(_name)), heads=heads
     )
@@ -95,13 +98,13 @@ def _by_run(
 def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
     shown = result.document_relevance[result.document_relevance["metric"] == metrics[-1]]
     words = "; ".join(f"{_name(row.run)} {score(row.value)}" for row in shown.itertuples())
-    line = " The dashed line is the mean of asking nothing." if "no" in set(shown["run"]) else ""
-    caption = f"Documents found after each system's question: mean with its 95 % interval.{line}"
+    line = " The dashed line is the mean without a question." if "no" in set(shown["run"]) else ""
+    caption = f"Mean scores of the documents retrieved after each system's question, with 95% CI.{line}"
     return Figure("documents", caption, f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics))
 
 
 def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
-    """The figure of document relevance: baselines between which systems lie, and the systems."""
+    """Draw document relevance: the systems, between the lower and the upper baselines."""
     from robustcs.documents.forest import MeanPanel, forest
 
     runs = list(dict.fromkeys(result.document_relevance["run"]))
@@ -122,10 +125,10 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, s
     pairs = counted(len(frame) // frame["metric"].nunique(), "pair")
     return [
         result_table(
-            result, "comparisons", f"Are the differences in {subject} more than chance?",
+            result, "comparisons", f"Do the runs differ in {subject}?",
             ["metric", text("runs", header="Runs"), "difference", "p", "p_corrected"],
-            f"p: signs of whole topics flipped, {frame['topics'].iloc[0]} of them, two-sided; the interval is its inversion, of"
-            f" one comparison. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
+            f"Two-sided sign-flip test over {frame['topics'].iloc[0]} topics. The 95% CI inverts the test, one comparison at a"
+            f" time. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
             rows=_with_runs(rows, " − "), by="metric", slug=f"comparisons-{slug}",
         )
     ]  # fmt: skip
@@ -140,22 +143,22 @@ def _preference(result: Clariq) -> Table:
     order = list(dict.fromkeys(frame["runs"]))
     rows = frame.sort_values("runs", key=lambda names: names.map(order.index), kind="stable")
     return result_table(
-        result, "preference", "Whom do people prefer?",
+        result, "preference", "Which system do assessors prefer?",
         ["criterion", text("runs", header="Runs"), "wins", "losses", "ties", "share", "p", "p_corrected"],
-        "Share: wins of the first run, ties left out; p: against one half; 95 % CI: its inversion. Method:"
+        "Share: wins of the first run, without ties. p tests whether the share is one half; the 95% CI inverts the test. Test:"
         f" {'; '.join(dict.fromkeys(frame['method']))}. p adj.: Holm over the criteria of the two runs.{notes_of(rows)}",
         rows=rows, by="runs",
     )  # fmt: skip
 
 
 def document_measures(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """ClariQ's names of measures; those of its tables where none is given.
+    """Return ClariQ's names of ``measures``, by default those of its tables.
 
     Raises :class:`UsageError` for a measure that ClariQ does not have.
     """
     names = [clariq_name(measure) for measure in measures]
     for measure, name in zip(measures, names, strict=True):
         if name not in DOCUMENT_MEASURES:
-            have = "there are ndcg_cut_K and P_K for K = 1, 3, 5, 10, 20, and recip_rank_cut_100"
-            raise UsageError("no-such-measure", f"ClariQ has no {measure}", have)
+            have = "choose ndcg_cut_K or P_K with K = 1, 3, 5, 10 or 20, or recip_rank_cut_100"
+            raise UsageError("no-such-measure", f"ClariQ has no measure {measure}", have)
     return tuple(names) or SHOWN

@@ -1,4 +1,4 @@
-"""Clarifying questions: the files of the tasks, from them what every system did, and what that is worth."""
+"""The command ``robustcs clariq``: read the files of the tasks, collect each system's output, and evaluate it."""
 
 from __future__ import annotations
 
@@ -43,26 +43,29 @@ from robustcs.studies.study import SEED, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
 Sized = TypeVar("Sized", dict[str, str], dict[str, Conversation], tuple[Preference, ...])
-#: The values of a unit: one, or one per question.
+#: The values of a unit: a number, or one for each question.
 Values = TypeVar("Values", float, dict[str, float])
 
 
 def ask(workspace: Workspace) -> Clariq:
-    """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?
+    """Evaluate systems that ask clarifying questions, as the ClariQ challenge does.
 
-    Every --run ranks questions: topic_id 0 question_id rank score tag, or, in a multi-turn run, of which only the documents
-    can be evaluated, context_id 0 "question" rank score tag. The best question is the one that is asked; what is no candidate
-    scores the facet's worst, and no output 0. --qrels are those of facets. --metric chooses measures of document relevance.
-    What is given is evaluated; where no file is given, those of [clariq] in robustcs.toml are. Topics or questions alone give
-    the statistics of the data.
+    The command evaluates the files that you give, or those of [clariq] in robustcs.toml if you give none. Topics or questions
+    alone give statistics of the data.
 
-    A pickle is never loaded, since loading one can run any program. One line makes JSON of a pickle that you trust:
+    --run ranks questions, one per line: topic_id 0 question_id rank score tag. The system asks the best-ranked question of each
+    topic. A question that is not a candidate for the facet scores the facet's worst value; a topic without output scores 0.
+    --qrels contains judgments of facets. --metric selects measures of document relevance.
+
+    In a multi-turn run, the lines are: context_id 0 "question" rank score tag. Only its document relevance is evaluated.
+
+    robustcs never loads pickles, because loading one can run any code. If you trust a file, convert it to JSON:
 
     python -c "import json, pickle, sys;
       json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))"
       single_turn_train_eval.pkl single_turn_train_eval.json
 
-    Raises :class:`UsageError` where they say nothing, or only half of what is needed, and :class:`InputError` for a broken one.
+    Raises :class:`UsageError` if files are missing, and :class:`InputError` for a broken file.
 
     Examples:
       robustcs clariq
@@ -83,19 +86,19 @@ def ask(workspace: Workspace) -> Clariq:
 
 
 class ClariqInputs:
-    """Reads a project's :class:`ClariqFiles` once; what a reader of the result should know goes to ``notes``."""
+    """The files of a project's :class:`ClariqFiles`, each read once. ``notes`` are for the reader of the result."""
 
     def __init__(self, workspace: Workspace):
         files = workspace.project.clariq or ClariqFiles()
         self.workspace = workspace
-        # questions and the documents of facets are judged under their own ids
+        # questions and documents of facets have judgments under their own ids
         self.policy = replace(workspace.project.policy, documents=False)
         self.files = files
         self.notes: list[str] = []
         self.rankings = False
         self._multi_turn: set[str] = set()
         self._unvalued: dict[tuple[str, ...], list[str]] = {}
-        self._refuse_halves()
+        self._check_complete()
         self.topics: Topics | None = None
         if files.topics:
             self.topics = read_topics(files.topics)
@@ -105,7 +108,7 @@ class ClariqInputs:
         self.preferences = self._read("preferences", files.preferences, read_preferences) or ()
 
     def _read(self, role: str, path: Path | None, read: Callable[[Path], Sized]) -> Sized | None:
-        """What a file holds, where it is given."""
+        """Return the content of a file, or None if it is not given."""
         if path is None:
             return None
         found = read(path)
@@ -116,12 +119,12 @@ class ClariqInputs:
     def qrels(self) -> Qrels:
         """Judgments of documents for facets."""
         if self.files.qrels is None:
-            advice = "name them with --qrels FILE, or as qrels in [clariq]"
+            advice = "add --qrels FILE, or qrels in [clariq]"
             raise UsageError("no-qrels", "no qrels of facets are given", advice)
         return self.workspace.read_qrels(self.files.qrels)
 
     def systems(self) -> list[System]:
-        """Every system and baseline, with all that its files say."""
+        """Return every system and baseline with the content of its files."""
         lists = self._question_lists()
         found = {name: System(name, questions=own) for name, own in lists.items()}
         for name, documents in self._documents(lists).items():
@@ -129,24 +132,24 @@ class ClariqInputs:
         for name, path in self.files.needs.items():
             needs = read_needs(path)
             self.workspace.remember(f"{name} needs", path, len(needs))
-            self._tell_lacking(name, "prediction for", needs, self.topics.needs if self.topics else {})
+            self._note_missing(name, "prediction for", needs, self.topics.needs if self.topics else {})
             found[name] = replace(found.get(name, System(name)), needs=needs)
-        return [self._without_strange_topics(system) for system in found.values()]
+        return [self._checked_questions(system) for system in found.values()]
 
-    def _refuse_halves(self) -> None:
+    def _check_complete(self) -> None:
         files = self.files
         if replace(files, qrels=None, conversations=None) == ClariqFiles():
             raise UsageError(
                 "no-inputs", "no files of clarifying questions are given",
-                "give --topics for the statistics of the data, and --run, --evaluations, --performance, --need or --preferences"
-                " (in [clariq] topics, runs …)",
+                "add --topics for statistics of the data, and --run, --evaluations, --performance, --need or --preferences"
+                " (in [clariq]: topics, runs …)",
             )  # fmt: skip
         if not files.topics and (files.needs or (files.runs and not files.performance)):
             what = "--need" if files.needs else "--run"
-            raise UsageError("no-topics", f"{what} says nothing without topics", "name them with --topics FILE")
+            raise UsageError("no-topics", f"{what} needs topics", "add --topics FILE")
         for name in files.runs.keys() | files.needs.keys():
             if name in BASELINES:
-                raise UsageError("reserved-name", f"{name!r} names a baseline", "call the system something else")
+                raise UsageError("reserved-name", f"{name!r} is the name of a baseline", "choose another name for the system")
 
     # ------------------------------------------------------------ runs of questions
 
@@ -161,30 +164,30 @@ class ClariqInputs:
                 self._multi_turn.add(name)
             self.notes += read.run.notes
             if read.unknown:
-                self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that the question bank lacks")
+                self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that is not in the question bank")
             if lists.repeated:
-                self.notes.append(f"{name}: {counted(lists.repeated, 'repeated question')}, each of which keeps its place")
+                self.notes.append(f"{name}: {counted(lists.repeated, 'repeated question')}; each keeps its rank")
             if lists.tied:
                 how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
-                self.notes.append(f"{name}: the best question of {counted(lists.tied, 'topic')} is tied; {how}")
+                self.notes.append(f"{name}: {counted(lists.tied, 'topic')} with a tie for the first question; {how}")
             found[name] = lists.by_topic
         return found
 
     def _all_contexts(self, turns: Collection[str]) -> bool:
-        """Are these the contexts of the conversations, and not all topics as well? The ids of both are numbers."""
+        """Return whether all of these are contexts and at least one is not a topic. The ids of both are numbers."""
         known = self.topics.requests.keys() if self.topics else set()
         return bool(self.conversations) and self.conversations.keys() >= set(turns) and not set(turns) <= known
 
-    def _without_strange_topics(self, system: System) -> System:
-        """A run of multi-turn contexts has nothing to do with the topics' questions; any other must know some topic."""
+    def _checked_questions(self, system: System) -> System:
+        """Remove the questions of a multi-turn run, since topics do not list them. Any other run must answer some topic."""
         if system.questions is None:
             return system
         if system.name in self._multi_turn:
             if system.documents is None or all(outcome == "no output" for outcome in system.documents.outcomes.values()):
                 raise input_error(
                     self.files.runs[system.name], None,
-                    "a multi-turn run: its ids are contexts of conversations, even where they look like topics",
-                    "give the values of its contexts with --performance FILE; a single-turn run has question ids, not texts",
+                    "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics",
+                    "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts",
                     "multi-turn-run",
                 )  # fmt: skip
             return replace(system, questions=None)
@@ -196,16 +199,16 @@ class ClariqInputs:
                 f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
                 f" the run {next(iter(system.questions))!r}", "no-common-topics",
             )  # fmt: skip
-        self._tell_lacking(system.name, "question for", system.questions, self.topics.questions)
+        self._note_missing(system.name, "question for", system.questions, self.topics.questions)
         return system
 
-    def _tell_lacking(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
-        lacking = [topic for topic in topics if topic not in own]
-        if lacking:
-            self.notes.append(f"{name} has no {what} {counted(len(lacking), 'topic')}: {some_of(lacking)}")
+    def _note_missing(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
+        missing = [topic for topic in topics if topic not in own]
+        if missing:
+            self.notes.append(f"{name} has no {what} {counted(len(missing), 'topic')}: {some_of(missing)}")
         extra = sum(topic not in topics for topic in own)
         if extra and self.topics:
-            self.notes.append(f"{name}: {counted(extra, 'topic')} that the topics file lacks or has no label for, left out")
+            self.notes.append(f"{name}: {counted(extra, 'topic')} skipped: not in the topics file, or without a label there")
 
     # ------------------------------------------------------------ document relevance
 
@@ -219,14 +222,16 @@ class ClariqInputs:
                 found[name] = after_asking(performance, self._tops(units, name, own), candidates)
                 odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
                 if odd:
-                    self.notes.append(f"{name}: {odd} questions are candidates without a value, and score the worst")
+                    self.notes.append(
+                        f"{name}: no value of the question for {counted(odd, 'facet')}; the facet's worst value counts"
+                    )
             found |= {name: Asked(scores) for name, scores in baselines(performance).items()}
             if "no" not in found and "no" not in self.files.evaluations:
-                self.notes.append(f"no baseline without a question: not every facet has a value for {NO_QUESTION}")
+                self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
         for name, path in self.files.evaluations.items():
             scores = self._kept(self._evaluation(name, path), path)
             if name in found:
-                self.notes.append(f"{name}: --evaluations takes the place of what --performance says")
+                self.notes.append(f"{name}: the values of --evaluations replace those of --performance")
             units = dict.fromkeys(unit for values in scores.values() for unit in values)
             tops = self._tops(units, name, lists[name]) if name in lists else {}
             outcomes: dict[str, Outcome] = {}
@@ -266,7 +271,7 @@ class ClariqInputs:
         scores = facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
             raise input_error(
-                path, None, f"has none of the {len(qrels.turns)} judged facets",
+                path, None, f"contains no facet of the {len(qrels.turns)} in the qrels",
                 f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}", "no-common-facets",
             )  # fmt: skip
         return scores
@@ -280,23 +285,23 @@ class ClariqInputs:
         return ranking
 
     def _kept(self, scores: dict[str, dict[str, Values]], path: Path) -> dict[str, dict[str, Values]]:
-        """Only facets of the topics, and contexts of the conversations, where these are given and know any."""
+        """Keep the facets of the topics and the contexts of the conversations; keep all units if none of them is known."""
         units = list(dict.fromkeys(unit for values in scores.values() for unit in values))
         facets = self.topics.facets if self.topics else {}
         kept = {unit for unit in units if unit in facets or unit in self.conversations}
         if not kept:
             if facets or self.conversations:
-                self.notes.append(f"{path.name}: no unit is a facet of the topics, so that each varies by itself")
+                self.notes.append(f"{path.name}: no unit is a facet of the topics, so each unit counts as a sampling unit")
             return scores
         if len(kept) < len(units):
-            self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics left out")
-        lacking = [facet for facet in facets if facet not in kept]
-        if lacking and not self.conversations:
-            self._unvalued.setdefault(tuple(lacking), []).append(path.name)
+            self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics skipped")
+        missing = [facet for facet in facets if facet not in kept]
+        if missing and not self.conversations:
+            self._unvalued.setdefault(tuple(missing), []).append(path.name)
         return {name: {unit: value for unit, value in own.items() if unit in kept} for name, own in scores.items()}
 
     def _tops(self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]) -> dict[str, str]:
-        """Unit → the question asked: the best of the facet's topic, or of the context where the run is a multi-turn one."""
+        """Return unit → question asked: the first of the facet's topic, or of the context in a multi-turn run."""
         facets = self.topics.facets if self.topics else {}
         if name in self._multi_turn or not facets:
             keys = {unit: unit for unit in units if unit not in facets}
@@ -304,8 +309,8 @@ class ClariqInputs:
             keys = {unit: facets[unit] for unit in units if unit in facets}
             if not keys:
                 raise input_error(
-                    self.files.runs[name], None, f"{name} answers topics, and no value is one of a facet of theirs",
-                    "evaluate a single-turn run on the values of the single-turn task", "no-common-facets",
+                    self.files.runs[name], None, f"{name} answers topics, but no value is for a facet of these topics",
+                    "use the values of the single-turn task for a single-turn run", "no-common-facets",
                 )  # fmt: skip
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
 
@@ -314,7 +319,7 @@ class ClariqInputs:
         return {unit: questions.get(facets[unit], frozenset()) for unit in units if unit in facets}
 
     def _check_worst(self, found: Mapping[str, Asked]) -> None:
-        """Say whether given evaluations follow the rule for questions that are no candidates."""
+        """Note how many questions that are not candidates score the facet's worst value, as the rule demands."""
         if "worst" not in found:
             return
         lowest = found["worst"].scores
@@ -327,20 +332,20 @@ class ClariqInputs:
             )
             if odd:
                 self.notes.append(
-                    f"{name}: the question is no candidate of the topic for {counted(len(odd), 'facet')}, of which {same} score"
-                    " the worst"
+                    f"{name}: for {counted(len(odd), 'facet')} the question is not a candidate of the topic; {same} of them"
+                    " score the worst value"
                 )
 
 
 def _run(call: Call) -> None:
-    """Run it for the command line."""
+    """Run the command line."""
     shown = document_measures(call.project.metrics if call.given["metric"] else ())
     workspace = call.workspace()
     result = ask(workspace)
     have = set(result.document_relevance["metric"])
     for name in shown:
         if call.given["metric"] and name not in have:
-            raise UsageError("no-such-measure", f"no document relevance by {name}", f"there is {', '.join(sorted(have))}")
+            raise UsageError("no-such-measure", f"no document relevance by {name}", f"choose {', '.join(sorted(have))}")
     call.emit(workspace, result, show(result, shown))
 
 
@@ -351,10 +356,9 @@ COMMAND = command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "cla
 
 
 _READING = (
-    "How to read it: a system asks its best question, the answer joins the query, and the documents that are then found are"
-    " scored. Compare a system with asking nothing, and with the worst and the best question that could be asked, where these"
-    " baselines are known. Facets of a topic share their question, so topics are taken as independent in intervals and tests,"
-    " not facets."
+    "How to read it: each system asks its best question, the answer is added to the query, and the documents retrieved with"
+    " this query are scored. Compare a system with the available baselines: no question, the worst question and the best"
+    " question. The sampling unit is the topic, because facets of a topic share their question."
 )
 
 
@@ -364,7 +368,7 @@ def _has_systems(project: Project) -> bool:
 
 
 def _part(project: Project) -> Project:
-    needs(project.clariq, "no-clariq", "no clarifying questions", "name their files with [clariq] in robustcs.toml")
+    needs(project.clariq, "no-clariq", "no clarifying questions", "add their files under [clariq] in robustcs.toml")
     return only(project, ("clariq", "policy", "seed"))
 
 

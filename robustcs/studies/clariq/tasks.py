@@ -1,4 +1,4 @@
-"""What ClariQ asks of systems: are relevant questions found, what do they do for the documents, and when should one ask?"""
+"""The tasks of ClariQ: question retrieval, document relevance after the answer, and the need to ask."""
 
 from __future__ import annotations
 
@@ -26,65 +26,66 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 NOUN = "topic"
-#: Names of the baselines of document relevance, as its tables show them.
+#: The baselines of document relevance: the worst question of a facet, no question, and the best question.
 BASELINES = ("worst", "no", "best")
 #: The smallest and the largest squared error of a label from 1 to 4.
 _MSE_BOUNDS = (0.0, 9.0)
-_CLUSTER = "95 %, cluster-robust t over topics; null for fewer than five"
+_CLUSTER = "95% CI, cluster-robust t over topics; null for fewer than five"
 _RUN = text("run", header="Run")
-_NOTE: Field = text("note", "what must be known beside the interval")
+_NOTE: Field = text("note", "caveats about the interval, if any")
 QUESTION_RELEVANCE = table(
-    "question_relevance", "How many of a topic's questions are found.",
-    _RUN, count("k"), *score("recall").between(says=_CLUSTER), count("topics"), count("missing", "topics"), _NOTE,
+    "question_relevance", "Recall of each topic's questions: mean over topics.",
+    _RUN, count("k"), *score("recall").between(says=_CLUSTER), count("topics"), count("missing", "topics without output"),
+    _NOTE,
 )  # fmt: skip
 TOPICS = table(
-    "topics", "The same topic by topic.",
-    text("run"), text("topic"), count("questions", "that are relevant"), count("k"), score("recall"),
+    "topics", "Recall of questions by topic.",
+    text("run"), text("topic"), count("questions", "relevant questions of the topic"), count("k"), score("recall"),
 )  # fmt: skip
 DOCUMENT_RELEVANCE = table(
-    "document_relevance", "What the questions do for the documents: means over facets, or contexts.",
+    "document_relevance", "Scores of the documents retrieved after the question: means over facets or contexts.",
     _RUN, text("metric"), *score("value").between(says=_CLUSTER),
-    flag("baseline", "is the run the worst, no or the best question?"), count("units"), count("topics"),
-    count("missing", "units"), _NOTE,
+    flag("baseline", "whether the run is the baseline worst, no or best"), count("units", "facets or contexts"),
+    count("topics"), count("missing", "units without output"), _NOTE,
 )  # fmt: skip
 BY_TURN = table(
-    "by_turn", "Document relevance of multi-turn conversations by the number of questions asked before.",
-    _RUN, text("metric"), count("asked", "questions before this one"), count("units", header="contexts"), score("value"),
+    "by_turn", "Document relevance of multi-turn conversations by the number of earlier questions.",
+    _RUN, text("metric"), count("asked", "number of earlier questions"), count("units", header="contexts"), score("value"),
 )  # fmt: skip
 FACETS = table(
-    "facets", "Document relevance facet by facet, or context by context.",
-    text("run"), text("unit"), text("topic"), text("asked", "null where the run's questions are unknown"), text("outcome"),
-    text("metric"), score("value"),
+    "facets", "Document relevance by facet or context.",
+    text("run"), text("unit", "facet or context"), text("topic"), text("asked", "question; null if unknown"),
+    text("outcome", "asked, no candidate, no value or no output"), text("metric"), score("value"),
 )  # fmt: skip
 CLARIFICATION_NEED = table(
-    "clarification_need", "How well the need for a question is predicted.",
-    _RUN, text("measure", "precision, recall, f1: weighted; mse; kappa: Cohen's"), *score("value").between(
-        says="95 % by topic: nested bootstrap-t; recall: Wilson's; mse: t on the logit of its place in 0 to 9"),
-    count("topics"), count("missing", "topics"), _NOTE,
+    "clarification_need", "Quality of the predicted need to ask.",
+    _RUN, text("measure", "precision, recall and f1 (weighted by label), mse, kappa (Cohen's)"), *score("value").between(
+        says="95% CI by topic: nested bootstrap-t; recall: Wilson; mse: cluster-robust t on the logit scale of 0 to 9"),
+    count("topics"), count("missing", "topics without a prediction"), _NOTE,
 )  # fmt: skip
 LABELS = table(
-    "need_labels", "The same label by label.",
+    "need_labels", "Quality of the predicted need to ask by label.",
     _RUN, count("label", header="need"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
-    count("predicted", "topics"),
+    count("predicted", "topics with this prediction"),
 )  # fmt: skip
 CONFUSION = table(
-    "need_confusion", "Topics by label and prediction.",
-    _RUN, count("label", header="need"), count("predicted", "0: no prediction"), count("topics"),
+    "need_confusion", "Number of topics by label and prediction.",
+    _RUN, count("label", header="need"), count("predicted", "predicted label; 0: no prediction"), count("topics"),
 )  # fmt: skip
 PREDICTIONS = table(
     "needs", "The prediction for every topic.",
     text("run"), text("topic"), count("label"), count("predicted", "null without a prediction"),
 )  # fmt: skip
 COMPARISONS = table(
-    "comparisons", "Differences between runs: means over topics; those of document relevance over facets, or contexts.",
+    "comparisons", "Differences between runs in means over topics (document relevance: over facets or contexts).",
     text("task"), text("metric", header="Measure"), text("first", header="First"), text("second", header="Second"),
     *difference("difference", "first − second").between(
-        says="of this comparison alone, from the test that gives p; null where none can be given"),
-    p_value("p", "sign-flip test of whole topics, two-sided"),
-    p_value("p_corrected", "adjusted by max-T over the pairs of runs of a task and measure", "p adj."), count("topics"),
-    P_FLOOR, EXACT, number("effect", "standardised mean difference over topics"),
-    difference("detectable", "the smallest true difference that such a design finds with 80 % power at .05"),
-    text("note", "what must be known beside the numbers"),
+        says="95% CI of this comparison alone, from the sign-flip test; null if it cannot be computed"),
+    p_value("p", "two-sided sign-flip test over topics"),
+    p_value("p_corrected", "adjusted by max-T over all pairs of runs of the task and measure", "p adj."), count("topics"),
+    P_FLOOR, EXACT, number("effect", "mean difference divided by its standard deviation over topics"),
+    difference("detectable", "smallest true difference that this design detects with 80% power at p ≤ 0.05"),
+    text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
 TASK_TABLES = (
     QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS, FACETS,
@@ -94,14 +95,14 @@ TASK_TABLES = (
 
 @dataclass(frozen=True)
 class System:
-    """What one system did; None where it is not evaluated so.
+    """The output of one system; None for tasks in which it is not evaluated.
 
     questions
         Topic or context → its questions, best first.
     documents
-        Document relevance by measure and unit: a facet, or the context of a multi-turn conversation.
+        Document relevance by measure and unit. A unit is a facet, or a context of a multi-turn conversation.
     needs
-        Topic → predicted label of clarification need.
+        Topic → predicted label of the need to ask.
     """
 
     name: str
@@ -117,7 +118,7 @@ class TopicMeans:
     values
         float64[systems, units].
     groups
-        int64[units]: the number of the unit's topic, from 0 without gaps.
+        int64[units]: the topic of each unit, numbered from 0 without gaps.
     """
 
     task: str
@@ -131,15 +132,15 @@ class TopicMeans:
         return Units(NOUN, self.groups, tuple(map(str, range(int(self.groups.max(initial=-1)) + 1))))
 
     def means(self) -> tuple[Estimate, ...]:
-        """The mean over units of every system, with its interval by topic; inside 0 and 1 where all values are."""
+        """Return each system's mean over units with its interval by topic, within 0 and 1 if all values are."""
         inside = bool(((self.values >= 0) & (self.values <= 1)).all())
         topics = self._topics
         return mean_estimates(topics.sums(self.values), topics.sizes, NOUN, (0.0, 1.0) if inside else None)
 
     def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> tuple[list[tuple[Any, ...]], str]:
-        """A row of :data:`COMPARISONS` per pair of systems, and what their family cannot show.
+        """Return a row of :data:`COMPARISONS` for each pair of systems, and the note of their family.
 
-        The test gives all units of a topic one sign. The family is ``pairs``.
+        The test flips the signs of all units of a topic together. The family is ``pairs``.
         """
         if not pairs:
             return [], ""
@@ -158,7 +159,7 @@ class TopicMeans:
 
 @dataclass(frozen=True)
 class Found:
-    """What the tasks found: rows by table, topics that count, topics that some system lacks, what comparisons cannot show."""
+    """Results of the tasks: rows by table, scored topics, topics that a system misses, and notes on comparisons."""
 
     rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {spec.name: [] for spec in TASK_TABLES})
     topics: set[str] = field(default_factory=set)
@@ -166,7 +167,7 @@ class Found:
     notes: dict[str, None] = field(default_factory=dict)
 
     def compare(self, means: TopicMeans, pairs: Sequence[tuple[int, int]], seed: int) -> None:
-        """Take in what :meth:`TopicMeans.compare` found, its note once."""
+        """Add the result of :meth:`TopicMeans.compare`, its note only once."""
         rows, note = means.compare(pairs, seed)
         self.rows["comparisons"] += rows
         if note:
@@ -176,7 +177,10 @@ class Found:
 def common_units(
     units: Iterable[str], have: Mapping[str, Container[str]], drop: bool
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """The units that count, in natural order, and those that every system lacks; ``drop`` leaves out what any system lacks."""
+    """Return the scored units in natural order, and the missing units of each system.
+
+    ``drop`` excludes units that any system misses.
+    """
     wanted = sorted(units, key=turn_sort_key)
     missing = {name: [unit for unit in wanted if unit not in own] for name, own in have.items()}
     gone = set().union(*missing.values()) if drop else set()
@@ -184,7 +188,7 @@ def common_units(
 
 
 def question_relevance(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
-    """Recall@k of the topics' questions. No rows without topics that list questions, or without systems."""
+    """Add recall@k of the topics' questions; nothing without topics that list questions, or without systems."""
     lists = {system.name: system.questions for system in systems if system.questions is not None}
     if not (lists and topics and topics.questions):
         return
@@ -209,10 +213,10 @@ def document_relevance(
     found: Found, systems: Sequence[System], topics: Topics | None, conversations: Mapping[str, Conversation], drop: bool,
     seed: int,
 ) -> None:  # fmt: skip
-    """Means over units of what the asked questions do for the documents, every system against the others and the baselines.
+    """Add document relevance after asking, and compare every system with the other systems and the baselines.
 
-    A unit that one system lacks and another has scores 0, or is dropped. Raises :class:`UsageError` where the systems have
-    no measure in common.
+    A unit that one system misses and another has scores 0 or is excluded. Raises :class:`UsageError` if the systems have no
+    measure in common.
     """
     scored = {system.name: system.documents for system in systems if system.documents is not None}
     names = [*(name for name in BASELINES if name in scored), *(name for name in scored if name not in BASELINES)]
@@ -249,20 +253,20 @@ def document_relevance(
             parts = {int(depth): line[depths == depth] for depth in np.unique(depths[depths >= 0])}
             found.rows["by_turn"] += [(name, metric, depth, len(part), float(part.mean())) for depth, part in parts.items()]
     found.topics.update(numbers)
-    found.missing.update(topic_of[unit] for lacks in missing.values() for unit in lacks)
+    found.missing.update(topic_of[unit] for absent in missing.values() for unit in absent)
 
 
 def clarification_need(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
-    """Weighted precision, recall and F1; the mean squared error and Cohen's kappa over the topics with a prediction.
+    """Add weighted precision, recall and F1 over all topics, and mean squared error and Cohen's kappa over predicted topics.
 
-    A topic without a prediction has no label that could be right or near: it counts as wrong, and has no squared error.
+    A topic without a prediction counts as wrong and has no squared error.
     """
     needs = {system.name: system.needs for system in systems if system.needs is not None}
     if not (needs and topics):
         return
     kept, missing = common_units(topics.needs, needs, drop)
     if not kept:
-        raise UsageError("no-needs", "no topic has a clarification need and a prediction", "check the topic ids")
+        raise UsageError("no-needs", "no topic has both a label and a prediction of the need to ask", "check the topic ids")
     true = np.array([topics.needs[topic] for topic in kept])
     predicted = np.array([[own.get(topic, 0) for topic in kept] for own in needs.values()])
     for name, row in zip(needs, predicted, strict=True):
@@ -284,7 +288,7 @@ def clarification_need(found: Found, systems: Sequence[System], topics: Topics |
 
 
 def _measures(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], seed: int) -> dict[str, Estimate]:
-    """Measure → its value with an interval by topic."""
+    """Return measure → estimate with its interval by topic."""
     of_topic = np.array([confusion([one], [guess]).ravel() for one, guess in zip(true, predicted, strict=True)], dtype=float)
     right, answered = (true == predicted).astype(float), (predicted > 0).astype(float)
     precision, f1 = (agreement_estimate(of_topic, weighted_statistic(place), seed, NOUN) for place in (0, 2))
@@ -293,7 +297,7 @@ def _measures(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], see
     (mse,) = mean_estimates(answered * (true - predicted) ** 2, answered, NOUN, _MSE_BOUNDS)
     kappa = agreement_estimate(of_topic[predicted > 0], _kappa, seed, NOUN)
     found = {"precision": precision, "recall": recall, "f1": f1, "mse": mse, "kappa": kappa}
-    # the ends of the scales; NaN stays NaN
+    # clip to the scale; NaN stays NaN
     return {name: replace(one, low=float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low))) for name, one in found.items()}
 
 
@@ -302,17 +306,17 @@ def _square(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _kappa(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Cohen's kappa, from sums of the tables [..., 20] of topics that have a prediction."""
+    """Return Cohen's kappa from sums [..., 20] of the confusion tables of topics with a prediction."""
     return cohen_of(len(NEEDS))(_square(sums)[..., 1:].reshape(*sums.shape[:-1], len(NEEDS) ** 2))
 
 
 def weighted_statistic(place: int) -> Statistic:
-    """Precision, recall or F1, from sums of the topics' confusion tables [..., 20]."""
+    """Return the function that computes precision, recall or F1 from sums [..., 20] of the topics' confusion tables."""
     return lambda sums: weighted_scores(_square(sums))[..., place]
 
 
 def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Conversation]) -> str:
-    """The topic of a facet or context; where nothing says it, the unit itself."""
+    """Return the topic of a facet or context, or the unit itself if the topic is unknown."""
     if topics and unit in topics.facets:
         return topics.facets[unit]
     return conversations[unit].topic if unit in conversations else unit
@@ -320,4 +324,4 @@ def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Convers
 
 def _any_left(units: Sequence[str]) -> None:
     if not units:
-        raise UsageError("no-turns", "no topic is answered by all systems", "leave out --missing drop, or check the ids")
+        raise UsageError("no-turns", "no topic is answered by all systems", "omit --missing drop, or check the topic ids")

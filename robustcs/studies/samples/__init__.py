@@ -1,1 +1,1 @@
-"""How much does a rewriter vary from draw to draw?"""
+"""How much does a rewriter vary between samples?"""

@@ -1,4 +1,4 @@
-"""A rewriter that gives another text each time it is asked: how far do its samples differ, in words, rankings and scores?"""
+"""Differences between samples of a rewriter, in words, rankings and scores."""
 
 from __future__ import annotations
 
@@ -27,66 +27,69 @@ from robustcs.statistics.variance import (
     variance_components,
 )
 
-#: Of :data:`robustcs.statistics.variance.COMPONENTS`, what a sample is to them.
+#: Component of :data:`robustcs.statistics.variance.COMPONENTS` → its name for samples.
 COMPONENTS = {"turn": "turn", "set": "sample", "turn_set": "interaction", "wording": "drawing"}
 
-_MEAN = "95 %, for other units with these samples: cluster-robust t"
-_NOTE = text("note", "what must be known beside the numbers")
+_MEAN = "95% CI for other sampling units with these samples: cluster-robust t"
+_NOTE = text("note", "caveats about the numbers, if any")
 _REWRITER = text("rewriter", header="Rewriter")
 _CUT = (_REWRITER, measure())
 
 SAMPLES = table(
-    "samples", "A rewriter that varies: how alike are its samples, in words and in what they find?",
-    _REWRITER, count("texts", "samples with texts: the most of a turn; 0 where one is known", group="texts differ"),
+    "samples", "Similarity of a rewriter's samples, in words and in rankings.",
+    _REWRITER, count("texts", "largest number of texts of a turn; 0 for fewer than two", group="texts differ"),
     count("turns", "turns with two texts or more", group="texts differ"),
-    count("differing", "of them, those whose texts are not all the same", group="texts differ"),
-    *share("differ", "differing of turns", "share", "texts differ")
-    .between("differ_low", "differ_high", "95 %: Wilson's interval with whole units"),
-    *number("wording", "ROUGE-1 F, stemmed: mean over every two texts of a turn, then over turns", "ROUGE-1 F")
+    count("differing", "of these, turns whose texts are not all the same", group="texts differ"),
+    *share("differ", "differing / turns", "share", "texts differ")
+    .between("differ_low", "differ_high", "95% CI: Wilson, clustered by sampling unit"),
+    *number("wording", "stemmed ROUGE-1 F: mean over pairs of texts of a turn, then over turns", "ROUGE-1 F")
     .rounded(3).between("wording_low", "wording_high", _MEAN),
-    count("runs", "samples with runs; 0 where one is known", group="rankings"),
-    count("answered", "turns that all of them answer"),
-    *number("ranking", "rank-biased overlap (p = 0.9): mean over every two runs, then over turns", "RBO", "rankings")
+    count("runs", "samples with runs; 0 for fewer than two", group="rankings"),
+    count("answered", "turns that all runs answer"),
+    *number("ranking", "rank-biased overlap (p = 0.9): mean over pairs of runs, then over turns", "RBO", "rankings")
     .rounded(3).between("ranking_low", "ranking_high", _MEAN), _NOTE,
 )  # fmt: skip
 SCORES = table(
-    "sample_scores", "The scores of a rewriter's samples, and what a choice among them would give.",
-    *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which stands where one is needed"),
+    "sample_scores", "Scores of a rewriter's samples, and the gain of choosing among them.",
+    *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which all other commands use"),
     *score("mean", "over all samples", "mean of all samples").rounded(3)
-    .between("mean_low", "mean_high", "95 %, for other units and other samples: two-way random effects, Satterthwaite's t"),
+    .between("mean_low", "mean_high", "95% CI for other sampling units and samples: two-way random effects, Satterthwaite's t"),
     score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
-    score("worst", "mean of the lowest score of every turn: worst of all samples", "worst of all").rounded(3),
-    score("best", "mean of the highest score of every turn: best of all samples", "best of all").rounded(3),
-    *difference("gain", "best − highest: what one could gain by choosing in every turn").rounded(3)
+    score("worst", "mean over turns of the lowest score of all samples", "worst of all").rounded(3),
+    score("best", "mean over turns of the highest score of all samples", "best of all").rounded(3),
+    *difference("gain", "best − highest: gain of a perfect choice in every turn over the best single sample").rounded(3)
     .between("gain_low", "gain_high", _MEAN),
-    score("by_chance", "gain expected if the samples were exchanged at random in every turn", "chance"),
-    *number("half", "half the 95 % interval of the mean of one sample for other samples on the same turns, Student's t",
+    score("by_chance", "expected gain if samples were swapped at random in every turn", "chance"),
+    *number("half", "half the 95% CI of the mean of one sample, for other samples on the same turns (Student's t)",
             "± of one sample").rounded(3)
     .between("half_low", "half_high",
-             "95 %: 1.96 standard deviations of the mean of one sample, which are known as roughly as this"),
-    number("within", "what the average of several samples may move by"),
-    count("needed", "samples whose average moves by no more than within", "samples"), count("needed_low"),
-    count("needed_high"), _NOTE,
+             "95% CI of 1.96 standard deviations of the mean of one sample"),
+    number("within", "largest deviation allowed for the average of several samples"),
+    count("needed", "samples needed to keep the deviation of their average at most within", "samples"),
+    count("needed_low", "95% CI of needed"), count("needed_high"), _NOTE,
 )  # fmt: skip
 VARIANCE = table(
-    "sample_variance", "Where scores vary: from turn to turn, or from sample to sample?",
+    "sample_variance", "Variance of scores between turns and between samples.",
     *_CUT,
-    text("component", "turn; sample: whole samples differ; interaction: a draw helps one turn and hurts another; drawing:"
+    text("component", "turn; sample: whole samples differ; interaction: a sample helps one turn and hurts another; drawing:"
          " sample and interaction together"),
-    number("variance", "score units squared; negative estimates are 0"),
-    *share("share", "of the total").between(says="95 %, nested bootstrap-t over units: other turns with these samples"), _NOTE,
+    number("variance", "squared score units; negative estimates are set to 0"),
+    *share("share", "share of the total variance").between(
+        says="95% CI for other sampling units with these samples: nested bootstrap-t"), _NOTE,
 )  # fmt: skip
 BEST_OF_N = table(
-    "best_of_n", "The best and the worst of n samples, expected where they are drawn from all of a turn.",
-    *_CUT, count("n"), *score("best", "mean over turns of the highest of n").between("best_low", "best_high", _MEAN),
-    *score("worst", "mean over turns of the lowest of n").between("worst_low", "worst_high", _MEAN), _NOTE,
+    "best_of_n", "Expected best and worst score of n samples drawn at random from all samples of a turn.",
+    *_CUT, count("n"),
+    *score("best", "mean over turns of the highest score of n samples").between("best_low", "best_high", _MEAN),
+    *score("worst", "mean over turns of the lowest score of n samples").between("worst_low", "worst_high", _MEAN), _NOTE,
 )  # fmt: skip
 TURNS = table(
-    "sample_turns", "A turn.",
-    _REWRITER, text("turn", header="Turn"), text("metric", "null where nothing is scored"),
-    count("texts", "different ones; null without texts"), number("wording", "mean ROUGE-1 F of every two texts"),
-    number("ranking", "mean rank-biased overlap of every two runs"), score("first", "score of the first sample"),
-    score("mean"), score("low"), score("high"), score("range", "high − low"), text("wordings", "the different texts, by |"),
+    "sample_turns", "Texts, rankings and scores of the samples by turn.",
+    _REWRITER, text("turn", header="Turn"), text("metric", "null without scores"),
+    count("texts", "distinct texts; null without texts"), number("wording", "mean ROUGE-1 F of pairs of texts"),
+    number("ranking", "mean rank-biased overlap of pairs of runs"), score("first", "score of the first sample"),
+    score("mean"), score("low"), score("high"), score("range", "high − low"),
+    text("wordings", "distinct texts, separated by |"),
 )  # fmt: skip
 
 
@@ -95,15 +98,15 @@ class Sampled:
     """The samples of one rewriter.
 
     texts
-        Turn → its texts, one for each sample.
+        Turn → texts, one for each sample.
     scores
-        Measure → float[turns, samples] in the order of ``turns``; empty where nothing is scored.
+        Measure → float64[turns, samples] in the order of ``turns``; empty without scores.
     turns
         The scored turns.
     rankings
-        Turn → mean overlap of every two rankings; empty where there are no runs.
+        Turn → mean rank-biased overlap of pairs of rankings; empty without runs.
     runs
-        Their number.
+        Number of runs.
     """
 
     rewriter: str
@@ -116,7 +119,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Samples(Result):
-    """Rewriters that vary; ``bounded``: measures that lie between 0 and 1."""
+    """Differences between the samples of each rewriter."""
 
     study = "samples"
     declared = (SAMPLES, SCORES, VARIANCE, BEST_OF_N, TURNS)
@@ -131,9 +134,10 @@ class Samples(Result):
 def compare_samples(
     sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0, stem: bool = True
 ) -> Samples:
-    """How far the samples of every rewriter differ. Intervals take the units of ``evaluated.policy`` as independent.
+    """Measure how much the samples of every rewriter differ. The sampling unit is that of ``evaluated.policy``.
 
-    ``within``: how far the average of several samples may move. Raises :class:`UsageError` unless it is above 0.
+    ``within`` is the largest deviation allowed for the average of several samples. Raises :class:`UsageError` unless it is
+    above 0.
     """
     if not within > 0:
         raise UsageError("bad-setting", f"within {within}", "write a number above 0, such as 0.01")
@@ -164,7 +168,7 @@ def compare_samples(
 
 
 def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[str, float]:
-    """Turn → mean ROUGE-1 F of every two of its texts, of the turns that have two or more; each pair is compared once."""
+    """Return turn → mean ROUGE-1 F over pairs of its texts, for turns with at least two texts."""
     pairs = {turn: list(combinations(some, 2)) for turn, some in texts.items() if len(some) > 1}
     different = list(dict.fromkeys(tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]))
     known = {}
@@ -179,22 +183,25 @@ def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[st
 
 
 def _consistency(one: Sampled, wording: Mapping[str, float], texted: Units, ranked: Units) -> tuple[Any, ...]:
-    """The row of a rewriter; ``texted``, ``ranked``: the units of the turns with texts and of those that all runs answer."""
+    """Return the row of a rewriter.
+
+    ``texted`` are the units of turns with texts, ``ranked`` those of turns that all runs answer.
+    """
     differ = words = ranking = Estimate(math.nan, math.nan, math.nan, 0, "")
-    apart = np.array([len(set(one.texts[turn])) > 1 for turn in wording])
+    vary = np.array([len(set(one.texts[turn])) > 1 for turn in wording])
     if wording:
-        (differ,) = share_estimates(texted.sums(apart), texted.sizes, texted.kind)
+        (differ,) = share_estimates(texted.sums(vary), texted.sizes, texted.kind)
         (words,) = mean_estimates(texted.sums(list(wording.values())), texted.sizes, texted.kind, (0.0, 1.0))
     if one.rankings:
         (ranking,) = mean_estimates(ranked.sums(list(one.rankings.values())), ranked.sizes, ranked.kind, (0.0, 1.0))
     return (
-        one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(apart.sum()), differ, words,
-        one.runs, len(one.rankings), ranking, _told(wording=words, ranking=ranking),
+        one.rewriter, max((len(one.texts[turn]) for turn in wording), default=0), len(wording), int(vary.sum()), differ, words,
+        one.runs, len(one.rankings), ranking, _notes(wording=words, ranking=ranking),
     )  # fmt: skip
 
 
-def _told(**estimates: Estimate) -> str:
-    """What must be known of the estimates, by what they are of."""
+def _notes(**estimates: Estimate) -> str:
+    """Return the notes of the estimates, each with the name of its estimate."""
     return joined(*(f"{name}: {one.note}" if one.note else "" for name, one in estimates.items()))
 
 
@@ -208,18 +215,18 @@ def _scores(values: np.ndarray, units: Units, bounds: tuple[float, float] | None
         values.shape[1], len(values), float(of_samples[0]), mean, float(of_samples.min()), float(of_samples.max()),
         float(values.min(axis=1).mean()), choice.chosen, choice.gain, choice.by_chance,
         replace(spread, value=half, low=NORMAL * spread.low, high=NORMAL * spread.high), within, *needed,
-        _told(mean=mean, headroom=choice.gain, draw=spread),
+        _notes(mean=mean, headroom=choice.gain, draw=spread),
     )  # fmt: skip
 
 
 def _best_of_n(values: np.ndarray, units: Units, bounds: tuple[float, float] | None) -> list[tuple[Any, ...]]:
     best = mean_estimates(units.sums(expected_best(values).T), units.sizes, units.kind, bounds)
     worst = mean_estimates(units.sums(-expected_best(-values).T), units.sizes, units.kind, bounds)
-    return [(n, high, low, _told(best=high, worst=low)) for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)]
+    return [(n, high, low, _notes(best=high, worst=low)) for n, (high, low) in enumerate(zip(best, worst, strict=True), 1)]
 
 
 def _turns(one: Sampled, wording: Mapping[str, float]) -> list[tuple[Any, ...]]:
-    """A row for every scored turn and measure; without scores for every turn with texts or rankings."""
+    """Return a row for every scored turn and measure, or without scores for every turn with texts or rankings."""
     rows: list[tuple[Any, ...]] = []
 
     def head(turn: str, metric: str | None) -> tuple[Any, ...]:

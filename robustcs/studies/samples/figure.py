@@ -1,4 +1,4 @@
-"""The best and the worst of n samples as a figure."""
+"""Figure of the best and worst of n samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
 from robustcs.documents.text import one_line, shortened
 
 _BEST, _WORST = "#2f74b0", "#cf5c0c"
-# Measures of the page, in inches.
+# Lengths in inches.
 _LEFT, _RIGHT, _TOP, _AXIS, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.1, 0.26, 0.4, 0.42, 1.5, 0.2
 _PER_ROW = 3
 _TITLE = 14  # characters of a title per inch
@@ -21,7 +21,7 @@ _TITLE = 14  # characters of a title per inch
 
 @dataclass(frozen=True)
 class BestPanel:
-    """One rewriter and measure: the mean, and for 1 … n samples best and worst with their intervals, each shape [n]."""
+    """One rewriter and measure: the mean, and the best and worst of 1 … n samples with intervals, each float64[n]."""
 
     title: str
     mean: float
@@ -34,7 +34,7 @@ class BestPanel:
 
 
 def best_of_n_figure(panels: Sequence[BestPanel]) -> Figure:
-    """One panel per rewriter and measure, three to a row, with one legend: best above, worst below, intervals as bands."""
+    """Draw one panel per rewriter and measure, three in a row, with intervals as bands and one legend."""
     columns, rows = min(len(panels), _PER_ROW), -(-len(panels) // _PER_ROW)
     full = COLUMN_WIDTH if columns == 1 else FULL_WIDTH
     width = (full - _LEFT - _RIGHT - _BETWEEN * (columns - 1)) / columns

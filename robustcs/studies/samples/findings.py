@@ -1,4 +1,4 @@
-"""How much the samples of a rewriter differ, as sentences."""
+"""Findings on the differences between samples of a rewriter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robustcs.wording import counted
 
 
 def samples_findings(result: Samples) -> tuple[str, ...]:
-    """Return what the samples of each rewriter say: how many texts differ, how one sample varies, and the gain of a choice."""
+    """Return the findings of each rewriter: the share of differing texts, the variation of scores, and the gain of a choice."""
     return tuple(" ".join(_about(result, row)) for row in result.samples.itertuples())
 
 
@@ -21,7 +21,7 @@ def _about(result: Samples, row: Any) -> list[str]:
     if row.turns:
         between = "" if math.isnan(row.differ_low) else f" (95% CI {percent_interval(row.differ_low, row.differ_high)})"
         turns = counted(row.turns, "turn")
-        sentences.append(f"The texts of {row.rewriter} differ in {percent(row.differ)} of {turns}{between}.")
+        sentences.append(f"The sampled texts of {row.rewriter} differ on {percent(row.differ)} of {turns}{between}.")
     frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]
     if len(frame):
         metric = headline_measure(frame["metric"])
@@ -32,12 +32,14 @@ def _about(result: Samples, row: Any) -> list[str]:
             limits, unit = number_interval(one.mean_low, one.mean_high), result.evaluated.unit
             mean += f" (95% CI {limits} for other {unit}s and other samples)"
         if not math.isnan(one.half):
-            mean += f"; that of one sample has a 95% CI of ±{number(one.half, 3)} for other samples on these turns"
+            mean += f"; the mean of one sample has a 95% CI of ±{number(one.half, 3)} for other samples on these turns"
         sentences.append(f"{mean}.")
         sentences.append(
-            f"Choosing the best of {one.samples} samples in every turn would gain {number(one.gain, 3)} {label} over the best"
-            f" sample; {number(one.by_chance, 3)} is expected by chance."
+            f"A perfect choice among {one.samples} samples in every turn would gain {number(one.gain, 3)} {label} over the best"
+            f" single sample; {number(one.by_chance, 3)} is expected by chance."
         )
     elif row.answered:
-        sentences.append(f"Two rankings of {row.rewriter} overlap by {number(row.ranking, 3)} (RBO).")
+        sentences.append(
+            f"Rankings of {row.rewriter} for the same turn have a mean rank-biased overlap of {number(row.ranking, 3)}."
+        )
     return sentences

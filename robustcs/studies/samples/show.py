@@ -1,4 +1,4 @@
-"""Rewriters that vary: how alike their samples are, what a choice among them gives, and which turns move most."""
+"""Tables and figure of samples: their similarity, scores, the gain of a choice, and the turns that differ most."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from robustcs.result import number
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
 
-#: Turns that are shown of a rewriter; JSON and CSV have all.
+#: Printed turns per rewriter; JSON and CSV contain all.
 SHOWN = 5
-#: What a reader sees of the variance: its component, and the head of its column.
+#: Printed component of the variance → head of its column.
 _PARTS = {name: f"{name} (95% CI)" for name in ("turn", "sample", "interaction")}
 
 
 def show(result: Samples) -> tuple[Block, ...]:
-    """The figure, how alike the samples are, their scores and what a choice gives, the variance, and the turns that move."""
+    """Return the figure and the tables of similarity, scores, choice and variance, and the turns that differ most."""
     blocks: list[Block] = [_consistency(result)]
     if len(result.sample_scores):
         variance = [_variance(result)] if len(result.sample_variance) else []
@@ -38,25 +38,29 @@ def _kind(result: Samples) -> str:
     return result.evaluated.unit
 
 
+def _same_samples(result: Samples) -> str:
+    return f"95% CI for other {_kind(result)}s with these samples."
+
+
 def _consistency(result: Samples) -> Table:
     frame = result.samples
     texts, runs = ["texts", "turns", "differing", "differ", "wording"], ["runs", "ranking"]
     columns: list[Shown] = ["rewriter", *(texts if frame["texts"].any() else ()), *(runs if frame["runs"].any() else ())]
-    note = "Texts, runs: how many samples have them."
+    note = "Texts, runs: number of samples."
     if frame["texts"].any():
         note += (
-            " Texts differ: of the turns with two texts or more, those whose texts are not all the same. ROUGE-1 F: of every"
-            " two texts of a turn (1: the same words, whatever their order, form, case and punctuation)."
+            " Differing: turns whose texts are not all the same. ROUGE-1 F: mean over pairs of texts of a turn (1: the same"
+            " stemmed words in any order, ignoring case and punctuation)."
         )
     if frame["runs"].any():
-        note += " RBO: rank-biased overlap of every two rankings of a turn (p = 0.9; 1: the same ranking)."
-    note += f" 95 %: for other {_kind(result)}s with these samples."
-    said = noted((row.rewriter, row.note) for row in frame.itertuples())
-    return result_table(result, "samples", "How alike are the samples of a rewriter?", columns, note + said)
+        note += " RBO: mean rank-biased overlap of pairs of rankings of a turn (p = 0.9; 1: the same ranking)."
+    note += f" {_same_samples(result)}"
+    notes = noted((row.rewriter, row.note) for row in frame.itertuples())
+    return result_table(result, "samples", "How similar are the samples of a rewriter?", columns, note + notes)
 
 
 def _rule(result: Samples) -> str | None:
-    """What a thin rule separates: measures, where each has several lines."""
+    """Return the column whose groups a thin rule separates: the measure, if there are several rewriters."""
     return "metric" if result.samples["rewriter"].nunique() > 1 else None
 
 
@@ -70,16 +74,15 @@ def _scores(result: Samples) -> Table:
     needed = result.spec("sample_scores").field("needed")
     columns: list[Shown] = ["metric", "rewriter", "mean", "half", (needed, _needed)]
     note = (
-        f"Mean of all samples: its 95 % interval is for other {_kind(result)}s and other samples. ±: half the 95 % interval of"
-        " the mean of one sample for other samples on the same turns (Student's t), and where 1.96 standard deviations of that"
-        " mean lie, which few samples show only roughly. Samples: how"
-        f" many an average needs to move by no more than ±{within:g} (--within); more of them do not narrow what other"
-        f" {_kind(result)}s add."
+        f"Mean of all samples: the 95% CI is for other {_kind(result)}s and other samples. ± of one sample: half the 95% CI of"
+        " the mean of one sample, for other samples on the same turns (Student's t); in brackets, the 95% CI of 1.96 standard"
+        " deviations of this mean, which is wide with few samples. Samples: number needed to keep the deviation of their"
+        f" average within ±{within:g} (--within); more samples do not reduce the variation between {_kind(result)}s."
     )
-    said = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
-    caption = "How far does a score depend on the draw?"
+    notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
+    caption = "How much does a score depend on the sample?"
     return result_table(
-        result, "sample_scores", caption, columns, note + said, rows=_by_measure(result.sample_scores), by=_rule(result)
+        result, "sample_scores", caption, columns, note + notes, rows=_by_measure(result.sample_scores), by=_rule(result)
     )
 
 
@@ -97,14 +100,13 @@ def _choice(result: Samples) -> Table:
         "best", "gain", (number("chance"), lambda row: signed(row.by_chance, 3)),
     ]  # fmt: skip
     note = (
-        "Worst, best of all: mean of the lowest and of the highest score of every turn. A sample: lowest and highest mean of a"
-        " whole sample. Gain: best of all minus the highest mean, for whoever could choose in every turn. The highest of"
-        " several scores is a maximum over noise, so chance: the gain if the samples were exchanged at random in every turn,"
-        f" and no sample were better than another. 95 %: for other {_kind(result)}s with these samples. --table best_of_n has"
-        " fewer samples to choose from."
+        "Worst and best of all: mean over turns of the lowest and the highest score. A sample: lowest and highest mean of a"
+        " single sample. Gain: best of all minus the highest mean of a sample. The highest of several noisy scores is too high,"
+        " so part of the gain is noise. Chance: the gain if samples were swapped at random in every turn, so that no sample is"
+        f" better than another. {_same_samples(result)} --table best_of_n shows choices among fewer samples."
     )
     return result_table(
-        result, "sample_scores", "What would choosing the best sample give?", columns, note,
+        result, "sample_scores", "What would be gained by choosing the best sample?", columns, note,
         rows=_by_measure(result.sample_scores), by=_rule(result), slug="sample_choice",
     )  # fmt: skip
 
@@ -112,34 +114,34 @@ def _choice(result: Samples) -> Table:
 def _variance(result: Samples) -> Table:
     frame = result.sample_variance
     note = (
-        "Shares of the variance of scores: turn, some turns are harder; sample, whole samples differ; interaction, a draw helps"
-        f" one turn and hurts another. 95 %: for other {_kind(result)}s with these samples."
+        "Shares of the variance of scores. Turn: some turns are harder. Sample: whole samples differ. Interaction: a sample"
+        f" helps one turn and hurts another. {_same_samples(result)}"
     )
-    said = noted(
+    notes = noted(
         (f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in frame.itertuples() if row.component in _PARTS
     )
     return wide_table(
-        result, "sample_variance", "Where do scores vary: from turn to turn, or from draw to draw?", ["metric", "rewriter"],
-        "component", ["share"], note + said, rows=_by_measure(frame), heads=_PARTS, by=_rule(result),
+        result, "sample_variance", "Do scores vary more between turns or between samples?", ["metric", "rewriter"],
+        "component", ["share"], note + notes, rows=_by_measure(frame), heads=_PARTS, by=_rule(result),
     )  # fmt: skip
 
 
 def _moving(result: Samples, rewriter: str) -> Cards:
-    """The turns whose samples differ most: in score, else in ranking, else in their texts."""
+    """Return the turns whose samples differ most: in score, else in ranking, else in text."""
     part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
     scored = part["metric"].notna().any()
     if scored:
         metric = headline_measure(part["metric"])
         part = part[part["metric"] == metric]
         moving = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
-        what, of = f"samples differ in {measure_label(metric)}", "that are scored"
+        what, of = f"samples differ in {measure_label(metric)}", "with scores"
     elif part["ranking"].notna().any():
         part = part[part["ranking"].notna()]
         moving = part[part["ranking"] < 1].sort_values("ranking", kind="stable")
         what, of = "samples differ in ranking", "that all samples answer"
     else:
         moving = part[part["texts"] > 1].sort_values("wording", kind="stable")
-        what, of = "texts differ", "with two texts or more"
+        what, of = "texts differ", "with at least two texts"
     cards = []
     for row in moving.head(SHOWN).itertuples():
         title = str(row.turn)
@@ -147,15 +149,15 @@ def _moving(result: Samples, rewriter: str) -> Cards:
             title += f" · {written(row.low, 3)} to {written(row.high, 3)}"
         fields = [("Texts", row.wordings)] if row.wordings else []
         alike = [("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
-        told = ", ".join(f"{name} {written(value, 3)}" for name, value in alike if not pd.isna(value))
-        cards.append(Card(title, (*fields, *([("Alike", told)] if told else []))))
+        similarity = ", ".join(f"{name} {written(value, 3)}" for name, value in alike if not pd.isna(value))
+        cards.append(Card(title, (*fields, *([("Similarity", similarity)] if similarity else []))))
     many = f"{len(moving)} of {counted(len(part), 'turn')} {of}"
-    shown = f"; the first {SHOWN} are shown" if len(moving) > SHOWN else ""
+    shown = f"; {SHOWN} are shown" if len(moving) > SHOWN else ""
     return Cards(f"moving-{rewriter}", f"Turns of {rewriter} whose {what} ({many}{shown})", tuple(cards))
 
 
 def _figure(result: Samples) -> Figure:
-    said = [
+    parts = [
         f"{row.rewriter}, {measure_label(row.metric)}: {written(row.worst, 3)} to {written(row.best, 3)} with"
         f" {counted(row.samples, 'sample')}, mean {written(row.mean, 3)}"
         for row in _by_measure(result.sample_scores).itertuples()
@@ -164,15 +166,15 @@ def _figure(result: Samples) -> Figure:
     turns = counted(most, "turn") if fewest == most else f"{fewest:,} to {counted(most, 'turn')}"
     return Figure(
         "best_of_n",
-        f"Mean over {turns} of the best and of the worst of n samples, with 95 % intervals for other {_kind(result)}s with"
-        " these samples: what a perfect choice would gain, and what an unlucky one would lose.",
-        f"Worst and best of n samples. {'; '.join(said)}.",
+        f"Best and worst of n samples, mean over {turns}: the gain of a perfect choice and the loss of the worst choice."
+        f" {_same_samples(result)}",
+        f"Worst and best of n samples. {'; '.join(parts)}.",
         lambda: draw(result),
     )
 
 
 def draw(result: Samples) -> Drawing:
-    """The best and the worst of n samples, one panel per measure and rewriter."""
+    """Draw the best and worst of n samples, one panel per measure and rewriter."""
     from robustcs.studies.samples.figure import BestPanel, best_of_n_figure
 
     several = result.samples["rewriter"].nunique() > 1

@@ -1,4 +1,4 @@
-"""Rewriters that vary, from the texts and runs of a workspace: what ``robustcs samples`` computes."""
+"""The command ``robustcs samples``: compare the samples of rewriters in a workspace's texts and runs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from robustcs.wording import counted, some_of
 
 
 def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> Samples:
-    """How much does a rewriter vary from draw to draw? Samples of one rewriter, in words, rankings and scores.
+    """Measure how much the samples of a rewriter differ in words, rankings and scores.
 
-    A rewriter that is a language model gives another text each time it is asked. Its samples are several texts of a turn in one
-    file, several files of texts (--rewrites and --samples), or several runs (--qr with the same NAME). Every other command
-    takes the first. Without runs the texts are compared; where [retrieval] names an index, each different text is retrieved
-    once.
+    A rewriter based on a language model writes another text each time. Its samples are several texts of a turn in one file,
+    several files of texts (--rewrites and --samples), or several runs (--qr with the same NAME). Every other command uses the
+    first sample.
+
+    Without runs, the command compares only texts. If [retrieval] names an index, it retrieves each distinct text once.
 
     within
-        Say how many samples an average needs to move by no more than D.
+        Largest deviation allowed for an average of samples; the output says how many samples this needs.
 
     Examples:
       robustcs samples
@@ -61,12 +62,12 @@ def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> S
         texts = samples[part.name]
         frames = [scores[file.name] for file in files.get(part.name, []) if scores]
         turns = list(frames[0].index) if frames else []
-        # one set of texts stands beside several runs: then no turn has a text for each
+        # a single set of texts may accompany several runs: then no turn has a text for each run
         each = any(len(some) >= len(frames) for some in texts.values())
         fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(turns)
         if fewer:
             some = some_of(sorted(fewer, key=turn_sort_key))
-            notes.append(f"{counted(len(fewer), 'turn')} of {part.name} with fewer texts than runs left out: {some}")
+            notes.append(f"{counted(len(fewer), 'turn')} of {part.name} excluded, with fewer texts than runs: {some}")
         turns = [turn for turn in turns if turn not in fewer]
         found.append(
             Sampled(
@@ -86,7 +87,7 @@ def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> S
 
 
 def _files(part: Formulation) -> list[ScoredFile]:
-    """The runs of a rewriter's samples, the first under its own name."""
+    """Return the runs of a rewriter's samples, the first under the rewriter's name."""
     role = "qr" if part.name == "qr" else f"qr:{part.name}"
     assert part.run is not None
     named = {part.name: part.run, **Project(formulations={role: part}).sample_runs}
@@ -98,7 +99,7 @@ def _whole(ranking: Ranking) -> Ranking:
 
 
 def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]:
-    """Turn → mean overlap of every two rankings, of the turns that all runs answer."""
+    """Return turn → mean overlap of pairs of rankings, for the turns that all runs answer."""
     rankings = workspace.per_run([(file.role, file.path) for file in files], _whole)
     common = set.intersection(*(set(ranking.turns) for ranking in rankings))
     turns = sorted(common, key=turn_sort_key)
@@ -112,7 +113,7 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
 
 
 def _run(call: Call, within: float) -> None:
-    """Run it for the command line."""
+    """Run the command line."""
     from robustcs.studies.samples.show import show
 
     workspace = call.answered(samples=True)
@@ -124,9 +125,10 @@ COMMAND = command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *
 
 
 _READING = (
-    "How to read it: a sample is one draw of a rewriter that gives another text each time it is asked; one draw is what a paper"
-    " usually reports. The share of the variance that is no turn's is what the draw decides. The best of several samples is"
-    " what a perfect choice would give, and a part of it is the maximum over noise: compare the gain with that by chance."
+    "How to read it: a language model writes another text each time, so a sample is one of several possible rewrites. Papers"
+    " usually report one sample. The shares of sample and interaction in the variance show how much scores depend on the"
+    " sample. The best of several samples is the result of a perfect choice. Part of its gain is noise, so compare it with the"
+    " gain by chance."
 )
 
 
@@ -134,10 +136,10 @@ def _part(project: Project) -> Project:
     varies = any(
         part.role == "qr" and (part.sample_runs or part.samples or part.rewrites) for part in project.formulations.values()
     )
-    needs(varies, "no-samples", "no rewriter has several samples", "name several runs, or texts with several samples")
+    needs(varies, "no-samples", "no rewriter has several samples", "add several runs, or texts with several samples")
     part = only(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
     part = replace(part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"})
-    sampled(Workspace(part))  # a file of texts may hold several samples: only its turns tell
+    sampled(Workspace(part))  # a file of texts may contain several samples: only its turns show it
     return replace(part, metrics=measures(project, of_answers=False))
 
 
@@ -148,7 +150,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "samples", "How much does a rewriter vary from draw to draw?", ("samples", "sample_scores"), _part,
+        "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _part,
         given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer,
     ),
 )  # fmt: skip

@@ -15,10 +15,13 @@ RESPONSES = "--response qr=responses/qr.jsonl --response human=responses/human.j
 def test_the_demo(in_demo: Command) -> None:
     out = in_demo("answers").out
     assert max(map(len, out.splitlines())) <= 80
-    for question in ("How much of the snippets do answers hold?", "How many of the nuggets do answers hold?",
+    for question in ("How much of the gold snippets do answers contain?", "How many of the nuggets do answers contain?",
                      "Why are vital nuggets missed?", "Which vital nuggets are missed?"):  # fmt: skip
         assert question in out
-    assert "60 turns in 10 conversations" in out and "runs/stem_human.trec stands for what a perfect rewriter would find" in out
+    assert (
+        "60 turns in 10 conversations" in out
+        and "a perfect rewriter would retrieve the passages of\nruns/stem_human.trec" in out
+    )
     found = json.loads(in_demo("answers --format json").out)["tables"]
     vital = {(row["system"], row["cause"]): row["count"] for row in found["causes"]
              if (row["gold"], row["importance"]) == ("nuggets", "vital")}  # fmt: skip
@@ -36,7 +39,7 @@ def test_without_assignments_words_decide(in_demo: Command) -> None:
         "nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict", "length",
     }  # fmt: skip
     # the runs of the project with these names tell the causes, to the depth asked for
-    assert "answers are taken to be made of the first 3 passages of a run" in found["notes"]
+    assert "assumption: each answer was generated from the top 3 passages of its run" in found["notes"]
     shallow = json.loads(in_demo(f"answers {RESPONSES} --nuggets responses/nuggets.jsonl --set read-depth=1 --format json").out)
 
     def generator(tables: dict[str, list[dict[str, object]]]) -> int:
@@ -52,7 +55,7 @@ def test_answers_in_sentences_with_their_references(in_copy: Command, tmp_path: 
              "answer": [{"text": "Nothing of that.", "citations": [0]}]} for one in topics[:40]]  # fmt: skip
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = json.loads(in_copy("answers --response mine=mine.jsonl --nuggets responses/nuggets.jsonl --format json").out)
-    assert "mine: the references of an answer count as all passages that it was made of" in found["notes"]
+    assert "mine: assumption: each answer was generated from its references alone" in found["notes"]
     assert any(note.startswith("mine lacks 20 turns") for note in found["notes"])
     causes = {row["cause"]: row["count"] for row in found["tables"]["causes"] if row["importance"] == "vital"}
     # every reference holds the nugget and no answer does; an answer that is lacking has no references either
@@ -78,7 +81,7 @@ def test_assignments_alone_bring_their_answers(in_demo: Command) -> None:
         (f"{RESPONSES}", 2, "robustcs: nothing is given that answers should hold; name snippets with --snippets FILE, or"),
         ("--nuggets responses/nuggets.jsonl", 2, "robustcs: no answers of systems are given; name them with --response"),
         (f"{RESPONSES} --assignments qr=responses/assigned_qr.jsonl", 2,
-         "robustcs: no assignments of human, while qr have some; give those of all systems, or of none: words and"),
+         "robustcs: no assignments for human, but for qr; give assignments for all systems or for none: word"),
         (f"{RESPONSES} --nuggets responses/assigned_qr.jsonl --snippets responses/nuggets.jsonl", 3,
          "responses/nuggets.jsonl:1: not a file of snippet annotations"),
         ("--response a=clariq/need_hasty.txt --nuggets responses/nuggets.jsonl", 3, "clariq/need_hasty.txt"),
@@ -99,7 +102,7 @@ def test_passages_that_the_collection_lacks_are_told(in_copy: Command, tmp_path:
 
 def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
     found = json.loads(in_demo(f"answers {RESPONSES} --snippets annotations/workers.jsonl --format json").out)
-    assert "snippets: what at least 2 of 3 annotators chose" in found["notes"]
+    assert "snippets: text that at least 2 of 3 annotators selected" in found["notes"]
     texts = {row["text"] for row in found["tables"]["items"]}
     assert "cover loosely and keep at room temperature" in " ".join(texts)
     assert found["policy"]["line"].endswith("what answers hold of gold snippets and nuggets")

@@ -17,8 +17,8 @@ def test_sentences_name_the_main_cause() -> None:
     result = held(items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {}))
     first, second, third, cause, _ = coverage_findings(result)
     assert first.startswith("qr has the highest mean coverage of vital nuggets: 0.167")
-    assert second.startswith("none has the lowest: 0.000") and third.startswith("None of 1 pair of systems")
-    assert cause.startswith("qr misses 5 of 6 vital nuggets. Its most frequent cause is rewriter: 3 (50.0% of all")
+    assert second.startswith("none has the lowest: 0.000") and third.startswith("The two systems do not differ")
+    assert cause.startswith("qr misses 5 of 6 vital nuggets. The rewriter is the most frequent cause: 3 items (50.0%")
     assert said(result) == "vital nuggets"
     # every block has a name of its own, which pages and files take
     slugs = [getattr(block, "slug", "") for block in show(result)]
@@ -39,8 +39,8 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
     result = held(items, System("a", {"1_1": "flour"}), System("b", {}))
     assert headline(result, "nuggets") == "nuggets_all"
     means, pairs = (block for block in show(result) if isinstance(block, Table) and block.of in ("measures", "pairs"))
-    assert [row[1] for row in means.rows] == ["0.500", "0.000"] and "Means over 1 turn;" in means.note
-    assert pairs.caption == "Which systems differ in nuggets?" and "+0.500" in pairs.rows[0][2]
+    assert [row[1] for row in means.rows] == ["0.500", "0.000"] and "Means over 1 turn." in means.note
+    assert pairs.caption == "Which systems differ in support of nuggets?" and "+0.500" in pairs.rows[0][2]
 
 
 # ---------------------------------------------------------------- hand-made tables
@@ -96,12 +96,12 @@ def test_the_best_and_the_worst_system_and_the_pairs_that_differ() -> None:
 def test_what_is_missed_and_its_main_cause() -> None:
     *_, qr, bm25, gpt, t5 = told()
     assert qr == (
-        "qr misses 12 of 20 vital nuggets. Its most frequent cause is rewriter: 5 (25.0% of all, 95% CI 11–44); only the human"
-        " question retrieves them. The cause of 4 is unknown."
+        "qr misses 12 of 20 vital nuggets. The rewriter is the most frequent cause: 5 items (25.0% of all, 95% CI 11–44); only"
+        " the human question retrieves them. The cause of 4 items is unknown."
     )
-    assert bm25 == "bm25 misses 1,000 of 1,020 vital nuggets. The cause of 1,000 is unknown."
+    assert bm25 == "bm25 misses 1,000 of 1,020 vital nuggets. The cause of 1,000 items is unknown."
     assert gpt == (
-        "gpt misses 17 of 20 vital nuggets. Its most frequent cause is retrieval: 17 (85.0% of all); no retrieved passage"
-        " contains them."
+        "gpt misses 17 of 20 vital nuggets. Retrieval is the most frequent cause: 17 items (85.0% of all); no retrieved"
+        " passage contains them."
     )
-    assert t5.startswith("t5 misses 1 of 20 vital nuggets. Its most frequent cause is generator: 1 (5.0% of all")
+    assert t5.startswith("t5 misses 1 of 20 vital nuggets. The generator is the most frequent cause: 1 item (5.0% of all")

@@ -48,7 +48,9 @@ def test_published_figures(in_demo: Command, shared_data: Path) -> None:
         # .20625 rounds either way
         assert tuple(means[run, metric] for metric in ("NDCG3", "NDCG5", "P1", "MRR100")) == pytest.approx(values, abs=1e-4)
     assert {row["units"] for row in found["document_relevance"]} == {160}
-    assert "bm25: the question is no candidate of the topic for 28 facets, of which 28 score the worst" in result["notes"]
+    assert (
+        "bm25: for 28 facets the question is not a candidate of the topic; 28 of them score the worst value" in result["notes"]
+    )
     worst = {(row["unit"], row["metric"]): row["value"] for row in found["facets"] if row["run"] == "worst"}
     odd = [row for row in found["facets"] if row["outcome"] == "no candidate"]
     assert len(odd) == 28 * 11 and all(row["value"] == worst[row["unit"], row["metric"]] for row in odd)
@@ -95,8 +97,11 @@ def test_the_demo(in_demo: Command) -> None:
         if run in ("stem", "overlap") and value:
             assert by_unit["worst", unit] <= value <= by_unit["best", unit]
     assert by_unit["stem", "F0001"] == 0  # topic 101 has no output
-    assert {"overlap: the best question of 2 topics is tied; the higher id is asked", "stem has no question for 1 topic: 101",
-            "overlap has no prediction for 1 topic: 106"} <= set(result["notes"])  # fmt: skip
+    assert {
+        "overlap: 2 topics with a tie for the first question; the higher id is asked",
+        "stem has no question for 1 topic: 101",
+        "overlap has no prediction for 1 topic: 106",
+    } <= set(result["notes"])
     assert {row["criterion"] for row in found["preference"]} == {"humanness", "clarification"}
     assert result["policy"]["line"].endswith("relevant ≥ 2 (binary measures)")
     assert json.loads(in_demo(f"{DEMO} --format json").out) == result
@@ -106,9 +111,9 @@ def test_the_demo_on_a_terminal_of_80_columns(in_demo: Command) -> None:
     out = in_demo(DEMO).out
     assert max(map(len, out.splitlines())) <= 80
     for caption in (
-        "How many of the topic's questions are found?", "What does the question do for the documents?",
-        "Are the differences in the documents more than chance?", "Is the need for a question predicted?",
-        "Whom do people prefer?",
+        "How many of the topic's questions are retrieved?", "Do the documents improve after the question?",
+        "Do the runs differ in document relevance?", "Is the need to ask predicted correctly?",
+        "Which system do assessors prefer?",
     ):  # fmt: skip
         assert caption in out
     assert "stem − No question" in out and "stem − overlap" in out
@@ -117,7 +122,9 @@ def test_the_demo_on_a_terminal_of_80_columns(in_demo: Command) -> None:
 def test_chosen_measures_and_one_table(in_demo: Command) -> None:
     out = in_demo(f"{DEMO} --metric nDCG@20 --table document_relevance").out
     assert "NDCG20" in out and "MRR100" not in out and "Recall" not in out
-    assert in_demo(f"{DEMO} --metric map", code=2).err.startswith("robustcs: ClariQ has no map; there are ndcg_cut_K and P_K")
+    assert in_demo(f"{DEMO} --metric map", code=2).err.startswith(
+        "robustcs: ClariQ has no measure map; choose ndcg_cut_K or P_K"
+    )
 
 
 @pytest.mark.long
@@ -182,14 +189,14 @@ def test_multi_turn(in_demo: Command, tmp_path: Path) -> None:
         ("worst", 0): 0.2, ("worst", 1): 0.2, ("no", 0): 0.4, ("no", 1): 0.4, ("best", 0): 0.8, ("best", 1): 0.8,
         ("bm25", 0): 0.6, ("bm25", 1): 0.1,
     }  # fmt: skip
-    assert "bm25: 1 row with a question that the question bank lacks" in result["notes"]
+    assert "bm25: 1 row with a question that is not in the question bank" in result["notes"]
     assert result["policy"]["turns"] == 1
-    assert "number of questions asked before" in in_demo(line).out
+    assert "number of earlier questions" in in_demo(line).out
 
 
 REFUSED = (
-    "{run}: a multi-turn run: its ids are contexts of conversations, even where they look like topics; give the values of its"
-    " contexts with --performance FILE; a single-turn run has question ids, not texts\n"
+    "{run}: this is a multi-turn run: its ids are contexts of conversations, even if they look like topics; add the values of"
+    " its contexts with --performance FILE; a single-turn run has question ids, not texts\n"
 )
 
 
@@ -226,14 +233,14 @@ def test_a_multi_turn_run_has_its_own_values(in_demo: Command, tmp_path: Path) -
     # a run of topics is not evaluated on contexts of the same numbers
     err = in_demo(f"clariq {files} --run a={tmp_path}/ids", code=3).err
     assert err == (
-        f"{tmp_path}/ids: a answers topics, and no value is one of a facet of theirs; evaluate a single-turn run on the values"
-        " of the single-turn task\n"
+        f"{tmp_path}/ids: a answers topics, but no value is for a facet of these topics; use the values of the single-turn"
+        " task for a single-turn run\n"
     )
 
 
 def test_preferences_alone(in_demo: Command) -> None:
     out = in_demo("clariq --preferences clariq/preferences.tsv").out
-    assert out.endswith("preferences of people · ties count for neither side\n")
+    assert out.endswith("human preferences · ties count for neither side\n")
     assert in_demo("clariq --preferences clariq/preferences.tsv --format csv").out.startswith("criterion,first,second,wins")
 
 
@@ -244,7 +251,7 @@ def test_topics_alone_give_the_statistics_of_the_data(in_demo: Command, shared_d
     assert counts == {"topics": (50, 6.46), "facets": (163, 9.05), "questions": (637, 9.74), "answers": (2161, 8.14)}
     assert result["policy"]["line"] == "nothing is scored"
     out = in_demo("clariq --questions clariq/question_bank.tsv").out
-    assert out.startswith("How many topics, facets, questions and answers do the data have?") and "bank" in out
+    assert out.startswith("How many topics, facets, questions and answers are there?") and "bank" in out
 
 
 @pytest.mark.parametrize(
@@ -252,15 +259,15 @@ def test_topics_alone_give_the_statistics_of_the_data(in_demo: Command, shared_d
     [
         (
             "--qrels clariq/qrels.txt",
-            "no files of clarifying questions are given; give --topics for the statistics of the data, and --run",
+            "no files of clarifying questions are given; add --topics for statistics of the data, and --run",
         ),
-        ("--run a=clariq/questions_stem.trec", "--run says nothing without topics; name them with --topics FILE"),
-        ("--need clariq/need_hasty.txt", "--need says nothing without topics; name them with --topics FILE"),
-        ("--topics x --run best=y", "'best' names a baseline; call the system something else"),
+        ("--run a=clariq/questions_stem.trec", "--run needs topics; add --topics FILE"),
+        ("--need clariq/need_hasty.txt", "--need needs topics; add --topics FILE"),
+        ("--topics x --run best=y", "'best' is the name of a baseline; choose another name for the system"),
         ("--need a=x --need a=y", "two files of --need have the same name; give every --need a NAME of its own"),
         (
             "--performance clariq/documents.trec",
-            "no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]",
+            "no qrels of facets are given; add --qrels FILE, or qrels in [clariq]",
         ),
         ("--preferences clariq/preferences.tsv --metric P_1", "no document relevance by P1"),
     ],
@@ -275,7 +282,7 @@ def test_messages(in_demo: Command, line: str, message: str) -> None:
         ("--topics clariq/topics.tsv --run a=runs/stem_qr.trec",
          "answers none of the 6 topics; check the ids: the topics have '101', the run '1_1'"),
         ("--evaluations a=runs/stem_qr.trec --qrels clariq/qrels.txt",
-         "has none of the 12 judged facets; check the ids: the qrels have 'F0001', the run '1_1'"),
+         "contains no facet of the 12 in the qrels; check the ids: the qrels have 'F0001', the run '1_1'"),
     ],
 )  # fmt: skip
 def test_runs_of_something_else(in_demo: Command, line: str, message: str) -> None:
@@ -288,7 +295,7 @@ def test_an_option_that_says_nothing_here_is_refused(in_demo: Command) -> None:
 
 def test_the_help_says_that_pickles_are_not_loaded(in_demo: Command) -> None:
     out = " ".join(in_demo("clariq --help").out.split())
-    assert "A pickle is never loaded" in out
+    assert "robustcs never loads pickles" in out
     assert "json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))" in out
 
 
@@ -305,4 +312,6 @@ def test_check_reads_runs_of_texts_with_the_bank(in_copy: Command, tmp_path: Pat
         '[clariq]\ntopics = "clariq/topics.tsv"\nquestions = "clariq/question_bank.tsv"\nruns = { a = "texts.run" }\n'
     )
     out = " ".join(in_copy("check").out.split())
-    assert "clariq run a" in out and "[clariq]: texts.run: a multi-turn run: its ids are contexts of conversations" in out
+    assert (
+        "clariq run a" in out and "[clariq]: texts.run: this is a multi-turn run: its ids are contexts of conversations" in out
+    )

@@ -39,10 +39,10 @@ def test_asking_is_compared_with_not_asking() -> None:
     )
     assert card.endswith("+0.020 to +0.050; adjusted p = 0.070; 50 topics).")
     assert without == (
-        "Without a clarifying question, NDCG3 of the documents is 0.100, and 0.400 with the best question for each facet."
+        "Without a clarifying question, NDCG3 of the documents is 0.100; the best question for each facet reaches 0.400."
     )
     assert systems == (
-        "With the questions of a system it is: bert 0.130 (difference +0.030, 95% CI 0.020 to 0.050, adjusted p = 0.070);"
+        "NDCG3 with the questions of each system: bert 0.130 (difference +0.030, 95% CI 0.020 to 0.050, adjusted p = 0.070);"
         " stem 0.090 (difference −0.010, 95% CI −0.020 to 0.010, adjusted p = 0.200)."
     )
 
@@ -55,7 +55,7 @@ def test_one_system_that_loses_and_another_measure() -> None:
     assert card.startswith("Asking the questions of stem changes MRR100 by −0.020 compared with not asking (adjusted p <0.001")
     assert [one.weight for one in cards(made("clariq", tables))] == [0.02]
     assert "best" not in card + without
-    assert systems == "With the questions of a system it is: stem 0.590 (difference −0.020, adjusted p <0.001)."
+    assert systems == "MRR100 with the questions of each system: stem 0.590 (difference −0.020, adjusted p <0.001)."
     assert said("clariq", {"document_relevance": rows}) == []
 
 
@@ -75,7 +75,7 @@ def test_the_predicted_need() -> None:
         {"run": "stem", "measure": "f1", "value": 0.4, "topics": 61},
     ]
     assert said("clariq", {"clarification_need": rows}) == [
-        "The weighted F1 of the predicted need for a question, over 61 topics, is: bert 0.51 (95% CI 0.41 to 0.62); stem 0.40."
+        "Weighted F1 of the predicted need to ask, over 61 topics: bert 0.51 (95% CI 0.41 to 0.62); stem 0.40."
     ]
 
 
@@ -83,7 +83,7 @@ def test_preference_counts_decided_judgments_and_adjusts() -> None:
     row = {"criterion": "engaging", "first": "a", "second": "b", "wins": 30, "losses": 10, "ties": 4, "share": 0.75,
            "ci_low": 0.58, "ci_high": 0.87, "p": 0.002, "p_corrected": 0.06, "judgments": 44}  # fmt: skip
     assert said("clariq", {"preference": [row]}) == [
-        "On engaging, people prefer a to b in 30 of 40 decided judgments (75.0%, 95% CI 58–87, adjusted p = 0.060). 4"
+        "For engaging, 30 of 40 judgments without a tie prefer a to b (75.0%, 95% CI 58–87, adjusted p = 0.060). 4 more"
         " judgments are ties."
     ]
     few = {**row, "ci_low": float("nan"), "ties": 0}

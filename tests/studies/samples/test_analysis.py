@@ -101,7 +101,7 @@ def test_texts_alone() -> None:
     assert [column.group for column in table.columns][1:] == ["texts differ"] * 4 + [""]
     assert [card.title for card in cards.cards] == list(MOVING)
     (said,) = samples_findings(result)
-    assert said.startswith("The texts of llm differ in 10.0% of 40 turns (95% CI ")
+    assert said.startswith("The sampled texts of llm differ on 10.0% of 40 turns (95% CI ")
 
 
 def test_what_is_shown() -> None:
@@ -114,7 +114,7 @@ def test_what_is_shown() -> None:
     (axes,) = draw(result).axes
     assert [len(line.get_xdata()) for line in axes.lines[:2]] == [4, 4]
     (said,) = samples_findings(result)
-    assert "Choosing the best of 4 samples in every turn would gain" in said and "by chance" in said
+    assert "A perfect choice among 4 samples in every turn would gain" in said and "by chance" in said
 
 
 @pytest.mark.parametrize("within", [0, -1, math.nan])
@@ -127,10 +127,10 @@ def test_captions_count_the_turns_that_are_scored() -> None:
     some = [Sampled(name, {}, {"ndcg_cut_3": SCORES[:n]}, TURNS[:n], {}, 4) for name, n in (("a", 40), ("b", 30))]
     result = compare_samples(some, EVALUATED)
     (figure,) = (block for block in show(result) if isinstance(block, Figure))
-    assert figure.caption.startswith("Mean over 30 to 40 turns of") and result.evaluated.turns == 40
+    assert figure.caption.startswith("Best and worst of n samples, mean over 30 to 40 turns:") and result.evaluated.turns == 40
     result = compare_samples(some[1:], EVALUATED)
     (figure,) = (block for block in show(result) if isinstance(block, Figure))
-    assert figure.caption.startswith("Mean over 30 turns of") and result.evaluated.turns == 30
+    assert figure.caption.startswith("Best and worst of n samples, mean over 30 turns:") and result.evaluated.turns == 30
 
 
 def test_whole_samples_that_differ_widen_every_interval_of_the_mean() -> None:
@@ -148,7 +148,7 @@ def test_one_definition_of_texts_that_differ() -> None:
     row = result.samples.iloc[0]
     assert (row.differing, row.turns, row.wording) == (3, 30, 1.0) and len(moving) == 3
     (cards,) = (block for block in show(result) if isinstance(block, Cards))
-    assert cards.caption == "Turns of llm whose texts differ (3 of 30 turns with two texts or more)"
+    assert cards.caption == "Turns of llm whose texts differ (3 of 30 turns with at least two texts)"
     assert [card.title for card in cards.cards] == moving
     assert set(result.sample_turns.loc[result.sample_turns["texts"] > 1, "turn"]) == set(moving)
 
@@ -156,7 +156,7 @@ def test_one_definition_of_texts_that_differ() -> None:
 def test_turns_that_differ_name_what_they_are_counted_among() -> None:
     rankings = {turn: 1.0 if place < 30 else 0.5 for place, turn in enumerate(TURNS[:35])}
     for scores, title in (
-        ({"P_1": np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)}, "samples differ in P@1 (20 of 40 turns that are scored"),
+        ({"P_1": np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0)}, "samples differ in P@1 (20 of 40 turns with scores"),
         ({}, "samples differ in ranking (5 of 35 turns that all samples answer)"),
     ):
         some = Sampled("llm", TEXTS, scores, TURNS if scores else [], rankings, 2)
@@ -170,4 +170,4 @@ def test_one_turn_tells_nothing_of_whole_samples() -> None:
     assert math.isnan(row.half) and "draw: it takes two turns" in row.note and "whole samples differ" not in row.note
     assert not len(result.sample_variance)
     assert "sample_variance" not in {block.of for block in show(result) if isinstance(block, Table)}
-    assert "±" not in samples_findings(result)[0] and "Choosing the best of 4" in samples_findings(result)[0]
+    assert "±" not in samples_findings(result)[0] and "A perfect choice among 4" in samples_findings(result)[0]

@@ -36,7 +36,7 @@ def test_the_rewrites_of_llm4cs(shared_data: Path, capfd: pytest.CaptureFixture[
     assert run(["samples", "--rewrites", f"qr={texts}"]) == 0
     out = " ".join(capfd.readouterr().out.split())
     assert "479 232 48% (" in out
-    assert "Turns of qr whose texts differ (232 of 479 turns with two texts or more; the first 5 are shown)" in out
+    assert "Turns of qr whose texts differ (232 of 479 turns with at least two texts; 5 are shown)" in out
 
 
 def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_turns_with_fewer_texts_than_runs_are_left_out(in_copy: Command, tmp_pat
     several = [{"sample_id": f"1_{turn}", "predicted_rewrite": words} for turn, words in some.items()]
     texts.write_text("".join(f"{json.dumps(one)}\n" for one in several))
     printed = json.loads(in_copy(f"samples {PEOPLE} --rewrites qr:people={texts} --format json").out)
-    assert "1 turn of people with fewer texts than runs left out: 1_4" in printed["notes"]
+    assert "1 turn of people excluded, with fewer texts than runs: 1_4" in printed["notes"]
     assert {row["turns"] for row in printed["tables"]["sample_scores"]} == {69} and printed["policy"]["turns"] == 69
 
 
