@@ -210,7 +210,7 @@ def test_a_question_as_long_as_a_book_is_named(call: Call) -> None:
 
 def test_a_judging_sheet_with_a_long_passage(call: Call) -> None:
     Path("x").write_text(f"turn,document,passage,grade\n1_1,d9,{'x' * 200_000},1\n")
-    assert call(f"{JUDGE} --import x") == (0, "added 1 grades to given.txt; 0 rows have none\n1 of 1 passages are judged")
+    assert call(f"{JUDGE} --import x") == (0, "added 1 grade to given.txt; 0 rows have no grade\n1 of 1 passages are judged")
     for grade in (LONG, "0" * 5000):
         Path("x").write_text(f"turn,document,grade\n1_1,d9,{grade}\n")
         code, message = call(f"{JUDGE} --import x")

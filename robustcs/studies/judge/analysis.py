@@ -1,22 +1,21 @@
-"""Which unjudged passages are worth judging: those whose grade can change a comparison, not those ranked high.
+"""Order the unjudged passages by how much their grades can change a comparison.
 
-**Influence.** Let (t, d) be a turn and a passage that nobody judged for it, and D_ab the difference between the mean scores
-of two compared systems. Were d judged g, every score of turn t could change: that of a system that ranks d by the gain of
-d, and that of *every* system by the ideal ranking or the number of relevant passages, which d joins. The influence is
+**Influence.** Let d be an unjudged passage of turn t, and D_ab the difference between the mean scores of two compared
+systems. A grade g of d can change the score of every system on turn t: a system that ranks d gets its gain, and the ideal
+ranking or the number of relevant passages changes for all systems. The influence is
 
-    influence(t, d) = max over g in 0..G of  Σ over compared (a, b), measures  |D_ab with grade g − D_ab as it stands|
+    influence(t, d) = max over g in 0..G of  Σ over compared (a, b), measures  |D_ab with grade g − current D_ab|
 
-in units of the measure: by at most so much this one grade moves the reported differences, added up. The sum stands inside
-the maximum because a passage gets one grade, which moves all comparisons at once. Rank alone would mislead: a passage at
-rank 1 of both compared systems leaves their difference in P_3 as it is, whatever its grade; one at rank 3 of a single
-paraphrase set does not.
+in units of the measure: the largest change of all reported differences together that this grade can cause. The sum is inside
+the maximum because a passage gets a single grade, which changes all comparisons at once. Rank alone would mislead: a passage
+at rank 1 of both compared systems cannot change their difference in P_3; one at rank 3 of a single paraphrase set can.
 
-**Order.** Most of these grades are improbable. Where the judgments can teach the hole model, work goes by the expected
-influence: the same sum for every grade g, weighed by how probable the model takes g to be
-(:func:`robustcs.evaluation.hole_influence.expected_influence`). Else it goes by the influence.
+**Order.** Most of the extreme grades are improbable. If the hole model can be fitted to the judgments, passages are ordered by
+expected influence: the mean of the sum over the grades g, weighted by their probabilities in the model
+(:func:`robustcs.evaluation.hole_influence.expected_influence`). Otherwise they are ordered by influence.
 
-All other holes count as the evaluation counts them (not relevant, not in the ideal ranking), so both are exact for
-the next grade and a first-order estimate for many grades together.
+All other unjudged passages count as in the evaluation (not relevant, not in the ideal ranking). So both values are exact for
+the next grade, and first-order estimates for many grades together.
 """
 
 from __future__ import annotations
@@ -45,48 +44,48 @@ from robustcs.wording import verb
 #: (turn, document).
 Pair = tuple[str, str]
 
-#: Columns that lack a value where nothing is known.
+#: Integer columns with missing values.
 _WHOLE = dict.fromkeys(("judgments", "judgments_low", "judgments_high"), "Int64")
-#: Hypothetical turns evaluated at a time: bounds working memory.
+#: Number of hypothetical turns evaluated at a time; limits memory.
 _BLOCK = 2048
 
 ORDERS = table(
-    "orders", "Which of two compared systems is better: is that settled? No rows where a single system is scored.",
+    "orders", "Which of two compared systems is better, and is the order settled? No rows if only one system is scored.",
     text("baseline"), text("system"), measure(),
-    text("state", "proven: the same whatever the grades of the unjudged passages in the top K of all systems; certain: 95 %"
-         " of the draws of the hole model agree; open"),
-    difference("difference", "baseline − system, unjudged passages not relevant", "now"),
-    difference("low", "whatever these grades; null for a measure without bounds"), difference("high"),
-    difference("expected", "mean over the draws; null where too few judgments teach the hole model"),
+    text("state", "proven: no grades of the unjudged passages in the top K of all systems can change the order; certain: at"
+         " least 95% of the draws of the hole model agree on the order; open: neither"),
+    difference("difference", "baseline − system; unjudged passages count as not relevant", "now"),
+    difference("low", "bounds over all grades of these passages; null for a measure without bounds"), difference("high"),
+    difference("expected", "mean over the draws; null if the hole model has too few judgments"),
     share("sure", "draws that agree on the order", "sure"),
-    count("judgments", "that it probably takes in this order of work: median over the draws", "to judge"),
-    count("judgments_low", "80 % of the draws"), count("judgments_high"),
+    count("judgments", "judgments that will probably settle the order: median over the draws", "to judge"),
+    count("judgments_low", "80% range over the draws"), count("judgments_high"),
 )  # fmt: skip
 OUTLOOK = table(
-    "outlook", "What judging probably takes until all these orders are settled.",
+    "outlook", "Judgments that will probably settle all orders.",
     count("orders"), count("proven"), count("certain"), count("open"),
-    count("judgments", "median over the draws; null where too few judgments teach the hole model", "to judge"),
-    count("judgments_low", "80 % of the draws"), count("judgments_high"), count("holes", "that nobody judged so far"),
+    count("judgments", "median over the draws; null if the hole model has too few judgments", "to judge"),
+    count("judgments_low", "80% range over the draws"), count("judgments_high"), count("holes", "passages still unjudged"),
 )  # fmt: skip
 COMPARISONS = table(
-    "comparisons", "What the influence is about.",
-    text("baseline", "empty where a single system is scored"), text("system"), measure(),
+    "comparisons", "The comparisons that the influence refers to.",
+    text("baseline", "empty if only one system is scored"), text("system"), measure(),
 )  # fmt: skip
 _TABLES = (
     table(
         "worklist",
-        "Unjudged passages in the order of work: one topic at a time, in a topic by turn, then by expected influence (where"
-        " there is none, by influence).",
-        text("topic"), text("turn"), text("document"), count("systems", "that have it in their top k"),
+        "Unjudged passages in the order of judging: by topic, then turn, then expected influence (without a hole model:"
+        " influence).",
+        text("topic"), text("turn"), text("document"), count("systems", "with the passage in their top K"),
         count("best_rank", "from 1", "best rank"),
-        score("influence", "the most that its grade can move the compared differences, added up"),
-        text("found_by", "names of these systems"), count("grade", "given so far; null where none is"),
-        score("expected_influence", "mean over the grades that the hole model predicts; null where it could not be fitted",
+        score("influence", "largest change of the compared differences that its grade can cause, summed over comparisons"),
+        text("found_by", "names of these systems"), count("grade", "given so far; null if none"),
+        score("expected_influence", "mean change over the grades that the hole model predicts; null without a model",
               "expected"),
     ),
     table(
-        "topics", "Topics in the order of work: by their total expected influence, or influence where there is none.",
-        text("topic"), count("turns"), count("holes", "passages to judge"), count("judged", "grades given so far"),
+        "topics", "Topics in the order of judging: by total expected influence, or by influence without a hole model.",
+        text("topic"), count("turns"), count("holes", "passages to judge", "passages"), count("judged", "grades given so far"),
         score("influence", "sum over its passages"), score("expected_influence", "sum over its passages", "expected"),
     ),
     COMPARISONS,
@@ -97,9 +96,9 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Worklist(Result):
-    """Holes in the order in which they are judged; what their influence is, the module says.
+    """The unjudged passages in the order of judging; the module defines their influence.
 
-    ``warnings``: what must stand beside an order that the hole model makes; they are among the notes.
+    ``warnings``: the warnings about the hole model behind this order; the notes contain them.
     """
 
     study = "judge"
@@ -114,12 +113,12 @@ class Worklist(Result):
 
     @property
     def pairs(self) -> list[Pair]:
-        """(turn, document) of every hole, in order."""
+        """(turn, document) of each unjudged passage, in the order of judging."""
         return list(zip(self.worklist["turn"], self.worklist["document"], strict=True))
 
 
 def reach(measures: Sequence[Measure], top: int) -> int | None:
-    """The deepest rank that matters: the largest cut-off or ``top``; None is the whole run (a measure without cut-off)."""
+    """Return the deepest rank that matters: the largest cutoff or ``top``; None (the whole run) without a cutoff."""
     cutoffs = [measure.cutoff for measure in measures]
     return None if None in cutoffs else max(top, *(cutoff or 0 for cutoff in cutoffs))
 
@@ -136,12 +135,18 @@ def judging_worklist(
     expected: Mapping[Pair, float] | None = None,
     warnings: Sequence[str] = (),
 ) -> Worklist:
-    """Rank the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
+    """Order the unjudged passages in the top ``top`` of all systems by their influence on the comparisons.
 
-    ``comparisons`` are pairs of system names (baseline, system); none of them means that the scores themselves matter.
-    Grades run from 0 to ``max_grade``. Only passages of the ``turns`` that count are looked at.
-    ``expected``: the expected influence of each of them, by which they are then ordered; ``warnings``: those of the model that
-    expects it.
+    comparisons
+        Pairs of system names (baseline, system). If empty, influence refers to the scores.
+    max_grade
+        Grades range from 0 to this one.
+    turns
+        Only passages of the turns that count are included.
+    expected
+        The expected influence of each passage. If given, it determines the order.
+    warnings
+        Warnings about the hole model behind ``expected``.
     """
     matrices = [system.top for system in systems.values()]
     counted = turns.counted
@@ -163,7 +168,8 @@ def judging_worklist(
 def _pairs(
     systems: Sequence[JudgedRun], counted: npt.NDArray[np.bool_], top: int
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Documents, and per hole in some top k: its turn's row, its document's code, its rank by system (-1: not there)."""
+    """Return the documents, and for each unjudged passage in the top ``top`` of any system: the row of its turn, the code of
+    its document, and its rank in each system (-1: not in its ranking)."""
     encoded = pa.concat_arrays([system.unjudged for system in systems]).dictionary_encode()
     documents = encoded.dictionary.to_pylist()
     ends = np.cumsum([len(system.unjudged) for system in systems])[:-1]
@@ -191,13 +197,13 @@ def _influence(
     policy: EvaluationPolicy,
     max_grade: int,
 ) -> npt.NDArray[np.float64]:
-    """float64[holes]: the influence per turn, before it is spread over all turns."""
+    """Return float64[H], the influence on the score of the turn (not yet divided by the number of turns)."""
 
     def scores(matrix: GradeMatrix) -> npt.NDArray[np.float64]:
         return np.stack(list(score_columns(matrix, measures, policy).values()), axis=1)
 
     def changes(column: int, block: slice, grade: int) -> npt.NDArray[np.float64]:
-        """float64[holes, measures]: what the turn's scores change by were the hole judged ``grade``."""
+        """Return float64[H, measures], the change of the turn's scores if the passage had grade ``grade``."""
         matrix, own, places = matrices[column], rows[block], ranks[block, column]
         grades = matrix.grades[own]
         ranked = np.flatnonzero(places >= 0)
@@ -217,7 +223,7 @@ def _influence(
             changed = [changes(column, block, grade) for column in range(len(matrices))]
             differences = [changed[a] - changed[b] for a, b in compared] or changed
             influence[block] = np.maximum(influence[block], sum(np.abs(one).sum(axis=1) for one in differences))
-    # what is left of sums that cancel is not an influence
+    # rounding errors of sums that cancel are no influence
     influence[influence < 1e-12] = 0
     return influence
 
@@ -229,7 +235,7 @@ def _tables(
     influence: npt.NDArray[np.float64],
     expected: Mapping[Pair, float] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The worklist and its topics; ``holes``: see :func:`_pairs`."""
+    """Return the tables ``worklist`` and ``topics`` of the passages that :func:`_pairs` found."""
     (documents, rows, codes, ranks), names = holes, list(systems)
     turns = next(iter(systems.values())).top.turns
     found = (ranks >= 0) & (ranks < top)
@@ -259,7 +265,7 @@ def _tables(
 
 
 def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
-    """The worklist with the grades given so far."""
+    """Return the worklist with the grades given so far."""
     frame = worklist.worklist.assign(grade=pd.array([grades.get(pair) for pair in worklist.pairs], dtype="Int64"))
     judged = frame.groupby("topic")["grade"].count()
     return replace(worklist, worklist=frame, topics=worklist.topics.assign(judged=worklist.topics["topic"].map(judged)))
@@ -267,11 +273,12 @@ def with_grades(worklist: Worklist, grades: Mapping[Pair, int]) -> Worklist:
 
 @dataclass(frozen=True)
 class State:
-    """Where judging stands.
+    """The state of all orders.
 
     needed
-        Of every order, None where too few judgments teach the hole model, or nothing that could be judged is left;
-        ``total`` is that of all together.
+        The judgments that each order needs; None if the hole model has too few judgments, or no passage is left to judge.
+    total
+        The judgments that all orders together need.
     """
 
     names: tuple[str, ...]
@@ -281,16 +288,16 @@ class State:
 
     @property
     def settled(self) -> bool:
-        """Is there an order in question, and none of them open?"""
+        """Whether there are orders, and none of them is open."""
         return bool(self.orders) and all(order.state != "open" for order in self.orders)
 
     def count(self, state: str) -> int:
-        """How many orders are ``proven``, ``certain`` or ``open``."""
+        """Return the number of orders that are ``proven``, ``certain`` or ``open``."""
         return sum(order.state == state for order in self.orders)
 
     @property
     def told(self) -> str:
-        """One sentence for people; empty where nothing is compared."""
+        """A summary in one sentence; empty if no systems are compared."""
         number = len(self.orders)
         if not number:
             return ""
@@ -298,19 +305,19 @@ class State:
         settled = f"{in_words(number, 'order')} of systems: {', '.join(parts) or 'none settled'}"
         if self.settled:
             return settled
+        open_ = self.count("open")
         if self.total is None:
             if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
-                return f"{settled}; no passage that is left to judge settles {verb(number, 'it', 'the others')}"
-            return f"{settled}; too few judgments for the hole model to say what the others take"
-        of = verb(number, "it", "the others")
-        takes = verb(number, "takes", "take")
+                return f"{settled}; no passage is left that could settle the open {verb(open_, 'order', 'orders')}"
+            return f"{settled}; too few judgments to estimate how many more are needed"
+        needs = f"the open {verb(open_, 'order', 'orders')} probably {verb(open_, 'needs', 'need')}"
         return (
-            f"{settled}; {of} probably {takes} {in_words(self.total.median, 'judgment')} more"
-            f" (80 %: {self.total.low:,} to {self.total.high:,})"
+            f"{settled}; {needs} {in_words(self.total.median, 'more judgment')}"
+            f" (80% range: {self.total.low:,} to {self.total.high:,})"
         )
 
     def order_table(self) -> pd.DataFrame:
-        """:data:`ORDERS`."""
+        """Return the table :data:`ORDERS`."""
         rows = [
             (self.names[one.first], self.names[one.second], one.measure.name, one.state, one.difference, one.low, one.high,
              one.expected, one.sure, *_takes(needed))
@@ -318,10 +325,10 @@ class State:
         ]  # fmt: skip
         return ORDERS.frame(rows).astype(_WHOLE)
 
-    def table(self, holes: int) -> pd.DataFrame:
-        """:data:`OUTLOOK` where ``holes`` are left."""
+    def table(self, left: int) -> pd.DataFrame:
+        """Return the table :data:`OUTLOOK`, with ``left`` passages still to judge."""
         states = [self.count(state) for state in ("proven", "certain", "open")]
-        rows = [(len(self.orders), *states, *_takes(self.total), holes)] if self.orders else []
+        rows = [(len(self.orders), *states, *_takes(self.total), left)] if self.orders else []
         return OUTLOOK.frame(rows).astype(_WHOLE)
 
 
@@ -330,6 +337,6 @@ def _takes(needed: Needed | None) -> tuple[int | None, ...]:
 
 
 def with_outlook(worklist: Worklist, state: State) -> Worklist:
-    """The worklist with what judging it probably settles."""
+    """Return the worklist with the tables of the orders and their outlook."""
     left = int(worklist.worklist["grade"].isna().sum())
     return replace(worklist, orders=state.order_table(), outlook=state.table(left))

@@ -1,4 +1,4 @@
-"""Asking a program: which passages in which order, what it is told of them, and what of its answers counts."""
+"""Ask a program to judge: the order of the passages, the requests, and the answers that count."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale
 from robustcs.wording import counted
 
-#: Passages in a row without a usable answer, after which a program is asked no more.
+#: Asking stops after this many passages in a row without a usable answer.
 PATIENCE = 32
-#: A request without its id, as the program gets it and as answers are kept.
+#: A request without its id. Answers are stored under it.
 Request = dict[str, Any]
 
 
 def by_influence(worklist: Worklist) -> list[Pair]:
-    """The holes in the order in which a program is asked: by expected influence, where there is none by influence."""
+    """Return the unjudged passages by expected influence, or by influence if there is no hole model."""
     frame = worklist.worklist
     first = "influence" if frame["expected_influence"].isna().any() else "expected_influence"
     order = np.argsort(-frame[first].to_numpy(), kind="stable")
@@ -36,7 +36,10 @@ def by_influence(worklist: Worklist) -> list[Pair]:
 
 
 def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int) -> list[Pair]:
-    """``number`` pairs that people judged, at random, of passages with a text; a larger number adds to a smaller one."""
+    """Return ``number`` random human-judged pairs whose passage has a text.
+
+    A larger number draws the same pairs as a smaller one, and more.
+    """
     pairs = sorted(pair for pair in scale.judged if known.get(pair[1]))
     return [pairs[place] for place in np.random.default_rng(seed).permutation(len(pairs))[:number]]
 
@@ -44,7 +47,7 @@ def drawn_judged(scale: Scale, known: Mapping[str, str], number: int, seed: int)
 def requests_for(
     pairs: Sequence[Pair], texts: Mapping[str, Mapping[str, str]], passages: Mapping[str, str], scale: Scale
 ) -> dict[Pair, Request]:
-    """What the program is told of every pair that has a question and a passage: nothing of systems, ranks or grades."""
+    """Return the request for each pair that has a question and a passage text, without systems, ranks or grades."""
     raw, human = texts.get("original", {}), texts.get("human", {})
     in_order: dict[str, list[str]] = {}
     for turn in sorted(raw, key=turn_sort_key):
@@ -63,20 +66,20 @@ def requests_for(
 
 @dataclass
 class Tally:
-    """What came of asking.
+    """The number of answers of each kind.
 
     known
-        Pairs that the program was asked about before.
+        Pairs that the program graded in an earlier call.
     asked, graded, off_scale, failed
-        Of those asked now: all, those with a grade, those with one off the scale, and those without an answer that counts.
+        Pairs of this call: all, with a grade, with a grade off the scale, without a valid answer.
     error
-        The last ``error`` that it told.
+        The last ``error`` in an answer.
     in_vain
-        Passages of the last batches, as far as none of them gave a usable answer.
+        Pairs asked since the last batch with a usable answer.
     passed_over
-        Lines that are repeated, foreign or unreadable.
+        Lines that are repeated, foreign (an id that was not asked) or unreadable.
     cost
-        The sum of what it said its answers cost, in its own unit; None where it said nothing.
+        Sum of the reported costs, in the unit of the program; None if none was reported.
     """
 
     known: int = 0
@@ -91,7 +94,7 @@ class Tally:
     cost: float | None = None
 
     def add(self, asked: int, replies: Replies) -> None:
-        """Count what a batch gave."""
+        """Count the answers of a batch of ``asked`` pairs."""
         off = sum(grade_of(answer) is not None and "error" not in answer for answer in replies.refused.values())
         self.asked += asked
         self.graded += len(replies.answers)
@@ -108,7 +111,7 @@ class Tally:
 
     @property
     def told(self) -> str:
-        """In one line."""
+        """A summary in one line."""
         parts = [f"asked {self.asked:,}", f"{self.graded:,} graded"]
         parts += [
             f"{number:,} {what}" for number, what in ((self.off_scale, "off the scale"), (self.failed, "failed")) if number
@@ -118,11 +121,11 @@ class Tally:
 
     @property
     def warnings(self) -> list[str]:
-        """What else has to be told."""
+        """Problems with the program and its answers."""
         passed = [f"{number:,} {what}" for what, number in self.passed_over.items() if number]
-        told = [f"passed over: {', '.join(passed)} answers"] if passed else []
+        told = [f"ignored answers: {', '.join(passed)}"] if passed else []
         told += [f"the program {self.complaint}"] if self.complaint else []
-        return told + ([f"its last error: {_printable(self.error)}"] if self.error else [])
+        return told + ([f"last error of the program: {_printable(self.error)}"] if self.error else [])
 
 
 def _cost(answer: Mapping[str, Any]) -> float:
@@ -136,18 +139,18 @@ def _printable(text: str) -> str:
 
 @dataclass
 class Interview:
-    """A program asked about the passages of a queue, batch after batch, until the order is settled or nothing is left.
+    """Ask a program in batches until the order of the systems is settled or no passage is left.
 
     first
-        Pairs that are asked in any case, before the queue; their last batch is filled from it.
+        Pairs that are asked before the queue, even if the order is settled. The queue fills up their last batch.
     said
-        What the judge said so far; grows. It is in the file, and in the store, whatever ends the interview.
+        Answers of the judge so far; grows. They are saved in the file and the store, however the interview ends.
     people
-        Grades that people gave meanwhile: they stand before those of the program where it is asked whether to go on.
+        New human grades. They take precedence over the program's grades when the order is checked.
     limit
-        Most pairs to ask, None for all.
+        Maximum number of pairs to ask; None for all.
     to_the_end
-        Go on when the order is settled.
+        Continue after the order is settled.
     """
 
     asking: Asking
@@ -167,9 +170,11 @@ class Interview:
     _tried: set[Pair] = field(default_factory=set)
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
-        """Ask, until there is nothing to ask, the limit is reached, or :data:`PATIENCE` is at its end.
+        """Ask until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
 
-        Raises :class:`UsageError` where the program cannot be started or never answers.
+        ``tell`` reports the progress after each batch.
+
+        Raises :class:`UsageError` if the program cannot be started or never answers.
         """
         tally = Tally()
         self._recall(tally)
@@ -192,7 +197,7 @@ class Interview:
             self._write()
 
     def _write(self) -> None:
-        # a program whose answers were all refused leaves no empty file
+        # no empty file for a program without a valid answer
         if self.said:
             write_judge(self.judge, self.said, self.scale)
 
@@ -200,7 +205,7 @@ class Interview:
         return {pair: one.grade for pair, one in self.said.items()} | dict(self.people)
 
     def _recall(self, tally: Tally) -> None:
-        """Take from the store what the program said before of the same texts."""
+        """Take from the store the program's earlier answers to the same requests."""
         open_ = {str(place): pair for place, pair in enumerate(self.requests) if pair not in self.said}
         found = self.store.get(self._maker, {key: self.requests[pair] for key, pair in open_.items()})
         for key, answer in found.items():
@@ -214,7 +219,7 @@ class Interview:
         return program_identity(self.asking.command)
 
     def _next(self, tally: Tally, state: State) -> list[Pair]:
-        """The next batch; empty at the end."""
+        """Return the next batch; empty at the end."""
         left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
         first, queue = self._open(state)
         some = [*first, *queue][: max(left, 0)]
@@ -222,29 +227,29 @@ class Interview:
         return some
 
     def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
-        """What is still to be asked, of those in any case and of the queue."""
+        """Return the remaining pairs of ``first`` and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
         known = self.said.keys() | self._tried
         first, rest = ([pair for pair in pairs if pair not in known] for pairs in (self.first, queue))
         return first, rest
 
     def ending(self, tally: Tally, state: State) -> str:
-        """Why it ended, where something was left to ask; else empty."""
+        """Return why asking stopped although pairs are left; empty if none is left."""
         first, queue = map(len, self._open(state))
         if not first + queue:
             return ""
         parts = [
-            counted(number, f"passage {what}", f"passages {what}")
-            for number, what in ((first, "that people judged"), (queue, "that nobody judged")) if number
+            counted(number, f"{what} passage")
+            for number, what in ((first, "human-judged"), (queue, "unjudged")) if number
         ]  # fmt: skip
         why = (
-            f"no usable grade for {tally.in_vain:,} passages in a row: it is asked no more"
-            if tally.in_vain >= PATIENCE else f"--limit {self.limit} is reached"
+            f"stopped after {tally.in_vain:,} passages in a row without a usable grade"
+            if tally.in_vain >= PATIENCE else f"stopped at --limit {self.limit}"
         )  # fmt: skip
         return f"{why}; not asked: {' and '.join(parts)}"
 
     def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
-        """Ask about ``pairs``; what a program answered before it fails for good counts (``started``)."""
+        """Ask about ``pairs``. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
         of = {str(place): pair for place, pair in enumerate(pairs)}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:

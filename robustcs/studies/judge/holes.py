@@ -1,4 +1,4 @@
-"""The worklist of judging, from the files of a workspace."""
+"""Find the unjudged passages of a workspace that could be judged."""
 
 from __future__ import annotations
 
@@ -26,30 +26,32 @@ from robustcs.project.requirements import measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, reach
 
-#: What CAsT ranks systems by.
+#: The measure by which CAsT ranks systems.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
-#: The depth at which CAsT 2020's holes were judged, where the measures have no cut-off of their own.
+#: The default depth for measures without a cutoff: that of the later judgments of CAsT 2020.
 _DEFAULT_TOP = 3
 
 
 def highest_grade(workspace: Workspace) -> int:
-    """The highest grade of the qrels. Raises :class:`UsageError` where it does not make a scale."""
+    """Return the highest grade of the qrels.
+
+    Raises :class:`UsageError` if it is not in 1 to 9, since one key assigns one grade.
+    """
     highest = int(workspace.qrels.grades.max())
     if not 1 <= highest <= 9:
-        raise UsageError(
-            "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --set max-grade=1 to 9"
-        )
+        advice = "set the highest grade of the scale with --set max-grade=N"
+        raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
     return highest
 
 
 @dataclass(frozen=True, eq=False)
 class Holes:
-    """The systems of a project and what nobody judged in their tops, before anything is said of it.
+    """The systems of a project and the unjudged passages in their top K.
 
     grades
-        int16[N + 1]: those of the pool's pairs.
+        int16[N + 1]: the grades of the pairs of the pool.
     pairs
-        Unjudged (turn, document) in the top K of any system → its number in the pool; of the turns that count.
+        Unjudged (turn, document) in the top K of any system → its number in the pool; only turns that count.
     """
 
     project: Project
@@ -66,14 +68,14 @@ class Holes:
 
     @property
     def contest(self) -> Contest:
-        """What is compared, in numbers of the pool."""
+        """The compared systems, as numbers of the pool."""
         names = self.pool.names
         compared = tuple((names.index(first), names.index(second)) for first, second in self.comparisons)
         counted = self.turns.counted
         return Contest(self.pool, compared, tuple(self.measures), self.project.policy, counted, self.top, self.max_grade)
 
     def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
-        """int16[N + 1]: the grades, with those given since."""
+        """Return int16[N + 1], the grades of the pool updated with ``judged``."""
         grades = self.grades.copy()
         for pair, grade in judged.items():
             if pair in self.pairs:
@@ -81,14 +83,14 @@ class Holes:
         return grades
 
     def warnings(self, model: HoleModel) -> tuple[str, ...]:
-        """What must stand beside an order of work, and a state of orders, that ``model`` makes."""
+        """Return the warnings about ``model`` that belong to each order of judging and each state of orders."""
         known = self.pool, self.grades, self.measures
         check = check_hole_model(model, *known, self.project.policy, self.turns.counted)
         sources = run_sources(self.project, self.pool.names)
         return (*selection_warnings(self.project), *model_warnings(model, check, *known, sources))
 
     def model(self, grades: Grades) -> HoleModel | None:
-        """The hole model that ``grades`` teach, None without a hole. Raises :class:`UsageError` where they cannot."""
+        """Fit the hole model to ``grades``; None if no passage is unjudged. Raises :class:`UsageError` if fitting fails."""
         learned = run_sources(self.project, self.pool.names).learned
         return fit_hole_model(self.pool, grades, self.top, learned, self.project.seed)
 
@@ -96,9 +98,9 @@ class Holes:
 def find_holes(
     workspace: Workspace, top: int | None = None, max_grade: int | None = None, pairs: Sequence[tuple[str, str]] = ()
 ) -> Holes:
-    """Read the systems that are compared, and find what nobody judged in the top ``top`` of any of them.
+    """Read the compared systems, and find the unjudged passages in the top ``top`` of any of them.
 
-    ``pairs``: the systems that are compared, in place of those of the project.
+    ``pairs``: the compared systems; default: the comparisons of the project.
 
     Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
     """
@@ -136,7 +138,7 @@ def _read(turns: Sequence[str], qrels: Qrels, depth: int | None, ranking: Rankin
 
 
 def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The systems to look at, and which are compared: those asked for, the groups' baselines with their sets, or all pairs."""
+    """Return the systems and the compared pairs: ``asked``, else each group's baseline with its sets, else all pairs."""
     systems = project.systems
     if not (asked or project.groups):
         return list(systems), list(combinations(systems, 2))

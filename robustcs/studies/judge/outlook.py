@@ -1,4 +1,4 @@
-"""When to stop judging: which orders are settled, and how many judgments the others probably take."""
+"""Decide when to stop judging: which orders are settled, and how many judgments the others probably need."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from robustcs.statistics import Floats
 from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, with_grades, with_outlook
 from robustcs.studies.judge.holes import Holes
 
-#: Judged passages that a model must have learned from, to say that an order is certain.
+#: Judged passages that a hole model needs before its draws can make an order certain.
 ENOUGH = 50
-#: A hole model with the effects of its holes; None where there is none.
+#: A hole model and the effects of its unjudged passages; None without a model.
 Fitted = tuple[HoleModel | None, Floats | None]
 
 
 class Outlook:
-    """What is settled as grades come in; the hole model is fitted once, unless it is asked to learn anew or a grade is
-    taken back that it learned from."""
+    """Which orders are settled as grades come in.
+
+    The hole model is fitted once. It is fitted again by :meth:`learn`, and after an undo of a grade that it was fitted to.
+    """
 
     def __init__(self, holes: Holes, judged: Mapping[Pair, int], fitted: Fitted | None = None):
         self.holes = holes
@@ -38,12 +40,12 @@ class Outlook:
         self._take(fitted or self._fitted(judged), judged)
 
     def learn(self, judged: Mapping[Pair, int]) -> None:
-        """Fit the model to the judgments, with those given since."""
+        """Fit the model to the judgments and the grades ``judged``."""
         self._take(self._fitted(judged), judged)
 
     def _take(self, fitted: Fitted, judged: Mapping[Pair, int]) -> None:
         model, effects = fitted
-        #: Holes at the time of the fit.
+        #: Unjudged passages at the time of the fit.
         self.covered = self.contest.holes(self.holes.with_grades(judged))
         trusted = model is not None and len(model.judged) >= ENOUGH
         self.model, self.effects = (model, effects) if trusted else (None, None)
@@ -62,10 +64,10 @@ class Outlook:
         return model, hole_effects(model, contest.pool, grades, contest.measures, contest.policy, contest.counted)
 
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
-        """Where judging stands with the grades ``judged``; ``queue`` is the order of work."""
+        """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
         grades = self.holes.with_grades(judged)
         if not np.isin(self.contest.holes(grades), self.covered).all():
-            # a grade that the model learned from was taken back: it does not know this hole
+            # an undo removed a grade that the model was fitted to: the model has no draws for this passage
             self.learn(judged)
         drawn = None if self.drawn is None else with_known(self.drawn, grades)
         found = orders(self.contest, grades, drawn)
@@ -86,7 +88,7 @@ class Outlook:
 
 
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
-    """The holes in the order of work, and what judging them probably decides, with the grades ``judged`` so far."""
+    """Return the unjudged passages in the order of judging, and the outlook with the grades ``judged`` so far."""
     project, judged = holes.project, judged or {}
     expected, warnings, notes = None, tuple[str, ...](), list(holes.notes)
     model = effects = None
@@ -96,7 +98,7 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
     except UsageError as error:
         if error.slug != "one-grade":
             raise
-        notes.append(f"ordered by influence, however improbable the grade behind it: {error.found}")
+        notes.append(f"passages are ordered by influence, because the hole model cannot be fitted: {error.found}")
     if model is not None:
         effects = hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
         influence = expected_influence(model, effects, contest.compared)

@@ -1,4 +1,4 @@
-"""Judging, grade by grade: a qrels file that loses nothing, and the queue in front of it."""
+"""A judging session: the queue of passages, and a qrels file that loses no grade."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from robustcs.studies.judge.analysis import Pair
 from robustcs.wording import counted
 
 _DIGITS = re.compile("[0-9]{1,9}")
-_ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
+_ADVICE = "judge only adds to files that it created for these qrels; name another file with --judgments"
 
 
-#: The CAsT assessment guidelines (Table 6 of the ECAsT paper), for the scale 0 to 4.
+#: The CAsT assessment guidelines for the scale 0 to 4 (Table 6 of the ECAsT paper).
 _GUIDELINES = (
     "Fails to meet: not relevant to the turn.",
     "Slightly meets: some relevant content, but does not answer the turn directly.",
@@ -32,7 +32,7 @@ _GUIDELINES = (
 
 
 class Scale:
-    """Which judgments may join: grades 0 to ``max_grade`` of turns that the qrels know and pairs that they do not."""
+    """The judgments that may be added: grades 0 to ``max_grade`` of unjudged passages for turns of the qrels."""
 
     def __init__(self, qrels: Qrels, max_grade: int):
         self.max_grade = max_grade
@@ -45,32 +45,33 @@ class Scale:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What every grade means, empty where nobody said it."""
+        """Grade → meaning; meanings are empty unless the scale is 0 to 4."""
         told = _GUIDELINES if self.max_grade == len(_GUIDELINES) - 1 else ("",) * (self.max_grade + 1)
         return {str(grade): meaning for grade, meaning in enumerate(told)}
 
 
 def read_judgments(path: Path, scale: Scale) -> dict[Pair, int]:
-    """(turn, document) → grade in the order of the file; empty where there is no file.
+    """Read (turn, document) → grade in the order of the file; empty if there is no file.
 
-    Only a file that judging made is read: one that knows other turns, judges what the qrels judge already, or has grades
-    outside the scale belongs to somebody else and must not be added to. A last line that a killed process left unfinished
-    is passed over. Raises :class:`InputError` with the line of everything that does not fit.
+    Only files of this command are accepted: a file with other turns, pairs of the qrels, or grades outside the scale has
+    another origin. A last line that a killed process left unfinished is ignored.
+
+    Raises :class:`InputError` with every line that does not fit.
     """
     return _parse(path, path.read_bytes(), scale) if path.exists() else {}
 
 
 class JudgmentFile:
-    """The file that grades go to: ``turn 0 document grade`` lines, on the disk before the next passage is shown.
+    """The file of the grades, one line ``turn 0 document grade`` each.
 
-    Every grade is one write and one fsync; taking back the last grade shortens the file by its line. So at any moment the
-    file is valid qrels of everything judged so far, whatever happens to the process. A lock keeps a second session out.
+    Each grade is one write and one fsync, before the next passage is shown; undo removes the last line. So the file is a valid
+    qrels file of all grades so far at every moment, even if the process is killed. A lock prevents a second session.
 
     grades
-        What the file holds, in its order.
+        The content of the file, in its order.
 
-    Raises :class:`InputError` as :func:`read_judgments` does, :class:`UsageError` where the file is the qrels or another input
-    or is in use, :class:`OutputError` where it cannot be written to.
+    Raises :class:`InputError` as :func:`read_judgments` does, :class:`UsageError` if the file is the qrels or another input
+    or is in use, :class:`OutputError` if it cannot be written.
     """
 
     def __init__(self, path: Path, scale: Scale, qrels: str | os.PathLike[str] | None = None):
@@ -101,7 +102,7 @@ class JudgmentFile:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; one without any grade is removed, since it would not be valid qrels."""
+        """Close the file; remove it if it has no grades, since it would not be a valid qrels file."""
         if not os.fstat(self._file).st_size and self._in_place():
             self.path.unlink()
         os.close(self._file)
@@ -109,7 +110,7 @@ class JudgmentFile:
     def append(self, graded: Sequence[tuple[Pair, int]]) -> None:
         """Write the grades and wait until they are on the disk.
 
-        On a full disk nothing of them stays, and :class:`OutputError` says so; what was saved before is safe.
+        Raises :class:`OutputError` on a full disk; then none of these grades is written, and earlier ones stay.
         """
         self._check_in_place()
         size = os.fstat(self._file).st_size
@@ -121,7 +122,7 @@ class JudgmentFile:
         except OSError as error:
             os.ftruncate(self._file, size)
             reason = (error.strerror or str(error)).lower()
-            raise OutputError(self.path, reason, "make room and start again; all grades before are saved") from None
+            raise OutputError(self.path, reason, "free some space and start again; all earlier grades are saved") from None
         self.grades.update(graded)
 
     def take_back(self) -> None:
@@ -139,12 +140,12 @@ class JudgmentFile:
     def _lock(self) -> None:
         if not lock(self._file):
             os.close(self._file)
-            advice = "end that one, or name another --judgments FILE"
+            advice = "end that session, or name another file with --judgments"
             raise UsageError("in-use", f"{self.path} is in use by another session", advice)
 
     def _repair(self, raw: bytes, scale: Scale) -> None:
         if not raw:
-            if hasattr(os, "O_DIRECTORY"):  # that the new file exists must reach the disk too
+            if hasattr(os, "O_DIRECTORY"):  # the folder's entry of the new file must reach the disk, too
                 folder = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
                 os.fsync(folder)
                 os.close(folder)
@@ -173,9 +174,9 @@ class JudgmentFile:
 
 @dataclass(eq=False)
 class Session:
-    """The queue of one sitting: what to judge next, what was skipped, what can be taken back.
+    """The queue of one session: the next passage, the skipped ones, and the actions that undo reverts.
 
-    Skipped passages are not asked again in this sitting; they come back in the next.
+    Skipped passages come back in the next session.
     """
 
     pairs: Sequence[Pair]
@@ -186,7 +187,7 @@ class Session:
     _recalled: Pair | None = None
 
     def current(self) -> Pair | None:
-        """The passage to judge now, None at the end: one that was taken back, else the first open one in order."""
+        """Return the passage to judge: the last undone one, else the first open one; None at the end."""
         if self._recalled is not None:
             return self._recalled
         return next((pair for pair in self.pairs if pair not in self.file.grades and pair not in self.skipped), None)
@@ -199,13 +200,13 @@ class Session:
         return pair
 
     def skip(self) -> Pair:
-        """Leave the current passage for another sitting."""
+        """Skip the current passage until the next session."""
         pair = self._take()
         self.skipped.add(pair)
         return pair
 
     def undo(self) -> Pair | None:
-        """Back to the passage graded or skipped last, also in an earlier sitting; None where there is none."""
+        """Return to the passage graded or skipped last, even in an earlier session; None if there is none."""
         if self._actions:
             pair = self._actions.pop()
             if pair not in self.skipped:
@@ -221,7 +222,7 @@ class Session:
         return pair
 
     def progress(self, topic: str | None = None) -> tuple[int, int]:
-        """(judged, all) passages, of one topic or of all."""
+        """Return the numbers of judged and of all passages, in one topic or in all."""
         pairs = [pair for pair in self.pairs if topic is None or conversation(pair[0]) == topic]
         return sum(pair in self.file.grades for pair in pairs), len(pairs)
 
@@ -234,9 +235,9 @@ class Session:
 
 
 def _whole_lines(raw: bytes, scale: Scale) -> bytes:
-    """``raw`` without a last line that was cut while it was written; one that lacks only its line end is whole.
+    """Return ``raw`` without an incomplete last line; a line that misses only its line end is complete.
 
-    Nothing is cut but the beginning of a line that judging could have written: a file of another kind stays as it is.
+    Only the beginning of a line that this command could have written is removed: other files stay as they are.
     """
     start = raw.rfind(b"\n") + 1
     cells = raw[start:].decode(errors="ignore").split()
@@ -268,9 +269,9 @@ def _parse(path: Path, raw: bytes, scale: Scale) -> dict[Pair, int]:
 
 
 def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) -> str:
-    """What keeps a line from being a judgment made here; empty where nothing does."""
+    """Return why a line is not a judgment of this command; empty if it is one."""
     if len(cells) != 4:
-        return f"{counted(len(cells), 'column')} where qrels have 4 (turn 0 document grade)"
+        return f"{counted(len(cells), 'column')} instead of 4 (turn 0 document grade)"
     pair, grade = (cells[0], cells[2]), cells[3]
     misfit = misfit_of(pair, grade, scale)
     if not misfit and grades.get(pair, int(grade)) != int(grade):
@@ -279,15 +280,15 @@ def _line_misfit(cells: Sequence[str], grades: dict[Pair, int], scale: Scale) ->
 
 
 def misfit_of(pair: Pair, grade: str, scale: Scale, worklist: Collection[Pair] | None = None) -> str:
-    """Why a grade of a pair cannot be taken, in words; empty where it can. ``worklist``: the pairs that are asked for."""
+    """Return why a grade of a pair is not accepted; empty if it is. ``worklist``: the accepted pairs."""
     turn, document = pair
-    # int() refuses thousands of digits, zeros too
+    # int() rejects numbers of thousands of digits, even zeros
     if not _DIGITS.fullmatch(grade) or int(grade) > scale.max_grade:
-        return f"grade {grade!r} of turn {turn} document {document} is not one of 0 to {scale.max_grade}"
+        return f"grade {grade!r} of turn {turn} document {document} is not an integer from 0 to {scale.max_grade}"
     if turn not in scale.turns:
         return f"turn {turn} is not in the qrels"
     if pair in scale.judged:
-        return f"turn {turn} document {document} is judged in the qrels already"
+        return f"turn {turn} document {document} is already judged in the qrels"
     if worklist is not None and pair not in worklist:
         return f"turn {turn} document {document} is not in the worklist"
     return ""

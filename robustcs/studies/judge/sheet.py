@@ -1,8 +1,8 @@
-"""The judging sheet: holes as a CSV file for people who judge in a spreadsheet, and back.
+"""Write the unjudged passages to a CSV sheet for a spreadsheet, and read the sheet back.
 
-The file starts with a byte order mark, without which Excel garbles every script but the local one. A cell that a
-spreadsheet would run as a formula (it starts with ``=``, ``+``, ``-``, ``@``), and an id that it would turn into a number or
-a date (``000123``, ``1-3``), gets an apostrophe in front; reading takes it off ids again.
+The file starts with a byte order mark, because Excel garbles non-local scripts without it. An apostrophe precedes each cell
+that a spreadsheet would run as a formula (it starts with ``=``, ``+``, ``-`` or ``@``), and each id that it would turn into a
+number or a date (``000123``, ``1-3``). Reading removes it from ids.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
 
 COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "expected_influence", "grade")
-#: A spreadsheet cell holds 32,767 characters; the rest would spill into further rows.
+#: A cell of a spreadsheet has at most 32,767 characters; longer text would spill into further rows.
 _LONGEST = 30_000
 _FORMULA = re.compile(r"[=+\-@]")
 _NUMBER_OR_DATE = re.compile(r"[0-9.,:/eE+ -]+")
@@ -35,7 +35,7 @@ _SEPARATOR_LINE = re.compile(r"sep=.")
 def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
     """Write the rows of a worklist with an empty grade column.
 
-    ``texts``: turn → Human text, ``passages``: document → text; what they lack stays empty.
+    ``texts``: turn → Human text, ``passages``: document → text; missing texts stay empty.
     """
     refuse_existing(path)
     out = io.StringIO()
@@ -50,21 +50,21 @@ def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passa
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise :class:`UsageError` for a file that is there: it is not replaced, since it may hold grades."""
+    """Raise :class:`UsageError` if the file exists, since it may contain grades."""
     if path.is_file():
-        raise UsageError("file-exists", f"{path} exists and may hold grades", "name another file, or remove it first")
+        raise UsageError("file-exists", f"{path} exists and may contain grades", "name another file, or remove it first")
 
 
 def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapping[Pair, int]) -> tuple[dict[Pair, int], int]:
-    """The grades of a filled-in sheet, and how many of its rows have none; all of it fits, or nothing is taken.
+    """Read the grades of a filled-in sheet, and count its rows without a grade.
 
-    Commas, semicolons and tabs separate; columns are found by their names (turn, document, grade). An empty grade is no
-    grade; ``3.0`` is 3. ``known``: grades given already, with which the sheet must agree.
+    Commas, semicolons and tabs are accepted as separators. Columns are found by their names (turn, document, grade). ``3.0``
+    is 3. ``known``: earlier grades, which the sheet must not contradict.
 
     Raises :class:`InputError` with the line of every grade outside the scale, of every graded pair that is not in the
     worklist, and of every contradiction.
     """
-    # read_text has made all line ends plain
+    # read_text has normalized the line ends
     text = read_text(path).removeprefix("\ufeff")
     skipped = 1 if _SEPARATOR_LINE.fullmatch(text.split("\n", 1)[0].strip().strip('"')) else 0
     text = text.split("\n", 1)[1] if skipped and "\n" in text else text
@@ -74,7 +74,7 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
     lacking = [name for name in ("turn", "document", "grade") if name not in names]
     if lacking:
         found = f"no column {lacking[0]!r}; the columns are: {', '.join(names)}"
-        raise input_error(path, 1 + skipped, found, "keep the head line that --export wrote", "no-such-column")
+        raise input_error(path, 1 + skipped, found, "keep the header line that --export wrote", "no-such-column")
     turn_at, document_at, grade_at = (names.index(name) for name in ("turn", "document", "grade"))
     problems = ProblemList(path)
     grades: dict[Pair, int] = {}
@@ -85,7 +85,7 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
             line, last_line = last_line + 1 + skipped, rows.line_num
             if not any(cell.strip() for cell in row):
                 continue
-            # spreadsheets may leave out empty cells at the end of a row
+            # spreadsheets may omit empty cells at the end of a row
             cells = [*row, *[""] * (len(names) - len(row))]
             grade = _GRADE.sub(r"\1", cells[grade_at].strip())
             if not grade:
@@ -99,18 +99,20 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
             for source, earlier in ((grades, "in an earlier line"), (known, "in the judgments")):
                 if source.get(pair, int(grade)) != int(grade):
                     found = f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {source[pair]} {earlier}"
-                    problems.add(line, found, "clear the cell or make them agree", "contradicting-grades")
+                    problems.add(line, found, "clear the cell, or write the same grade", "contradicting-grades")
             grades.setdefault(pair, int(grade))
     except csv.Error as error:
-        problems.add(rows.line_num + skipped, f"not CSV ({error})", "save the sheet as CSV UTF-8 again", "not-csv")
+        problems.add(rows.line_num + skipped, f"not valid CSV ({error})", "save the sheet again as CSV (UTF-8)", "not-csv")
     problems.raise_if_any()
     return grades, blank
 
 
 def _advice(found: str) -> str:
     if found.startswith("grade"):
-        return "write such a number, or clear the cell"
-    return "clear its grade if the sheet is of other runs or another --top; check the id, a spreadsheet may have changed it"
+        return "correct the grade, or clear the cell"
+    return (
+        "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
+    )
 
 
 def _text_cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The holes worth judging: by topic, and the first of them."""
+"""Show the passages to judge: by topic, and the first of them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from robustcs.documents.words import measure_label
 from robustcs.studies.judge.analysis import Worklist
 from robustcs.wording import counted
 
-#: Holes that people are shown; CSV and JSON have all of them.
+#: Rows shown; CSV and JSON contain all.
 _SHOWN = 20
 
 
 def show(result: Worklist) -> tuple[Block, ...]:
-    """What is settled, then one table of topics and one of the first holes, both in the order of work."""
+    """Return the tables of the orders, the topics and the first passages to judge."""
     return *([_orders(result)] if len(result.orders) else []), _topics(result), _holes(result)
 
 
 def _orders(result: Worklist) -> Table:
     number, states = len(result.orders), result.orders["state"].value_counts()
-    settled = [f"{states[state]} {state}" for state in ("proven", "certain") if states.get(state)]
+    settled = [f"{states[state]} {state}" for state in ("proven", "certain") if states.get(state)] or ["none settled"]
     [row] = result.outlook.itertuples()
-    takes, expected = "", list[str]()
+    takes, expected, left = "", list[str](), row.holes
     if result.orders["expected"].notna().any():
         expected = ["expected", "sure"]
-        takes = " Expected: mean over what the hole model draws. Certain: 95 % of its draws agree."
+        takes = " Expected: mean over the draws of the hole model. Certain: at least 95% of its draws agree on the order."
     if row.open and expected:
         takes += (
-            f" To judge: that many passages probably settle it; until all are settled, about {row.judgments:,} of"
-            f" {row.holes:,} (80 %: {row.judgments_low:,} to {row.judgments_high:,})."
+            f" To judge: number of passages that will probably settle the order; for all orders about {row.judgments:,} of"
+            f" {left:,} (80% range: {row.judgments_low:,} to {row.judgments_high:,})."
         )
     return result_table(
-        result, "orders", f"Which is better? {', '.join(settled) or 'Nothing settled'} of {counted(number, 'order')}"
-        + (f": the first {_SHOWN}, open ones first" if number > _SHOWN else ""),
+        result, "orders", f"Which system is better? {counted(number, 'order')}: {', '.join(settled)}"
+        + (f" (first {_SHOWN}, open orders first)" if number > _SHOWN else ""),
         ["baseline", "system", "metric", "difference", *expected, "state", *(["judgments"] if expected else [])],
-        f"Baseline minus system. Proven: the same whatever the grades of the {counted(row.holes, 'passage')} below.{takes}",
+        f"Now: baseline minus system. Proven: no grades of the passages below can change the order.{takes}",
         rows=result.orders.sort_values("state", key=lambda column: column != "open", kind="stable").head(_SHOWN),
     )  # fmt: skip
 
@@ -42,25 +42,26 @@ def _orders(result: Worklist) -> Table:
 def _topics(result: Worklist) -> Table:
     judged = int(result.worklist["grade"].notna().sum())
     return result_table(
-        result, "topics", f"{len(result.worklist)} unjudged passages, {judged} of them judged since, by topic",
+        result, "topics", f"{counted(len(result.worklist), 'passage')} to judge, {judged} judged so far, by topic",
         ["topic", "turns", "holes", "judged", "influence", *_expected(result)],
-        f"Influence: the most that grades can change {_compared(result)}, added up over the comparisons and holes."
-        + (" Expected: the mean over the grades that the hole model predicts." if _expected(result) else ""),
+        f"Influence: the largest change that a grade can cause in {_compared(result)}, summed over comparisons and passages."
+        + (" Expected: the mean change over the grades that the hole model predicts." if _expected(result) else ""),
     )  # fmt: skip
 
 
 def _holes(result: Worklist) -> Table:
-    holes, by = len(result.worklist), "expected influence" if _expected(result) else "influence"
+    number, by = len(result.worklist), "expected influence" if _expected(result) else "influence"
     return result_table(
-        result, "worklist", "Passages to judge, in this order" + (f": the first {_SHOWN} of {holes}" if holes > _SHOWN else ""),
+        result, "worklist",
+        "Passages to judge, in this order" + (f": the first {_SHOWN} of {number}" if number > _SHOWN else ""),
         ["turn", "document", "systems", "best_rank", "influence", *_expected(result), "grade"],
-        f"One topic at a time, topics by {by}; in a topic by turn, then by {by}. CSV and JSON have all passages.",
+        f"Topics are ordered by {by}; the passages of a topic by turn, then by {by}. CSV and JSON contain all passages.",
         rows=result.worklist.head(_SHOWN),
     )  # fmt: skip
 
 
 def _expected(result: Worklist) -> list[str]:
-    """The column of the expected influence, where there is one."""
+    """Return the column of the expected influence if it has values."""
     return ["expected_influence"] if result.worklist["expected_influence"].notna().any() else []
 
 
@@ -75,4 +76,4 @@ def _compared(result: Worklist) -> str:
     sets: dict[str, list[str]] = {}
     for baseline, system in pairs:
         sets.setdefault(baseline, []).append(system)
-    return f"the differences in {measures} of " + "; ".join(f"{name} and {', '.join(of)}" for name, of in sets.items())
+    return f"the differences in {measures} between " + "; ".join(f"{name} and {', '.join(of)}" for name, of in sets.items())

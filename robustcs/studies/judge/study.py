@@ -24,6 +24,7 @@ from robustcs.studies.judge.show import show
 from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.signature import Count, File, Opt, at_least
 from robustcs.studies.study import SYSTEMS, Call, command
+from robustcs.wording import counted, verb
 
 
 def ask(
@@ -33,21 +34,23 @@ def ask(
     max_grade: Annotated[int, at_least(1, 9)] | None = None,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> Worklist:
-    """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems.
+    """Judge the unjudged passages that matter most for the comparison.
 
-    Holes are ranked by how much their grade probably changes the differences between the baseline and the sets of every
-    group in robustcs.toml, or between all systems where there are no groups; what is judged already says which grades are
-    probable. One key is one grade; every grade is on the disk before the next passage appears, and the same command goes on
-    where you stopped. Without a terminal, keys are read as lines. Neither systems nor ranks are shown, so that they do not
-    sway the judge. Judging ends when the order of all compared systems is settled.
+    Passages are ordered by the change that their grades are expected to cause in the differences between the baseline and the
+    sets of each group in robustcs.toml, or between all systems if there are no groups. The hole model predicts the grades from
+    the existing judgments. Judging goes through one topic at a time.
 
-    --with asks a program instead (docs/judge.md). Its grades go to a file of their own, never to those of people.
+    Press one key to assign a grade. Each grade is saved immediately, and the same command continues where you stopped.
+    Without a terminal, keys are read as lines from standard input. Systems and ranks are hidden to avoid bias. Judging stops
+    when the order of all compared systems is settled.
+
+    --with asks a program instead (docs/judge.md). Its grades go to a separate file and are never mixed with human judgments.
 
     top
-        Judge the unjudged passages of every top K (default: the largest cut-off of the measures, or 3).
+        Judge the unjudged passages in the top K of each system (default: the largest cutoff of the measures, or 3).
 
     max_grade
-        Highest grade of the scale (default: the highest in the qrels).
+        Highest grade of the scale (default: the highest grade in the qrels).
 
     Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
 
@@ -81,60 +84,61 @@ def _run(
     retries: Annotated[int, at_least(0, 100)] = 2,
     timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,
 ) -> None:
-    """Judge in one of several ways.
+    """Judge at the terminal, in a spreadsheet or with a program, or list the passages to judge.
 
     judgments
-        Qrels that the grades are added to; augment and unjudged read it as --new-judgments.
+        Qrels file for the grades. augment and unjudged read it with --new-judgments.
 
     pair
-        Compare only these two systems (repeatable; default: all of a group with its baseline, or all).
+        Compare only these two systems (repeatable; default: the baseline of each group with its sets, or all pairs).
 
     list_
-        Show the worklist only; so do --format, --output and --table.
+        Show the passages to judge and exit. --format, --output and --table imply this option.
 
     export
-        Write what is left as a judging sheet (CSV) for a spreadsheet.
+        Write the remaining passages to a judging sheet (CSV) for a spreadsheet.
 
     import_
         Add the grades of a filled-in judging sheet.
 
     all_
-        Go on when the order of the compared systems is settled.
+        Continue after the order of the compared systems is settled.
 
     command
-        Ask this program: JSON objects a line on stdin and stdout. Its grades go to judge-NAME.jsonl.
+        Program that judges instead of you. It reads and writes one JSON object per line. Its grades go to judge-NAME.jsonl.
 
     name
-        The program's name as a judge (default: that of its script); one of [judges] goes on in its file.
+        Name of the program as a judge (default: the name of its script). A name under [judges] continues the file of that
+        judge.
 
     also_judged
-        Ask also about N passages that people judged, drawn at random, so that audit can compare.
+        Ask also about N human-judged passages, drawn at random, so that audit can measure the agreement.
 
     limit
-        Ask about at most N passages this time.
+        Ask about at most N passages in this call.
 
     batch
-        Passages between two looks whether the order is settled; the program is started for each.
+        Check for convergence every N passages. The program is started once per batch.
 
     copies
-        Copies of the program that share a batch, at the same time.
+        Run N copies of the program in parallel.
 
     retries
-        Ask again so often what it did not answer.
+        Retry unanswered passages up to N times.
 
     timeout
         Stop the program after SECONDS without a useful answer.
     """
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
     if sum((listing, export is not None, import_ is not None, command is not None)) > 1:
-        raise UsageError("two-modes", "a list, --export, --import and --with together", "do them one after the other")
+        raise UsageError("two-modes", "a list, --export, --import and --with cannot be combined", "use one of them per call")
     pairs = [_pair(text) for text in pair]
     workspace = call.answered()
     scale = Scale(workspace.qrels, max_grade or highest_grade(workspace))
     path = Path(judgments)
     protect([path], growing=True)
     protect([import_] if import_ else [])
-    # all files are read before the hole model is fitted, which takes longer than the rest
+    # read all files first: fitting the hole model takes longer, so errors in files should come before it
     desk = _Desk(call, find_holes(workspace, top, scale.max_grade, pairs), workspace, path, scale)
     if listing:
         desk.list()
@@ -152,13 +156,14 @@ def _run(
 def _pair(text: str) -> tuple[str, str]:
     first, comma, second = (part.strip() for part in text.partition(","))
     if not (first and comma and second):
-        raise UsageError("bad-pair", f"--pair {text}", "write the names of two systems, such as --pair human,manual_1")
+        advice = "separate two names by a comma, such as --pair human,manual_1"
+        raise UsageError("bad-pair", f"--pair {text} does not name two systems", advice)
     return first, second
 
 
 @dataclass(frozen=True)
 class _Desk:
-    """What every way of judging works on; ``path`` is where people's grades go."""
+    """The inputs of all ways of judging; ``path`` is the file of human grades."""
 
     call: Call
     holes: Holes
@@ -167,7 +172,7 @@ class _Desk:
     scale: Scale
 
     def list(self) -> None:
-        """Show what there is to judge."""
+        """Show the passages to judge."""
         grades = read_judgments(self.path, self.scale)
         if grades:
             self.workspace.remember("judgments", self.path, len(grades))
@@ -175,7 +180,7 @@ class _Desk:
         self.call.emit(self.workspace, result, show(result))
 
     def export(self, target: Path) -> None:
-        """Write what is left as a sheet."""
+        """Write the remaining passages to a sheet."""
         refuse_existing(target)
         judged, project = read_judgments(self.path, self.scale), self.workspace.project
         texts = self.workspace.texts_of(self.workspace.qrels.turns).get("human", {})
@@ -184,28 +189,31 @@ class _Desk:
         left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
         write_sheet(target, left, texts, passages)
         self._warn(worklist)
-        self.call.tell(f"wrote {target}: {len(left)} passages to judge, {len(worklist.pairs) - len(left)} are judged")
+        done = len(worklist.pairs) - len(left)
+        self.call.tell(f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged")
         if without := len(left) - int(left["document"].isin(list(passages)).sum()):
-            where = project.collection or "no --collection is given"
-            self.call.tell(f"{without} of them have no text ({where}); they can be graded all the same")
+            where = f"not in {project.collection}" if project.collection else "no --collection given"
+            self.call.tell(f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded")
         if without := len(set(left["turn"]) - set(texts)):
-            self.call.tell(f"{without} turns have no Human text; --rewrites human=FILE gives it")
+            has = f"{counted(without, 'turn')} {verb(without, 'has', 'have')}"
+            self.call.tell(f"{has} no Human text; add it with --rewrites human=FILE")
 
     def take(self, source: Path) -> None:
-        """Take over the grades of a filled-in sheet."""
+        """Add the grades of a filled-in sheet."""
         with JudgmentFile(self.path, self.scale, self.workspace.project.qrels) as file:
             grades, blank = read_sheet(source, self.scale, self.holes.pairs.keys(), file.grades)
             new = [(pair, grade) for pair, grade in grades.items() if pair not in file.grades]
             file.append(new)
             judged = sum(pair in file.grades for pair in self.holes.pairs)
-        there = f", {len(grades) - len(new)} were there already" if len(new) < len(grades) else ""
-        self.call.tell(f"added {len(new)} grades to {self.path}{there}; {blank} rows have none")
+        there = f" ({len(grades) - len(new)} already there)" if len(new) < len(grades) else ""
+        empty = f"{counted(blank, 'row')} {verb(blank, 'has', 'have')} no grade"
+        self.call.tell(f"added {counted(len(new), 'grade')} to {self.path}{there}; {empty}")
         self.call.tell(f"{judged} of {len(self.holes.pairs)} passages are judged")
 
     def sit(self, to_the_end: bool) -> None:
-        """Let somebody judge at the terminal."""
+        """Judge at the terminal."""
         if not self.holes.pairs:
-            self.call.tell("every passage in the top of these systems is judged")
+            self.call.tell(f"nothing to judge: the top {self.holes.top} of these systems are fully judged")
             return
         project = self.workspace.project
         texts, passages = readable(self.workspace, self.holes.pairs)
@@ -214,13 +222,12 @@ class _Desk:
             pairs = [pair for pair in worklist.pairs if passages.get(pair[1])]
             notes = list(worklist.warnings)
             if without := len(self.holes.pairs) - len(pairs):
-                left_out = "and are left out here; --export has them too"
-                where = shown(str(project.collection))
-                notes.insert(0, f"{without} of {len(self.holes.pairs)} passages have no text in {where} {left_out}")
+                skipped = f"Skipped {without} of {len(self.holes.pairs)} passages without a text in"
+                notes.insert(0, f"{skipped} {shown(str(project.collection))}; --export includes them.")
             Sitting(Session(pairs, file), passages, texts, self.scale, notes, outlook, to_the_end).run()
 
     def ask(self, asking: Asking, name: str | None, also_judged: int, **how: Any) -> None:
-        """Ask a program."""
+        """Let a program judge."""
         project, tell = self.workspace.project, self.call.tell
         judge = program_judge(asking.command, name, project.judges)
         said, people = read_judge(judge, self.scale), read_judgments(self.path, self.scale)
@@ -232,51 +239,54 @@ class _Desk:
         queue = [pair for pair in by_influence(worklist) if pair not in people]
         requests = requests_for([*first, *queue], texts, passages, self.scale)
         if without := len(first) + len(queue) - len(requests):
-            tell(f"{without} of {len(first) + len(queue)} passages have no text, or their turn has none: they are not asked")
+            tell(f"skipped {without} of {len(first) + len(queue)} passages: the passage or its turn has no text")
         first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))
         track = self.workspace.track
         interview = Interview(asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how)
         tally, state = interview.run(tell)
-        for line in (*tally.warnings, *([f"{tally.known:,} of {len(requests):,} were known"] if tally.known else [])):
+        for line in tally.warnings:
             tell(line)
+        if tally.known:
+            tell(f"{tally.known:,} of {len(requests):,} passages were graded in an earlier call")
         if ending := interview.ending(tally, state):
             tell(ending)
         elif state.settled and not interview.to_the_end:
-            word = ", by this judge's word" if said.keys() & self.holes.pairs.keys() else ""
-            tell(f"{state.told}{word}: nothing more is asked. --all goes on")
+            word = " according to this judge" if said.keys() & self.holes.pairs.keys() else ""
+            tell(f"{state.told}{word}; stopped (--all continues)")
         if not said:
-            tell("it gave no grade" if tally.asked else "nothing was asked")
+            tell("the program gave no valid grade" if tally.asked else "the program was not asked about any passage")
             return
         if said.keys() <= self.scale.judged:
-            tell("no hole was graded, only passages that people judged")
-        tell(f"wrote {judge.path}: {len(said):,} grades of {judge.name}, version {judge.version}; no judgments of people")
+            tell("only human-judged passages were graded, no unjudged ones")
+        grades = f"{counted(len(said), 'grade')} by {judge.name}, version {judge.version}"
+        tell(f"wrote {judge.path}: {grades} (model grades, not human judgments)")
         if judge.name not in project.judges:
-            tell(f'every command knows it by [judges] {judge.name} = "{judge.path}", or --judge {judge.name}={judge.path}')
+            use = f'add {judge.name} = "{judge.path}" under [judges], or pass --judge {judge.name}={judge.path}'
+            tell(f"to use this judge in other commands, {use}")
 
     def _warn(self, worklist: Worklist) -> None:
-        """The hole model's warnings: the order of work, and what is certain, depend on it."""
+        """Report the warnings of the hole model, on which the order of judging and the certain orders depend."""
         for warning in worklist.warnings:
             self.call.tell(warning)
 
 
 def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """The texts of the turns by formulation, and those of the passages: what cannot be read is not asked for.
+    """Return the texts of the turns by formulation, and the texts of the passages of ``pairs``.
 
-    Raises :class:`UsageError` where no turn of the ``pairs`` has a text, or none of their passages.
+    Raises :class:`UsageError` if no turn of the ``pairs`` has a text, or no passage.
     """
     collection = workspace.project.collection
     texts = workspace.texts_of(workspace.qrels.turns)
     if not {turn for turn, _ in pairs} & {*texts.get("human", {}), *texts.get("original", {})}:
-        raise UsageError("no-texts", "no turn to judge has a text", "name the texts with --rewrites human=FILE")
+        raise UsageError("no-texts", "no turn to judge has a text", "add texts with --rewrites human=FILE")
     if collection is None:
-        raise UsageError(
-            "no-collection", "no passages to read are given", "name them with --collection FILE (--list and --export need none)"
-        )
+        advice = "name the collection with --collection FILE (--list and --export work without it)"
+        raise UsageError("no-collection", "the passages have no texts", advice)
     passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
         raise UsageError(
-            "no-passages", f"{shown(collection)} has none of the {len(pairs)} passages to judge",
-            "check the passage ids, or judge elsewhere with --export FILE",
+            "no-passages", f"{shown(collection)} contains none of the {len(pairs)} passages to judge",
+            "check the passage ids, or use --export FILE to judge elsewhere",
         )  # fmt: skip
     return texts, passages
 

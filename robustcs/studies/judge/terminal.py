@@ -1,4 +1,4 @@
-"""Judging on a terminal: one passage on the screen, one key per grade."""
+"""Judge at a terminal: one passage on the screen, one key per grade."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.studies.judge.analysis import Pair, State
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale, Session
+from robustcs.wording import counted
 
 try:
     import termios
@@ -28,17 +29,17 @@ try:
 except ImportError:  # Windows: click reads single keys there
     termios = None  # type: ignore[assignment]
 
-#: What arrow and function keys send.
+#: The escape sequences of arrow and function keys.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
 _COMMANDS = "u undo, s skip, q quit, ? help"
 
 
 @dataclass(eq=False)
 class Sitting:
-    """Shows passages and takes keys until the queue is empty or the judge leaves.
+    """A dialog that shows passages and reads keys until the queue is empty or the judge quits.
 
-    On a terminal a key acts at once. Elsewhere every line of the standard input is one key, and a line that is none stops
-    the sitting with :class:`InputError`, because all further lines would go to the wrong passages.
+    On a terminal, a key acts immediately. Otherwise each line of standard input is a key, and an invalid line raises
+    :class:`InputError`, because all further lines would grade the wrong passages.
     """
 
     session: Session
@@ -62,7 +63,7 @@ class Sitting:
         self._line = 0
 
     def run(self) -> None:
-        """Judge. Whatever ends the sitting, its result is told; the grades are on the disk already."""
+        """Judge until the end of the queue; print a summary at the end, even after an error or Ctrl-C."""
         try:
             with _single_keys() if self.live else nullcontext():
                 while (pair := self.session.current()) is not None and not self._settled(pair[0]):
@@ -75,7 +76,7 @@ class Sitting:
             self._end()
 
     def _settled(self, turn: str) -> bool:
-        """Is the order of the systems settled, so that no more judgments are needed? Looked up when a turn begins."""
+        """Return whether the order of the systems is settled; updated at the start of each turn."""
         if turn != self._turn:
             self._turn = turn
             self.state = self.outlook.of(self.session.file.grades, self.session.pairs)
@@ -87,20 +88,21 @@ class Sitting:
             self.messages = [f"Saved: {key} for turn {turn}, passage {document}."]
         elif key == "u":
             back = self.session.undo()
-            self.messages = [f"Taken back: turn {back[0]}, passage {back[1]}." if back else "There is nothing to take back."]
+            self.messages = [f"Undone: turn {back[0]}, passage {back[1]}." if back else "Nothing to undo."]
         elif key == "s":
             turn, document = self.session.skip()
-            self.messages = [f"Skipped: turn {turn}, passage {document}; it comes back in the next session."]
+            self.messages = [f"Skipped until the next session: turn {turn}, passage {document}."]
         elif key in ("?", "h"):
             self.messages = self._help()
         elif self.live:
-            self.messages = [f"{key if key.isprintable() else 'This key'} means nothing here: 0–{self.max_grade}, {_COMMANDS}."]
+            unknown = f"Unknown key {key}." if key.isprintable() else "Unknown key."
+            self.messages = [f"{unknown} Press 0–{self.max_grade}, {_COMMANDS}."]
         else:
-            advice = f"write one of 0 to {self.max_grade}, u, s, q or ?"
-            raise input_error("standard input", self._line, f"{key!r} is no key", advice, "bad-key")
+            advice = f"write 0 to {self.max_grade}, u, s, q or ?"
+            raise input_error("standard input", self._line, f"{key!r} is not a valid key", advice, "bad-key")
 
     def _key(self) -> str | None:
-        """The next key, None at the end of the input."""
+        """Return the next key; None at the end of the input."""
         if not self.live:
             for line in sys.stdin:
                 self._line += 1
@@ -110,7 +112,7 @@ class Sitting:
             return None
         while not self._keys:
             typed = _typed()
-            if typed in ("", "\x04"):  # the terminal is gone, or Ctrl-D
+            if typed in ("", "\x04"):  # the terminal was closed, or Ctrl-D
                 return None
             self._keys = list(_SEQUENCE.sub("", typed))
         key = self._keys.pop(0)
@@ -135,7 +137,7 @@ class Sitting:
         for earlier in self._conversation(turn):
             self._print(f"{earlier}  {one_line(self.raw[earlier])}", indent=2)
         human = one_line(self.human.get(turn, ""))
-        self._titled("Human", human or "(no Human text of this turn)", "bold")
+        self._titled("Human", human or "(this turn has no Human text)", "bold")
         lines = self._titled(f"Passage {document}", visible(self.passages[document]))
         if human and lines > self.console.height // 2:
             self._titled("Human", human, "bold")
@@ -147,7 +149,7 @@ class Sitting:
         return self._print(text, style, 2)
 
     def _conversation(self, turn: str) -> list[str]:
-        """The turns of the conversation up to this one that have a raw text."""
+        """Return the turns of the conversation up to this one that have a raw text."""
         topic, last = conversation(turn), turn_sort_key(turn)
         turns = (known for known in self.raw if conversation(known) == topic and turn_sort_key(known) <= last)
         return sorted(turns, key=turn_sort_key)
@@ -155,10 +157,10 @@ class Sitting:
     def _help(self) -> list[str]:
         return [
             *(f"{grade}  {meaning}" for grade, meaning in reversed(self.scale.meanings.items()) if meaning),
-            "u  back to the passage before, also one of an earlier session",
-            "s  leave this passage for the next session",
-            "q  quit; the same command goes on from here",
-            "Judge the passage against the Human text; the conversation shows where it comes from.",
+            "u  undo the last grade or skip, including grades of earlier sessions",
+            "s  skip this passage until the next session",
+            "q  quit; the same command continues from here",
+            "Judge how well the passage answers the Human text. The conversation gives the context.",
         ]
 
     def _end(self) -> None:
@@ -166,15 +168,15 @@ class Sitting:
         judged, all_ = session.progress()
         skipped = f", {len(session.skipped)} skipped" if session.skipped else ""
         self._print("")
-        self._print(f"{session.graded_here} graded in this session{skipped}; {judged} of {all_} are judged.")
+        self._print(f"{counted(session.graded_here, 'passage')} graded in this session{skipped}; {judged} of {all_} judged.")
         if self.state and self.state.settled and not self.to_the_end and judged < all_:
-            self._print(f"{self.state.told}: no more judgments are needed. --all goes on.")
+            self._print(f"{self.state.told}. No more judgments are needed; use --all to continue.")
         if judged:
             path = session.file.path
-            self._print(f"Saved in {path}; robustcs augment --new-judgments {path} adds them to the qrels.")
+            self._print(f"The grades are in {path}. To add them to the qrels: robustcs augment --new-judgments {path}")
 
     def _print(self, text: str, style: str = "", indent: int = 0, end: str = "\n") -> int:
-        """Print wrapped to the width; the number of lines."""
+        """Print the text wrapped to the width; return the number of lines."""
         width = max(self.console.width - indent, 1)
         lines = Text(visible(text), style).wrap(self.console, width, overflow="fold", tab_size=4)
         for number, line in enumerate(lines):
@@ -187,7 +189,7 @@ class Sitting:
 
 @contextmanager
 def _single_keys() -> Iterator[None]:
-    """Keys come without Enter and are not echoed; Ctrl-C still interrupts, and keys typed early are not lost."""
+    """Read keys without Enter and without echo; Ctrl-C still interrupts, and keys typed early are kept."""
     if termios is None:
         yield
         return
@@ -202,10 +204,10 @@ def _single_keys() -> Iterator[None]:
 
 
 def _typed() -> str:
-    """One or more keys that were pressed; empty at the end of the input."""
+    """Return one or more pressed keys; empty at the end of the input."""
     if termios is None:
         return click.getchar()
-    # a Ctrl-C in the instant before waiting begins would go unnoticed in a wait without end
+    # an endless wait would miss a Ctrl-C that arrives just before it begins
     while not select.select([0], [], [], 1.0)[0]:
         pass
     return os.read(0, 64).decode("utf-8", "ignore")

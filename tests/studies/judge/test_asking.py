@@ -69,8 +69,11 @@ def test_what_a_program_gets_and_where_its_grades_go(project: Path) -> None:
     assert evil["passage"] == PASSAGES["evil"] and evil["conversation"] == ["What is it?"]
     assert evil["question"] == "And after bread?" and list(evil["scale"]) == ["0", "1", "2", "3", "4"]
     assert evil["scale"]["4"].startswith("Fully meets")
-    assert "1 of 6 passages have no text" in done.stderr and "asked 5, 5 graded, cost 2.5" in done.stderr
-    assert 'every command knows it by [judges] program = "judge-program.jsonl"' in done.stderr
+    assert (
+        "skipped 1 of 6 passages: the passage or its turn has no text" in done.stderr
+        and "asked 5, 5 graded, cost 2.5" in done.stderr
+    )
+    assert 'add program = "judge-program.jsonl" under [judges]' in done.stderr
     # never among the judgments of people, and no file of judgments can hold them
     assert not (project / "judgments.txt").exists()
     assert json.loads((project / "judge-program.jsonl").read_text().splitlines()[0])["reason"] == "so"
@@ -83,7 +86,11 @@ def test_nothing_is_asked_twice(project: Path) -> None:
     first = logged(project)
     assert len(first) == len(grades(project)) == 2
     done = ask(project, body, "--set", "copies=2")
-    assert "2 of 5 were known" in done.stderr and len(logged(project)) == 5 and len(grades(project)) == 5
+    assert (
+        "2 of 5 passages were graded in an earlier call" in done.stderr
+        and len(logged(project)) == 5
+        and len(grades(project)) == 5
+    )
     # what the file has lost stands in the store; a renamed judge that is the same program needs no answers either
     (project / "judge-program.jsonl").unlink()
     done = ask(project, body, "--as", "other")
@@ -98,7 +105,7 @@ def test_another_program_under_the_same_name_is_refused(project: Path) -> None:
     ask(project, "for r in lines: say(id=r['id'], grade=1)")
     before = (project / "judge-program.jsonl").read_bytes()
     done = ask(project, "for r in lines: say(id=r['id'], grade=2)")
-    assert done.returncode == 3 and "not of this program; name this one with --as" in done.stderr
+    assert done.returncode == 3 and "not by this program; choose another name with --as" in done.stderr
     assert (project / "judge-program.jsonl").read_bytes() == before
     assert call(project, "--with", "true", "--as", "../x").returncode == 2
     assert call(project, "--with", "no-such-program").returncode == 2
@@ -144,15 +151,15 @@ for r in lines:
     done = ask(project, body, "--set", "retries=0")
     assert done.returncode == 0 and grades(project) == {"2_1 東": 1}
     assert "asked 5, 1 graded, 2 off the scale, 2 failed\n" in done.stderr.replace(" ·", "\n")
-    assert "passed over: 2 repeated, 10 foreign, 5 unreadable answers" in done.stderr
-    assert "its last error: [31mrate limit" in done.stderr and "\x1b" not in done.stderr
+    assert "ignored answers: 2 repeated, 10 foreign, 5 unreadable" in done.stderr
+    assert "last error of the program: [31mrate limit" in done.stderr and "\x1b" not in done.stderr
 
 
 def test_a_judge_that_only_lies_stops(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PATIENCE", 3)
     done = ask(project, "for r in lines: say(id=r['id'], grade=9)", "--set", "batch=2")
-    assert "asked 4, 0 graded, 4 off the scale" in done.stderr and "it gave no grade" in done.stderr
-    assert "no usable grade for 4 passages in a row: it is asked no more; not asked: 1 passage that nobody" in done.stderr
+    assert "asked 4, 0 graded, 4 off the scale" in done.stderr and "the program gave no valid grade" in done.stderr
+    assert "stopped after 4 passages in a row without a usable grade; not asked: 1 unjudged passage" in done.stderr
     assert len(logged(project)) == 4 and not grades(project)
 
 
@@ -175,11 +182,11 @@ def test_passages_that_people_judged_share_batches_with_the_queue(project: Path)
 def test_the_limit_is_named(project: Path) -> None:
     body = "for r in lines: say(id=r['id'], grade=1)"
     done = ask(project, body, "--set", "also-judged=3", "--limit", "2")
-    assert "--limit 2 is reached; not asked: 1 passage that people judged and 5 passages that nobody judged" in done.stderr
-    assert "no hole was graded, only passages that people judged" in done.stderr
-    assert "nothing more is asked" not in done.stderr
+    assert "stopped at --limit 2; not asked: 1 human-judged passage and 5 unjudged passages" in done.stderr
+    assert "only human-judged passages were graded, no unjudged ones" in done.stderr
+    assert "; stopped (" not in done.stderr
     done = ask(project, body, "--set", "also-judged=3", "--limit", "6")
-    assert "is reached" not in done.stderr and "no hole" not in done.stderr and len(grades(project)) == 8
+    assert "stopped at" not in done.stderr and "only human-judged" not in done.stderr and len(grades(project)) == 8
 
 
 def test_it_ends_when_the_order_is_settled(project: Path) -> None:
@@ -187,7 +194,7 @@ def test_it_ends_when_the_order_is_settled(project: Path) -> None:
     (project / "program.py").write_text(HEAD + body)
     done = call(project, "--with", f"{PYTHON} program.py", "--set", "batch=1")
     assert done.returncode == 0 and 0 < len(grades(project)) < len(ASKED)
-    assert "1 order of systems: 1 proven, by this judge's word: nothing more is asked" in done.stderr
+    assert "1 order of systems: 1 proven according to this judge; stopped (--all continues)" in done.stderr
 
 
 def test_ctrl_c_and_on(project: Path) -> None:
@@ -212,7 +219,7 @@ def test_ctrl_c_and_on(project: Path) -> None:
     # the rest, with the same program: it waits after the second, so one a start
     done = call(project, *words[1:], "--set", "batch=1")
     assert done.returncode == 0 and grades(project) == dict.fromkeys(ASKED, 2)
-    assert len(logged(project)) == 5 and "2 of 5 were known" in done.stderr
+    assert len(logged(project)) == 5 and "2 of 5 passages were graded in an earlier call" in done.stderr
 
 
 def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None:
@@ -242,7 +249,7 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     agreement = json.loads(in_copy("audit --judge words=judge-words.jsonl --format json").out)["tables"]["agreement"]
     assert [(row["pairs"], row["judge_only"]) for row in agreement if row["judge"] == "words"] == [(40, 30)]
     told = in_copy(f"judge --with '{PYTHON} lexical.py'", code=3).err
-    assert "judges/lexical.txt: not answers of a program, but labels of another judge named 'lexical'; name this one" in told
+    assert "judges/lexical.txt: this file contains the labels of another judge named 'lexical'; choose another name" in told
     # a judge is none of the people
     assert in_copy("augment --new-judgments judge-words.jsonl", code=3).err
 
@@ -283,7 +290,7 @@ def test_the_server_of_the_docs(project: Path) -> None:
         done = call(project, "--with", f"{PYTHON} ask_server.py {url} tiny", "--as", "tiny", "--all", "--set", "retries=0")
     assert done.returncode == 0, done.stderr
     assert grades(project, "tiny") == {pair: 3 for pair in ASKED if pair != "1_1 p3"}
-    assert "asked 5, 4 graded, 1 failed, cost 40" in done.stderr and "its last error: TypeError" in done.stderr
+    assert "asked 5, 4 graded, 1 failed, cost 40" in done.stderr and "last error of the program: TypeError" in done.stderr
 
 
 def test_a_cost_that_no_float_holds_counts_as_none(project: Path) -> None:

@@ -100,17 +100,17 @@ def test_a_script_of_grades(project: Path) -> None:
     assert judged(project) == [f"{ORDER[0]} 4", f"{ORDER[1]} 1", f"{ORDER[3]} 2"]
     assert "Topic 1 · turn 1_1 · judged 0 of 5 · this topic 0 of 4" in done.stdout
     assert "  1_1  What is it?\n  1_2  And then?\nHuman\n  And after bread?\n" in done.stdout
-    assert "3 graded in this session, 1 skipped; 3 of 5 are judged." in done.stdout
-    assert done.stdout.startswith("1 of 6 passages have no text in c.jsonl and are left out here; --export has them\ntoo\n")
+    assert "3 passages graded in this session, 1 skipped; 3 of 5 judged." in done.stdout
+    assert done.stdout.startswith("Skipped 1 of 6 passages without a text in c.jsonl; --export includes them.\n")
     # the next session asks for what was skipped, then for the rest, and ends by itself
     done = call(project, keys="0\n4\n1\n")
     # whatever the grade of the last passage, the order of the systems stays
     assert done.returncode == 0 and len(judged(project)) == 4
-    assert "1 graded in this session; 4 of 5 are judged.\n1 order of systems: 1 proven: no more" in done.stdout
+    assert "1 passage graded in this session; 4 of 5 judged.\n1 order of systems: 1 proven. No more" in done.stdout
     done = call(project, "--all", keys="4\n1\n")
     assert done.returncode == 0
     assert judged(project)[3:] == [f"{ORDER[2]} 0", f"{ORDER[4]} 4"]
-    assert "5 of 5 are judged" in done.stdout
+    assert "5 of 5 judged" in done.stdout
     assert read_qrels(project / "judgments.txt").grades.tolist() == [4, 1, 2, 0, 4]
 
 
@@ -128,7 +128,7 @@ def test_what_a_judge_must_not_see_and_must_not_run(project: Path) -> None:
 def test_a_wrong_line_stops_a_script(project: Path) -> None:
     done = call(project, keys="4\n\n9\n1\n")
     assert done.returncode == 3
-    assert done.stderr == "standard input:3: '9' is no key; write one of 0 to 4, u, s, q or ?\n"
+    assert done.stderr == "standard input:3: '9' is not a valid key; write 0 to 4, u, s, q or ?\n"
     assert judged(project) == [f"{ORDER[0]} 4"]
 
 
@@ -175,9 +175,9 @@ def test_judgments_of_one_grade_leave_the_order_to_the_influence(project: Path) 
     found = json.loads(call(project, "--format", "json").stdout)
     assert all(row["expected_influence"] is None for row in found["tables"]["worklist"])
     assert [row["topic"] for row in found["tables"]["topics"]] == ["1", "2"]
-    assert any(note.startswith("ordered by influence, however improbable") for note in found["notes"])
+    assert any(note.startswith("passages are ordered by influence, because") for note in found["notes"])
     shown = call(project, "--list").stdout
-    assert "topics by influence" in shown and "expected" not in shown
+    assert "Topics are ordered by influence" in shown and "expected" not in shown
 
 
 @pytest.mark.parametrize("selection", ["", "clicks"])
@@ -215,7 +215,7 @@ def test_without_a_model_there_is_nothing_to_warn_of(project: Path) -> None:
 def test_the_worklist_on_the_terminal_fits_40_columns(project: Path) -> None:
     shown = call(project, "--list", columns=40).stdout
     assert max(map(len, shown.splitlines())) <= 40
-    assert "6 unjudged passages, 0 of them judged" in shown
+    assert "6 passages to judge, 0 judged so far" in shown
 
 
 # ---------------------------------------------------------------- sheets
@@ -225,8 +225,8 @@ def test_a_sheet_goes_out_and_comes_back(project: Path) -> None:
     call(project, keys="4\n")
     done = call(project, "--export", "sheet.csv")
     assert done.stderr == (
-        "wrote sheet.csv: 5 passages to judge, 1 are judged\n"
-        "1 of them have no text (c.jsonl); they can be graded all the same\n"
+        "wrote sheet.csv: 5 passages to judge, 1 already judged\n"
+        "1 of them has no text (not in c.jsonl) but can still be graded\n"
     )
     with (project / "sheet.csv").open(encoding="utf-8-sig", newline="") as stream:
         head, *rows = csv.reader(stream)
@@ -235,10 +235,10 @@ def test_a_sheet_goes_out_and_comes_back(project: Path) -> None:
     with (project / "back.csv").open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows([head, *rows])
     done = call(project, "--import", "back.csv")
-    assert done.stderr == "added 2 grades to judgments.txt; 3 rows have none\n3 of 6 passages are judged\n"
+    assert done.stderr == "added 2 grades to judgments.txt; 3 rows have no grade\n3 of 6 passages are judged\n"
     assert judged(project) == [f"{ORDER[0]} 4", f"{ORDER[1]} 2", "2_1 0 gone 3"]
     again = call(project, "--import", "back.csv")
-    assert again.stderr.startswith("added 0 grades to judgments.txt, 2 were there already; 3 rows have none\n")
+    assert again.stderr.startswith("added 0 grades to judgments.txt (2 already there); 3 rows have no grade\n")
 
 
 def test_a_bad_sheet_adds_nothing(project: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_bad_sheet_adds_nothing(project: Path) -> None:
     done = call(project, "--import", "back.csv")
     assert done.returncode == 3
     assert [line.split(";")[0] for line in done.stderr.splitlines()] == [
-        "back.csv:3: grade '5' of turn 1_1 document p3 is not one of 0 to 4",
+        "back.csv:3: grade '5' of turn 1_1 document p3 is not an integer from 0 to 4",
         "back.csv:4: turn 1_1 document p9 is not in the worklist",
     ]
     assert not (project / "judgments.txt").exists()
@@ -258,12 +258,12 @@ def test_a_bad_sheet_adds_nothing(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--list", "--export", "x.csv"), 2, "robustcs: a list, --export, --import and --with together; do them one"
-         " after the other"),
+        (("--list", "--export", "x.csv"), 2, "robustcs: a list, --export, --import and --with cannot be combined;"
+         " use one of them per call"),
         (("--judgments", "qrels.txt"), 2, "robustcs: qrels.txt is the qrels file; name another file with --judgments"),
         (("--collection", "nowhere.jsonl"), 3, "nowhere.jsonl: no such file; check the path"),
-        (("--collection", "human.tsv"), 2, "robustcs: human.tsv has none of the 6 passages to judge; check the passage ids,"
-         " or judge elsewhere with --export FILE"),
+        (("--collection", "human.tsv"), 2, "robustcs: human.tsv contains none of the 6 passages to judge; check the passage"
+         " ids, or use --export FILE to judge elsewhere"),
         (("--metric", "f1"), 2, "robustcs: f1 does not score rankings; use a measure such as ndcg_cut_3"),
         (("--run", "only=base.trec"), 2, "robustcs: no run is named 'base'; there are only"),
         (("--judgments", "no/such/folder"), 3, "robustcs: no/such/folder: not written, its folder does not exist; make the"
@@ -328,14 +328,14 @@ def test_single_keys(project: Path) -> None:
     assert "Saved: 3 for turn 1_1, passage p3." in terminal.until(PROMPT)
     terminal.press("\x1b[A")  # an arrow key grades nothing
     terminal.press("7")
-    assert "7 means nothing here" in terminal.until(PROMPT)
+    assert "Unknown key 7." in terminal.until(PROMPT)
     terminal.press("u")
-    assert "Taken back: turn 1_1, passage p3." in terminal.until(PROMPT)
+    assert "Undone: turn 1_1, passage p3." in terminal.until(PROMPT)
     terminal.press("10")
     terminal.until("Saved: 0 for turn 1_1, passage p1.")
     terminal.until(PROMPT)
     terminal.press("q")
-    assert "2 of 5 are judged" in terminal.until("judged.")
+    assert "2 of 5 judged" in terminal.until("judged.")
     assert terminal.process.wait(20) == 0
     assert termios.tcgetattr(terminal.screen) == before
     terminal.end()
@@ -371,7 +371,7 @@ def test_ctrl_c(project: Path, how: str) -> None:
         terminal.press("\x03")
     else:
         terminal.process.send_signal(signal.SIGINT)
-    assert "1 of 5 are judged" in terminal.until("robustcs: interrupted")
+    assert "1 of 5 judged" in terminal.until("robustcs: interrupted")
     assert terminal.end() == 130
     assert judged(project) == [f"{ORDER[0]} 4"]
 

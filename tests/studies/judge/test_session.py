@@ -12,7 +12,7 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
 
 PAIRS = [("1_1", "a"), ("1_1", "b"), ("1_2", "a"), ("2_1", "ü")]
-ADVICE = "judge adds only to a file that it made for these qrels; name another one with --judgments"
+ADVICE = "judge only adds to files that it created for these qrels; name another file with --judgments"
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +136,12 @@ def test_other_qrels_are_refused_line_by_line(tmp_path: Path, scale: Scale) -> N
     with pytest.raises(InputError) as error:
         JudgmentFile(path, scale)
     assert str(error.value).splitlines() == [
-        f"{path}:2: turn 1_1 document j is judged in the qrels already; {ADVICE}",
+        f"{path}:2: turn 1_1 document j is already judged in the qrels; {ADVICE}",
         f"{path}:3: turn 7_7 is not in the qrels; {ADVICE}",
-        f"{path}:4: grade '5' of turn 1_1 document b is not one of 0 to 4; {ADVICE}",
-        f"{path}:5: grade '-1' of turn 1_1 document b is not one of 0 to 4; {ADVICE}",
+        f"{path}:4: grade '5' of turn 1_1 document b is not an integer from 0 to 4; {ADVICE}",
+        f"{path}:5: grade '-1' of turn 1_1 document b is not an integer from 0 to 4; {ADVICE}",
         f"{path}:6: turn 1_1 document a has grade 2 but grade 3 in an earlier line; {ADVICE}",
-        f"{path}:7: 6 columns where qrels have 4 (turn 0 document grade); {ADVICE}",
+        f"{path}:7: 6 columns instead of 4 (turn 0 document grade); {ADVICE}",
     ]
     assert path.read_text().startswith("1_1 0 a 3\n1_1 0 j 4\n")
 
@@ -153,8 +153,8 @@ def test_the_qrels_themselves_and_compressed_files_are_refused(tmp_path: Path, s
         JudgmentFile(path, scale, path)
     for content, message in (
         (b"\x1f\x8b\x08\x00", "not a plain text file"),
-        (b"my notes", "2 columns where qrels have 4"),
-        (b"1_1 0 a 3\nnotes", "1 column where qrels have 4"),
+        (b"my notes", "2 columns instead of 4"),
+        (b"1_1 0 a 3\nnotes", "1 column instead of 4"),
     ):
         path.write_bytes(content)
         with pytest.raises(InputError, match=message):
@@ -212,7 +212,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, scale: Scale, monkeypat
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OutputError, match="new: not written, no space left on device; make room and start again"):
+        with pytest.raises(OutputError, match="new: not written, no space left on device; free some space and start again"):
             session.grade(2)
         assert path.read_text() == "1_1 0 a 1\n"
         assert file.grades == {PAIRS[0]: 1}

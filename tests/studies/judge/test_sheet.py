@@ -101,7 +101,7 @@ def test_long_passages_fit_a_cell(tmp_path: Path) -> None:
 
 def test_a_sheet_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("hours of work")
-    with pytest.raises(UsageError, match="exists and may hold grades; name another file"):
+    with pytest.raises(UsageError, match="exists and may contain grades; name another file"):
         write_sheet(tmp_path / "s.csv", holes(PAIRS), {}, {})
     assert (tmp_path / "s.csv").read_text() == "hours of work"
 
@@ -114,16 +114,18 @@ def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(tmp_path: Path,
     )
     with pytest.raises(InputError) as error:
         read_sheet(sheet, scale, frozenset(PAIRS), {PAIRS[2]: 4})
-    number = "write such a number, or clear the cell"
-    other = "clear its grade if the sheet is of other runs or another --top; check the id, a spreadsheet may have changed it"
-    agree = "clear the cell or make them agree"
+    number = "correct the grade, or clear the cell"
+    other = (
+        "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
+    )
+    agree = "clear the cell, or write the same grade"
     assert str(error.value).splitlines() == [
-        f"{sheet}:2: grade '7' of turn 1_1 document a is not one of 0 to 4; {number}",
-        f"{sheet}:4: grade '2,5' of turn 1_1 document a is not one of 0 to 4; {number}",
-        f"{sheet}:5: grade 'good' of turn 1_1 document a is not one of 0 to 4; {number}",
+        f"{sheet}:2: grade '7' of turn 1_1 document a is not an integer from 0 to 4; {number}",
+        f"{sheet}:4: grade '2,5' of turn 1_1 document a is not an integer from 0 to 4; {number}",
+        f"{sheet}:5: grade 'good' of turn 1_1 document a is not an integer from 0 to 4; {number}",
         f"{sheet}:7: turn 1_1 document zzz is not in the worklist; {other}",
         f"{sheet}:8: turn 5_5 is not in the qrels; {other}",
-        f"{sheet}:9: turn 1_1 document judged is judged in the qrels already; {other}",
+        f"{sheet}:9: turn 1_1 document judged is already judged in the qrels; {other}",
         f"{sheet}:11: turn 1_1 document a has grade 2 but grade 1 in an earlier line; {agree}",
         f"{sheet}:12: turn 1-3 document 000123 has grade 3 but grade 4 in the judgments; {agree}",
     ]

@@ -42,7 +42,7 @@ def tables(worklist: Worklist) -> tuple[Table, Table]:
 
 def test_people_see_the_first_holes_and_how_many_there_are() -> None:
     topics, holes = tables(result(25, [("base", "set")]))
-    assert topics.caption == "25 unjudged passages, 1 of them judged since, by topic"
+    assert topics.caption == "25 passages to judge, 1 judged so far, by topic"
     assert topics.rows == (("1", "1", "25", "1", "0.5000", "0.2500"),)
     assert holes.caption == "Passages to judge, in this order: the first 20 of 25"
     assert len(holes.rows) == 20
@@ -54,21 +54,21 @@ def test_people_see_the_first_holes_and_how_many_there_are() -> None:
 def test_orders_say_what_is_settled_and_what_it_takes() -> None:
     orders = show(result(25, [("base", "set")]))[0]
     assert isinstance(orders, Table)
-    assert orders.caption == "Which is better? 1 proven, 1 certain of 3 orders"
+    assert orders.caption == "Which system is better? 3 orders: 1 proven, 1 certain"
     assert [row[-2:] for row in orders.rows] == [("open", "3"), ("certain", "0"), ("proven", "0")]
-    assert "until all are settled, about 3 of 25 (80 %: 1 to 7)." in orders.note
+    assert "for all orders about 3 of 25 (80% range: 1 to 7)." in orders.note
 
 
 def test_an_open_order_without_a_passage_to_judge_has_no_number() -> None:
     order = Order(0, 1, parse_measure("ndcg_cut_3"), 0.1, -0.1, 0.3, 0.05, 0.8)
     told = State(("base", "set"), (order,), None, None).told
-    assert told == "1 order of systems: none settled; no passage that is left to judge settles it"
+    assert told == "1 order of systems: none settled; no passage is left that could settle the open order"
     assert "too few judgments" in State(("base", "set"), (replace(order, sure=float("nan")),), None, None).told
 
 
 def test_without_a_model_the_order_is_that_of_the_influence() -> None:
     topics, holes = tables(result(2, [("base", "set")], expected=float("nan")))
-    assert "topics by influence" in holes.note and "expected" not in topics.note
+    assert "Topics are ordered by influence" in holes.note and "expected" not in topics.note
     assert holes.rows[1] == ("1_1", "d1", "1", "2", "0.0123", "–")
 
 
@@ -76,14 +76,14 @@ def test_what_is_compared_stands_below() -> None:
     def note(comparisons: list[tuple[str, str]]) -> str:
         return tables(result(1, comparisons))[0].note
 
-    assert "the differences in NDCG@3 of m and m1, m2; r and r1," in note([("m", "m1"), ("m", "m2"), ("r", "r1")])
+    assert "the differences in NDCG@3 between m and m1, m2; r and r1," in note([("m", "m1"), ("m", "m2"), ("r", "r1")])
     assert "the differences in NDCG@3 between all pairs of 3 systems," in note([("a", "b"), ("a", "c"), ("b", "c")])
-    assert "can change NDCG@3 of alone," in note([("", "alone")])
+    assert "can cause in NDCG@3 of alone," in note([("", "alone")])
 
 
 def test_no_holes() -> None:
     topics, holes = tables(result(0, [("base", "set")]))
-    assert topics.caption.startswith("0 unjudged passages")
+    assert topics.caption.startswith("0 passages to judge")
     assert holes.rows == ()
 
 
