@@ -1,4 +1,4 @@
-"""Crowd judgments: from single grades to qrels, from texts to runs, and the evaluation of the ones by the others.
+"""Crowd judgments: turn single grades into qrels and texts into runs, and score the runs on the qrels.
 
 Source: CAsT-ReGIn (TREC CAsT 2022), "Crowdsourcing and filtering process", "Evaluation details".
 """
@@ -34,50 +34,50 @@ Judgments = Mapping[str, Mapping[str, Qrels]]
 _CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turns")
 _LEVELS = ("nominal", "ordinal", "interval")
 _QRELS = table(
-    "qrels", "The judgments; filtered are turns with a relevant grade.",
+    "qrels", "Number of judgments by criterion and turn set; filtered: turns with a relevant grade.",
     _CRITERION, _TURN_SET, count("turns"), count("pairs"), count("relevant", "pairs"),
 )  # fmt: skip
 _MEASURES = table(
-    "measures", "Means of the runs over turns.",
+    "measures", "Mean scores of the runs over turns.",
     text("run", header="Run"), _CRITERION, _TURN_SET, metric(),
-    *score("value").between(says="95 %, cluster-robust t over units; null for fewer than five"),
-    count("turns", "evaluated"), count("answered", "turns that the run has"),
-    count("units", "independent conversations or turns"), text("note", "what must be known beside the interval"),
+    *score("value").between(says="95% CI, cluster-robust t over units; null for fewer than five"),
+    count("turns", "evaluated"), count("answered", "turns with an item in the run"),
+    count("units", "independent conversations or turns"), text("note", "caveats of the interval"),
 )  # fmt: skip
 _AGREEMENT = table(
-    "agreement", "How far workers agree, before and after leaving out some of them.",
+    "agreement", "Agreement of the workers before and after the exclusion of unreliable workers.",
     text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
-    share("agreement", "of pairs of grades", "agree"),
-    *score("kappa", header="κ").between(says="of kappa: 95 %, nested bootstrap-t over units; null for fewer than five"),
+    share("agreement", "equal grades among all pairs of grades for the same item", "agree"),
+    *score("kappa", header="κ").between(says="95% CI of kappa, nested bootstrap-t over units; null for fewer than five"),
     *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
-    count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
+    count("units", "independent conversations, turns or items"), text("note", "caveats of the interval"),
 )  # fmt: skip
 _DISTRIBUTION = table(
     "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share"),
 )  # fmt: skip
 _MAPPING = table(
-    "mapping", "How the questions of a run were found in the bank.",
+    "mapping", "How the questions of each run were matched to the bank.",
     text("run", header="Run"), count("questions"), count("id", group="found in the bank by"),
     count("exact", header="exact text", group="found in the bank by"), count("normalised", group="found in the bank by"),
     count("unmapped", header="not found"),
 )  # fmt: skip
 _UNMAPPED = table(
-    "unmapped", "What the bank lacks.",
+    "unmapped", "Questions that are not in the bank.",
     text("run", header="Run"), text("turn", header="Turn"), text("question", header="Question"),
 )  # fmt: skip
 _POOL = table(
-    "pool", "What stands in the top of any run.",
-    text("turn", header="Turn"), text("item", header="Item"), count("runs", "that have it in their top"), count("best_rank"),
-    text("text", "of the bank", "Text"),
+    "pool", "Items in the top of any run, to the depth of the pool.",
+    text("turn", header="Turn"), text("item", header="Item"), count("runs", "with the item in their top"), count("best_rank"),
+    text("text", "in the bank", "Text"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Crowd(Result):
-    """Tables of parts that were not asked for have no rows.
+    """The result of ``robustcs crowd``. Tables of parts without input have no rows.
 
     graded_unit
-        What is independent in the agreement of workers: conversation, turn or item; empty without grades.
+        Sampling unit of the agreement of workers: conversation, turn or item; empty without grades.
     """
 
     study = "crowd"
@@ -97,7 +97,7 @@ class Crowd(Result):
 
 @dataclass(frozen=True)
 class GradesPart:
-    """Grades of workers before and after exclusion, and what they come to; ``checked``: there were gold checks."""
+    """Grades of the workers before and after exclusion, and final grades; ``checked``: there were gold checks."""
 
     before: Sequence[Grade]
     after: Sequence[Grade]
@@ -107,7 +107,7 @@ class GradesPart:
 
 
 def judgments_of(criteria: Mapping[str, Qrels], level: int, subset: Collection[str] | None) -> Judgments:
-    """Every criterion's judgments by turn set."""
+    """Return the judgments of each criterion by turn set."""
     return {criterion: turn_sets(qrels, level, subset) for criterion, qrels in criteria.items()}
 
 
@@ -121,7 +121,7 @@ def crowd(
     pool: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> Crowd:
-    """Put the parts together; runs are evaluated on every criterion and turn set."""
+    """Score the runs on every criterion and turn set, and return the result with all parts."""
     policy = evaluated.policy
     judged = sorted({turn for sets in judgments.values() for turn in sets["all"].turns}, key=turn_sort_key)
     units = units_of(judged, policy.unit)
@@ -156,7 +156,10 @@ def _measures(
     qrels: Qrels, rankings: Sequence[Ranking], measures: Sequence[Measure], policy: EvaluationPolicy, place: Mapping[str, int],
     units: Units,
 ) -> Iterator[tuple[Any, ...]]:  # fmt: skip
-    """Run, measure and mean on the turns of ``qrels``; ``place`` and ``units`` are of all turns of the judgments."""
+    """Yield run, measure and mean on the turns of ``qrels``.
+
+    ``place`` and ``units``: row and sampling unit of each turn of all judgments.
+    """
     matrices = [grade_matrix(ranking, qrels) for ranking in rankings]
     lacking = np.any([matrix.missing for matrix in matrices], axis=0) if matrices else np.zeros(0, dtype=bool)
     out = {"zero": np.zeros_like(lacking), "drop": lacking}
@@ -173,7 +176,7 @@ def _measures(
 
 
 def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> tuple[pd.DataFrame, str]:
-    """The table, and what is independent in it."""
+    """Return the table ``agreement`` and its sampling unit."""
     if graded is None:
         return _AGREEMENT.frame([]), ""
     parts, kind = [], ""
@@ -199,12 +202,12 @@ def _distribution(judgments: Judgments) -> pd.DataFrame:
 
 
 def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> pd.DataFrame:
-    """The table ``pool``: what stands in the top ``depth`` of any run, by turn and item. ``texts``: item → text.
+    """Return the table ``pool``: the items in the top ``depth`` of any run, by turn. ``texts``: item → text.
 
     Raises :class:`UsageError` without runs.
     """
     if not rankings:
-        raise UsageError("no-runs", "a pool is made of runs", "name them with --run NAME=FILE")
+        raise UsageError("no-runs", "a pool needs runs", "add them with --run NAME=FILE")
     ranks: dict[tuple[str, str], list[int]] = {}
     for ranking in rankings:
         for turn, start, end in zip(ranking.turns, ranking.starts, ranking.starts[1:], strict=False):

@@ -1,4 +1,4 @@
-"""What the crowd's judgments say, as sentences."""
+"""Findings on crowd judgments, as sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from robustcs.documents.words import measure_label, plain, with_interval
 from robustcs.studies.crowd.analysis import Crowd
 from robustcs.wording import counted, first_of, verb
 
-#: Criteria and runs that are named; the tables have all.
+#: Maximum number of criteria and runs in a sentence; the tables contain all.
 _NAMED = 4
 
 
@@ -22,8 +22,8 @@ def _exclusions(result: Crowd) -> list[str]:
         return []
     grades = int(result.exclusions["grades"].sum())
     sentences = [
-        f"{counted(workers, 'worker')} contradicted gold checks; {counted(grades, 'grade')} of theirs"
-        f" {verb(grades, 'is', 'are')} excluded."
+        f"{counted(workers, 'worker')} contradicted gold checks; {grades:,} of their grades {verb(grades, 'is', 'are')}"
+        " excluded."
     ]
     alphas = result.agreement.pivot(index="criterion", columns="stage", values="alpha_ordinal")
     if {"before", "after"} <= set(alphas):
@@ -42,9 +42,9 @@ def _scores(result: Crowd) -> list[str]:
     for criterion, part in rows.groupby("criterion", sort=False):
         label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")
         runs = [
-            f"{row['run']} {with_interval(row, 'value')}"
-            + (f", without an answer to {row['turns'] - row['answered']}" if row["answered"] < row["turns"] else "")
+            f"{with_interval(row, 'value')} for {row['run']}"
+            + (f", which misses {counted(row['turns'] - row['answered'], 'turn')}" if row["answered"] < row["turns"] else "")
             for _, row in part.iterrows()
         ]
-        sentences.append(f"By {criterion}, {label} over {turns} is: {first_of(runs, _NAMED)}.")
+        sentences.append(f"By {criterion}, the mean {label} over {turns} is {first_of(runs, _NAMED)}.")
     return sentences

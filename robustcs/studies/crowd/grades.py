@@ -1,7 +1,7 @@
-"""From the grades of single workers to judgments: which workers to trust, and one grade per item.
+"""Turn the grades of single workers into judgments: exclude unreliable workers, and assign one final grade per item.
 
-Source: CAsT-ReGIn, "Crowdsourcing and filtering process": workers who contradict an obvious judgment lose all their grades of
-that topic; the final grade is the mode, or the average where there is no clear one.
+Source: CAsT-ReGIn, "Crowdsourcing and filtering process": workers who contradict an obvious judgment lose all their grades for
+that topic; the final grade is the mode, or the average if there is no clear mode.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.result import count, table, text
 from robustcs.wording import counted
 
-#: The criterion that all others make together.
+#: The criterion that combines all others.
 COMBINED = "combined"
 _BRANCH = re.compile(r"(.+)_[0-9]+-[0-9]+")
-#: Failed checks that a reason spells out.
+#: Maximum number of failed checks in a reason.
 _SPELLED_OUT = 3
 EXCLUSIONS = table(
-    "exclusions", "Workers whose grades of a topic are left out.",
+    "exclusions", "Excluded workers, by topic.",
     text("topic", header="Topic"), text("worker", header="Worker"), count("checks", "gold checks that the worker graded"),
-    count("failed"), count("grades", "left out"), text("reason", header="Reason"),
+    count("failed"), count("grades", "excluded"), text("reason", header="Reason"),
 )  # fmt: skip
 GRADES = table(
-    "grades", "The final grade of every item.",
+    "grades", "The final grade of each item.",
     text("criterion"), text("turn"), text("item"), count("workers"), count("grade"), text("rule", "mode or mean"),
 )  # fmt: skip
 
 
 class Exclusion(NamedTuple):
-    """A worker whose grades of a topic are left out, and why: a row of :data:`EXCLUSIONS`."""
+    """A worker whose grades for a topic are excluded: a row of :data:`EXCLUSIONS`."""
 
     topic: str
     worker: str
@@ -49,7 +49,7 @@ class Exclusion(NamedTuple):
 
 
 class FinalGrade(NamedTuple):
-    """One item's judgment, a row of :data:`GRADES`; ``rule`` says how it came from the workers' grades."""
+    """The judgment of an item: a row of :data:`GRADES`. ``rule``: mode or mean of the workers' grades."""
 
     criterion: str
     turn: str
@@ -60,7 +60,7 @@ class FinalGrade(NamedTuple):
 
 
 def topic_of(turn: str) -> str:
-    """The topic of a turn: ``132`` of ``132_1-3``, where all branches of the tree are one topic; ``31`` of ``31_4``."""
+    """Return the topic of a turn: ``31`` for ``31_4``, and ``132`` for ``132_1-3`` (all branches of a tree are one topic)."""
     found = _BRANCH.fullmatch(turn)
     return found[1] if found else conversation(turn)
 
@@ -68,17 +68,18 @@ def topic_of(turn: str) -> str:
 def exclude_workers(
     grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int
 ) -> tuple[list[Grade], list[Exclusion], int]:
-    """The grades that stay, the exclusions, and how many checks nobody graded.
+    """Return the remaining grades, the exclusions, and the number of checks on items without grades.
 
-    A worker whose grade is more than ``tolerance`` away from a gold check loses all grades, of every criterion, of its topic.
+    A worker whose grade differs from a gold check by more than ``tolerance`` loses all grades for the topic, in every
+    criterion.
 
-    Raises :class:`UsageError` for a check without a criterion where the grades have several.
+    Raises :class:`UsageError` for a check without a criterion if the grades have several.
     """
     criteria = list(dict.fromkeys(grade.criterion for grade in grades))
     if len(criteria) > 1 and any(not check.criterion for check in checks):
         raise UsageError(
-            "no-criterion", f"a gold check names no criterion, and the grades have {', '.join(criteria)}",
-            "give the gold checks a column criterion",
+            "no-criterion", f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}",
+            "add a column criterion to the gold checks",
         )  # fmt: skip
     expected = {(check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks}
     given: dict[tuple[str, str], list[Grade]] = {}
@@ -102,7 +103,7 @@ def _item(grade: Grade) -> tuple[str, str, str]:
 
 def _reason(failed: Sequence[tuple[Grade, int]], tolerance: int) -> str:
     parts = [
-        f"{grade.turn} {grade.item} {grade.criterion}: gave {grade.grade}, the gold check says {expected}"
+        f"{grade.turn} {grade.item} {grade.criterion}: grade {grade.grade}, gold check {expected}"
         for grade, expected in failed[:_SPELLED_OUT]
     ]
     more = f"; and {len(failed) - _SPELLED_OUT} more" if len(failed) > _SPELLED_OUT else ""
@@ -110,16 +111,16 @@ def _reason(failed: Sequence[tuple[Grade, int]], tolerance: int) -> str:
 
 
 def final_grade(grades: Sequence[int]) -> tuple[int, str]:
-    """The mode, or, where two grades are given equally often, the mean of all rounded half up; and which of the two it is."""
+    """Return the mode of the grades and ``mode``; if the mode is tied, their mean, rounded half up, and ``mean``."""
     counts = Counter(grades).most_common(2)
     if len(counts) == 1 or counts[0][1] > counts[1][1]:
         return counts[0][0], "mode"
-    # whole numbers only: floor(sum / n + 1/2)
+    # floor(sum / n + 1/2) in integers
     return (2 * sum(grades) + len(grades)) // (2 * len(grades)), "mean"
 
 
 def aggregate(grades: Iterable[Grade]) -> list[FinalGrade]:
-    """One judgment per criterion, turn and item; criteria in order of first appearance, turns in natural order."""
+    """Return one judgment per criterion, turn and item; criteria in order of appearance, turns in natural order."""
     pairs: dict[tuple[str, str, str], list[int]] = {}
     for grade in grades:
         pairs.setdefault((grade.criterion, grade.turn, grade.item), []).append(grade.grade)
@@ -129,7 +130,7 @@ def aggregate(grades: Iterable[Grade]) -> list[FinalGrade]:
 
 
 def as_qrels(name: str, judgments: Iterable[tuple[str, str, int]]) -> Qrels:
-    """(turn, item, grade) as qrels; every pair must stand once."""
+    """Return (turn, item, grade) as qrels; pairs must be unique."""
     turns, items, grades = zip(*judgments, strict=True)
     turn_code = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     return Qrels(
@@ -142,7 +143,7 @@ def as_qrels(name: str, judgments: Iterable[tuple[str, str, int]]) -> Qrels:
 
 
 def qrels_by_criterion(final: Iterable[FinalGrade]) -> dict[str, Qrels]:
-    """Criterion → its judgments."""
+    """Return criterion → its judgments."""
     by_criterion: dict[str, list[tuple[str, str, int]]] = {}
     for judged in final:
         by_criterion.setdefault(judged.criterion, []).append((judged.turn, judged.item, judged.grade))
@@ -150,10 +151,11 @@ def qrels_by_criterion(final: Iterable[FinalGrade]) -> dict[str, Qrels]:
 
 
 def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list[str]]:
-    """The judgments of several criteria with those of all together as :data:`COMBINED`, and what must be said of them.
+    """Add the criterion :data:`COMBINED` to several criteria; return all, and notes.
 
-    An item gets the lowest of its grades: it is relevant where it is by every criterion. A mean would make a question relevant
-    that is new and open and about something else. Items that some criterion does not judge have no combined grade.
+    The combined grade of an item is its lowest grade, so it is relevant only if it is relevant by every criterion. A mean
+    could make an off-topic question relevant because it is novel. Items without a grade for every criterion have no combined
+    grade.
     """
     grades: dict[tuple[str, str], list[int]] = {}
     for qrels in criteria.values():
@@ -163,13 +165,13 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
     whole = [(turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)]
     if len(criteria) < 2 or COMBINED in criteria or not whole:
         return dict(criteria), []
-    lacking = len(grades) - len(whole)
-    notes = [f"{COMBINED}: without {counted(lacking, 'item')} that some criterion does not judge"] if lacking else []
+    missing = len(grades) - len(whole)
+    notes = [f"{COMBINED}: excludes {counted(missing, 'item')} without a grade for every criterion"] if missing else []
     return {**criteria, COMBINED: as_qrels(COMBINED, whole)}, notes
 
 
 def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
-    """The judgments of ``turns``; None where there are none."""
+    """Return the judgments of ``turns``; None if there are none."""
     rows = np.flatnonzero(np.isin(np.array(qrels.turns), list(turns))[qrels.turn_codes])
     documents = qrels.documents.to_pylist()
     judgments = [
@@ -179,7 +181,7 @@ def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
 
 
 def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mapping[str, Qrels]:
-    """The judgments on all turns, on those with a grade of at least ``level`` (filtered), and on those of ``subset``."""
+    """Return the judgments on all turns, on turns with a grade of at least ``level`` (filtered), and on ``subset``."""
     relevant = {qrels.turns[code] for code in qrels.turn_codes[qrels.grades >= level]}
     sets = {"all": qrels, "filtered": only_turns(qrels, relevant)}
     if subset is not None:

@@ -1,4 +1,4 @@
-"""From grades of crowd workers to judgments, and runs evaluated on them."""
+"""``robustcs crowd``: turn grades of crowd workers into judgments, and score runs on them."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_c
 from robustcs.studies.crowd.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, verb
 
 Some = TypeVar("Some", bound=Sized)
-#: What CAsT-ReGIn reports.
+#: The measures of CAsT-ReGIn.
 DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 
 
 @dataclass(frozen=True)
 class EvaluatedCrowd:
-    """The result, the judgments that it made, and the TREC form of runs that came in another."""
+    """The result, its judgments, and the runs that were converted to TREC format."""
 
     result: Crowd
     judgments: Judgments
@@ -50,15 +50,15 @@ class EvaluatedCrowd:
 
 
 def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
-    """From single grades of workers to qrels, a pool and scores of runs.
+    """Turn grades of crowd workers into qrels, and pool and score runs.
 
-    GRADES is CSV or JSONL with turn, item, worker, criterion and grade (or the published judgments of CAsT-ReGIn). A worker who
-    contradicts a gold check by more than the tolerance loses all grades of that topic. An item's grade is the mode of its
-    workers' grades, or without a clear mode their mean, rounded half up.
+    GRADES is CSV or JSONL with turn, item, worker, criterion and grade (or the published judgments of CAsT-ReGIn). A worker
+    whose grade differs from a gold check by more than the tolerance loses all grades for that topic. The final grade of an item
+    is the mode of its workers' grades. Without a clear mode, it is their mean, rounded half up.
 
-    --run NAME=FILE names runs (TREC, or mixed-initiative JSON): they are pooled to --pool-depth K (default 1) and evaluated on
-    the judgments, or on --qrels FILE, at relevance level 2: on all turns, on those with a relevant grade, and on --subset.
-    Where no file is given, those of [crowd] in robustcs.toml are taken.
+    --run NAME=FILE names runs in TREC format or mixed-initiative JSON. They are pooled to --pool-depth K (default: 1) and
+    scored on the judgments, or on --qrels FILE, at relevance level 2. There are scores over all turns, over the turns with a
+    relevant grade, and over --subset. If no file is given, the command uses the files of [crowd] in robustcs.toml.
 
     Examples:
       robustcs crowd
@@ -74,20 +74,20 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
 
 
 def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> EvaluatedCrowd:
-    """Judgments from the project's crowd grades (or its qrels for them), a pool of the runs, and their scores.
+    """Return the judgments from the project's crowd grades or qrels, the pool of the runs, and their scores.
 
-    Binary measures take the relevance level of the :class:`CrowdFiles`; ``measures`` take the place of P@1 and NDCG@3.
+    Binary measures use the relevance level of the :class:`CrowdFiles`. ``measures``: default: P@1 and NDCG@3.
 
-    Raises :class:`UsageError` where there is nothing to do or nothing fits together, :class:`InputError` for a broken file.
+    Raises :class:`UsageError` if there is no input or the inputs do not match, :class:`InputError` for an invalid file.
     """
     files = workspace.project.crowd or CrowdFiles()
     policy = replace(workspace.project.policy, depth=None, documents=False, relevance_level=files.relevance_level)
     if not (files.grades or files.qrels or files.runs):
         raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
     if files.grades and files.qrels:
-        raise UsageError("two-judgments", "both grades and qrels are given", "leave out one of them")
+        raise UsageError("two-judgments", "both grades and qrels are given", "give only one of them")
     if files.gold_checks and not files.grades:
-        raise UsageError("no-grades", "gold checks without grades", "name the file of grades")
+        raise UsageError("no-grades", "gold checks are given without grades", "name the file of grades")
     texts = _read(workspace, "bank", files.bank, read_bank)
     bank = Bank(texts) if texts is not None else None
     graded, notes = _grades(workspace, files) if files.grades else (None, [])
@@ -95,7 +95,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     for file in files.qrels:
         qrels, criterion = workspace.read_qrels(file), Path(file).name.split(".")[0]
         if criterion in criteria:
-            raise UsageError("repeated-criterion", f"two files of judgments are named {criterion}", "rename one of them")
+            raise UsageError("repeated-criterion", f"two qrels files are named {criterion}", "rename one of them")
         criteria[criterion] = qrels
         notes += qrels.notes
     criteria, told = with_combined(criteria)
@@ -103,7 +103,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     chosen = _read(workspace, "subset", files.subset, read_turn_list)
     judgments = judgments_of(criteria, policy.relevance_level, chosen)
     if files.subset and judgments and not any("subset" in sets for sets in judgments.values()):
-        raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check that its turn ids agree")
+        raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check its turn ids")
 
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
@@ -119,7 +119,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
 
 
 def _read(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
-    """What a file holds, where it is given."""
+    """Read a file; None if it is not given."""
     if path is None:
         return None
     found = read(path)
@@ -135,22 +135,23 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
     checks = _read(workspace, "gold checks", files.gold_checks, read_gold_checks) or []
     after, exclusions, unseen = exclude_workers(before, checks, files.tolerance)
     if not after:
-        raise UsageError("no-grades-left", "every worker contradicts a gold check", "check them, or raise tolerance in [crowd]")
+        advice = "check the gold checks, or raise tolerance in [crowd]"
+        raise UsageError("no-grades-left", "every worker contradicts a gold check, so no grade is left", advice)
     if checks and unseen == len(checks):
-        raise UsageError("no-common-items", "no gold check is about an item that was graded", "check its turn and item ids")
+        raise UsageError("no-common-items", "no gold check refers to a graded item", "check its turn and item ids")
     if unseen:
-        notes.append(f"{counted(unseen, 'gold check')} on items that nobody graded")
+        notes.append(f"{counted(unseen, 'gold check')} {verb(unseen, 'refers', 'refer')} to items without grades")
     if exclusions:
         out = len(before) - len(after)
         workers = len({one.worker for one in exclusions})
         notes.append(
-            f"{out:,} of {counted(len(before), 'grade')} left out: those of {counted(workers, 'worker')} for"
+            f"{out:,} of {counted(len(before), 'grade')} excluded: those of {counted(workers, 'worker')} for"
             f" {counted(len({one.topic for one in exclusions}), 'topic')}"
         )
     lost = _judged(before) - _judged(after)
     if lost:
         some = some_of([" ".join(key) for key in sorted(lost)], 3)
-        notes.append(f"without a grade left, and not judged: {counted(len(lost), 'item')} ({some})")
+        notes.append(f"{counted(len(lost), 'item')} without a grade after the exclusion, therefore unjudged: {some}")
     return GradesPart(before, after, exclusions, aggregate(after), bool(checks)), notes
 
 
@@ -191,7 +192,7 @@ def _evaluated(
     for ranking in rankings:
         file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
         known = any(not no_judged_passage(grade_matrix(ranking, qrels)) for qrels in criteria.values())
-        # turns that nobody judged are many here, where only some turns have a question
+        # do not report unjudged turns: here, only some turns have a question
         answered.append(replace(file, passage=first_ids(ranking)[1], extra=0, judged=known))
     counts = count_turns(expected, answered, policy.missing, alone=True)
     own = {file.name: int((~file.missing).sum()) for file in answered} if policy.missing == "own" else {}
@@ -203,7 +204,7 @@ def _judged_item(criteria: Mapping[str, Qrels]) -> str:
     return next((str(qrels.documents[0].as_py()) for qrels in criteria.values() if len(qrels)), "")
 
 
-#: Files of the call that GRADES stand beside; without them GRADES take the place of all files of the project.
+#: Options that GRADES is combined with; without them, GRADES replaces all files of the project.
 _FILES = ("gold_checks", "bank", "qrels", "subset", "run")
 
 
@@ -215,16 +216,16 @@ def _run(
     *,
     depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--pool-depth")] | None,
 ) -> None:
-    """Run it for the command line.
+    """Run the command.
 
     folder
-        Write qrels, pool and converted runs here; without it they are described.
+        Folder for the qrels, the pool and the converted runs (default: do not write them).
 
     overwrite
-        Replace files of --folder that hold something else.
+        Replace files in --folder that have other content.
 
     depth
-        How deep runs are pooled (default 1).
+        Depth of the pool (default: 1).
     """
     files = (call.project.crowd or CrowdFiles()).given(**({} if depth is None else {"depth": depth}))
     if grades:
@@ -238,18 +239,18 @@ def _run(
     if written:
         call.tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
     else:
-        call.tell("--folder DIR writes the judgments as qrels, the pool and converted runs")
+        call.tell("to write the qrels, the pool and the converted runs, add --folder DIR")
 
 
 def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]) -> dict[str, str]:
-    """File name → content, as trec_eval and robustcs read it.
+    """Return file name → content, in the formats of trec_eval.
 
     ``qrels_CRITERION.txt``, ``qrels_CRITERION_filtered.txt``, ``qrels_CRITERION_subset.txt``
         ``turn 0 item grade``.
     ``pool.txt``
-        ``turn Q0 item 1 0.0 pool``, a line for every item to judge.
+        ``turn Q0 item 1 0.0 pool``, one line per item to judge.
     ``NAME.trec``
-        A run whose file was JSON, with ids of the bank.
+        A converted run, with the ids of the bank.
     """
     files = {
         f"qrels_{anchor(criterion)}{'' if name == 'all' else f'_{name}'}.txt": qrels_text(qrels)
@@ -261,7 +262,7 @@ def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tupl
 
 
 def run_text(run: Run, ranking: Ranking) -> str:
-    """``turn Q0 item rank score tag`` in the order of ``ranking``, which is that of ``run``; the tag is the run's name."""
+    """Return the lines ``turn Q0 item rank score tag`` in the order of ``ranking``; the tag is the name of ``run``."""
     tag = "_".join(run.name.split()) or "run"
     lines = []
     for place, turn in enumerate(ranking.turns):
@@ -277,14 +278,13 @@ COMMAND = command(ask, ("crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd
 
 
 _READING = (
-    "How to read it: workers who contradict what is known about an item lose their grades of that topic; agreement before and"
-    " after says what that does. Scores of the runs are only as good as these judgments: a run whose questions nobody graded"
-    " scores low."
+    "How to read it: workers who contradict gold checks lose their grades for that topic. Compare the agreement before and"
+    " after this exclusion. The scores of the runs depend on these judgments: a run with many unjudged questions scores low."
 )
 
 
 def _part(project: Project) -> Project:
-    needs(project.crowd, "no-crowd", "no crowd judgments", "name their files with [crowd] in robustcs.toml")
+    needs(project.crowd, "no-crowd", "no crowd judgments", "name their files under [crowd] in robustcs.toml")
     return only(project, ("crowd", "policy", "seed"))
 
 
@@ -296,7 +296,7 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "crowd",
-        "What do the crowd's judgments say?",
+        "What do the crowd judgments show?",
         ("qrels", "agreement", "measures"),
         _part,
         given=lambda project: project.crowd is not None,

@@ -77,14 +77,14 @@ def test_a_worker_who_fails_a_check_loses_the_topic_and_only_that() -> None:
     assert kept == GRADES[2:] and unseen == 1
     (one,) = exclusions
     assert one == (
-        "132", "a", 1, 1, 2, "132_1-1 Q1 relevance: gave 2, the gold check says 0 (tolerance 1)",
+        "132", "a", 1, 1, 2, "132_1-1 Q1 relevance: grade 2, gold check 0 (tolerance 1)",
     )  # fmt: skip
     assert exclude_workers(GRADES, [GoldCheck("132_1-1", "Q1", "relevance", 0)], 2)[0] == GRADES
     assert exclude_workers(GRADES, [], 0) == (GRADES, [], 0)
 
 
 def test_a_check_needs_a_criterion_where_there_are_several() -> None:
-    with pytest.raises(UsageError, match="a gold check names no criterion, and the grades have relevance, novelty"):
+    with pytest.raises(UsageError, match="a gold check names no criterion, but the grades have several: relevance, novelty"):
         exclude_workers(GRADES, [GoldCheck("132_1-1", "Q1", "", 0)], 1)
     same = [grade for grade in GRADES if grade.criterion == "relevance"]
     assert [one.worker for one in exclude_workers(same, [GoldCheck("132_1-1", "Q1", "", 0)], 1)[1]] == ["a"]
@@ -112,7 +112,7 @@ def test_all_criteria_together_are_the_lowest_grade() -> None:
     found, notes = with_combined({"relevance": relevance, "novelty": novelty})
     assert list(found) == ["relevance", "novelty", "combined"]
     assert pairs(found["combined"]) == {("1_1", "a"): 1, ("1_2", "a"): 0}
-    assert notes == ["combined: without 2 items that some criterion does not judge"]
+    assert notes == ["combined: excludes 2 items without a grade for every criterion"]
     assert with_combined({"relevance": relevance}) == ({"relevance": relevance}, [])
     elsewhere = as_qrels("responses", [("1_1", "R1", 3)])
     assert list(with_combined({"relevance": relevance, "responses": elsewhere})[0]) == ["relevance", "responses"]
@@ -172,7 +172,7 @@ def test_the_pool_is_the_top_of_every_run() -> None:
     assert build_pool([A, B], 2, {})[["turn", "item", "best_rank"]].values.tolist() == [
         ["1_2", "Q1", 2], ["1_2", "Q2", 1], ["1_2", "Q3", 2], ["1_10", "Q1", 1],
     ]  # fmt: skip
-    with pytest.raises(UsageError, match="a pool is made of runs"):
+    with pytest.raises(UsageError, match="a pool needs runs"):
         build_pool([], 1, {})
 
 

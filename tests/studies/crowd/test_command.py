@@ -192,13 +192,13 @@ def test_two_files_of_one_criterion(in_demo: Command, tmp_path: Path) -> None:
     (tmp_path / "r.qrels").write_text("1_1 0 Q1 1\n")
     (tmp_path / "r.txt").write_text("1_1 0 Q1 1\n")
     told = in_demo(f"crowd --qrels {tmp_path}/r.qrels --qrels {tmp_path}/r.txt", code=2).err
-    assert told == "robustcs: two files of judgments are named r; rename one of them\n"
+    assert told == "robustcs: two qrels files are named r; rename one of them\n"
 
 
 def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy("crowd crowd/grades.csv -o grades.svg -o -")
     assert "diversity" in (tmp_path / "demo" / "grades.svg").read_text()
-    assert "How do the runs do?" not in answer.out and answer.out.endswith("5 turns · texts only, nothing is scored\n")
+    assert "How do the runs score?" not in answer.out and answer.out.endswith("5 turns · texts only, nothing is scored\n")
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
     [
         ("crowd --bank crowd/bank.json", 2,
          "robustcs: neither grades nor runs are given; name a file of grades, or --run NAME=FILE\n"),
-        ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and qrels are given; leave out one of them\n"),
+        ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and qrels are given; give only one of them\n"),
         ("crowd --run a=crowd/ids.json --gold-checks crowd/gold_checks.csv", 2,
-         "robustcs: gold checks without grades; name the file of grades\n"),
+         "robustcs: gold checks are given without grades; name the file of grades\n"),
         ("crowd --run a=crowd/texts.json", 2,
          "robustcs: run a has texts, such as 'What would you like to know about bread?'; name their ids with --bank FILE\n"),
         ("crowd crowd/grades.csv --run a=runs/stem_qr.trec --subset crowd/bank.json", 2,
-         "robustcs: no turn of crowd/bank.json is judged; check that its turn ids agree\n"),
+         "robustcs: no turn of crowd/bank.json is judged; check its turn ids\n"),
         ("crowd paraphrases.csv", 3, "paraphrases.csv:1: no column 'item'; the columns are: TURN_ID, MANUAL PARAPHRASE,"),
     ],
 )  # fmt: skip
