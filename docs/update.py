@@ -57,8 +57,8 @@ _HEAD = """# Command line reference
 
 Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
 
-Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 wrong use · 3 bad input · 4 something optional is not installed ·
-5 a gate cannot tell · 70 an error of the program itself · 130 interrupted · 143 ended by SIGTERM; see
+Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 usage error · 3 input error · 4 an optional package is missing ·
+5 a gate could not decide · 70 internal error · 130 interrupted · 143 terminated by SIGTERM; see
 [policy and conventions](policy.md).
 """
 

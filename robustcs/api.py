@@ -99,7 +99,7 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
-    raise UsageError("bad-setting", f"{name} {value!r}", f"write {wanted[1]}")
+    raise UsageError("bad-setting", f"{name} is {value!r}", f"write {wanted[1]}")
 
 
 def _is_project(given: Any) -> bool:

@@ -56,14 +56,15 @@ class EvaluationPolicy:
     def __post_init__(self) -> None:
         for key in ("relevance_level", "depth"):
             if (number := getattr(self, key)) is not None and number < 1:
-                raise UsageError(f"bad-{key.replace('_', '-')}", f"{key.replace('_', ' ')} {number}", "it starts at 1")
+                name = key.replace("_", " ")
+                raise UsageError(f"bad-{key.replace('_', '-')}", f"{name} is {number}", "write a whole number of at least 1")
         for key, known in (("missing", get_args(Missing)), ("order", get_args(Order)), ("unit", get_args(Unit))):
             if (word := getattr(self, key)) not in known:
-                what = "missing turns" if key == "missing" else key
-                raise UsageError(f"bad-{key}", f"{what} {word!r}", f"write {', '.join(known[:-1])} or {known[-1]}")
+                what = "the rule for missing turns" if key == "missing" else key
+                raise UsageError(f"bad-{key}", f"{what} is {word!r}", f"write {', '.join(known[:-1])} or {known[-1]}")
         for key in ("documents", "strict"):
             if not isinstance(flag := getattr(self, key), bool):
-                raise UsageError(f"bad-{key}", f"{key} {flag!r}", "write true or false")
+                raise UsageError(f"bad-{key}", f"{key} is {flag!r}", "write true or false")
 
     def as_dict(self) -> dict[str, Any]:
         """The policy as it stands in the JSON output."""

@@ -107,9 +107,9 @@ def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folde
     pd.testing.assert_frame_equal(judged.measures, robustcs.crowd(config).measures)
     asked = robustcs.clariq(topics=demo / "clariq/topics.tsv", runs={"stem": demo / "clariq/questions_stem.trec"})
     assert set(asked.question_relevance["run"]) == {"stem"} and not len(asked.document_relevance)
-    with pytest.raises(UsageError, match="^min_agreement 7; write a number from 0 to 1$"):
+    with pytest.raises(UsageError, match="^min_agreement is 7; write a number from 0 to 1$"):
         robustcs.agreement(config, min_agreement=7)
-    with pytest.raises(UsageError, match="^depth 0; write a whole number from 1$"):
+    with pytest.raises(UsageError, match="^depth is 0; write a whole number of at least 1$"):
         robustcs.crowd(config, depth=0)
     with pytest.raises(UsageError, match="^no input is named 'bunk'; "):
         robustcs.crowd(grades="x", bunk="y")
@@ -155,10 +155,10 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         ({"rewrites": {"human": 5}}, 'rewrites["human"] is an int; give a file, a frame or records with query_id and text'),
         ({"rewrites": {"humane": "x"}}, "role 'humane'; "),
         ({"new_judgments": ["new.txt", 5]}, "new_judgments[1] is an int; give a file, "),
-        ({"relevance_level": "2"}, "relevance_level '2'; write a whole number"),
-        ({"depth": 2.5}, "depth 2.5; write a whole number"),
-        ({"seed": "x"}, "seed 'x'; write a whole number"),
-        ({"seed": -1}, "seed -1; write a whole number from 0"),
+        ({"relevance_level": "2"}, "relevance_level is '2'; write a whole number"),
+        ({"depth": 2.5}, "depth is 2.5; write a whole number"),
+        ({"seed": "x"}, "seed is 'x'; write a whole number"),
+        ({"seed": -1}, "seed is -1; write a whole number of at least 0"),
         ({"groups": {"manual": "human"}}, "group manual is 'human'; write (BASELINE, [SET, …]) with the names of runs"),
         ({"groups": {"manual": ("human", "m1")}}, "group manual is \"('human', 'm1')\"; write (BASELINE, [SET, …])"),
         ({"metrics": 5}, "no measure is named '5'; "),
@@ -174,11 +174,11 @@ def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, c
 @pytest.mark.parametrize(
     ("name", "inputs", "message"),
     [
-        ("unjudged", {"top": "3"}, "top '3'; write a whole number"),
-        ("unjudged", {"top": 2.5}, "top 2.5; write a whole number"),
-        ("evaluate", {"margin": "x"}, "margin 'x'; write a number"),
-        ("testsets", {"sets": None}, "sets None; write a whole number"),
-        ("agreement", {"min_agreement": "x"}, "min_agreement 'x'; write a number from 0 to 1"),
+        ("unjudged", {"top": "3"}, "top is '3'; write a whole number"),
+        ("unjudged", {"top": 2.5}, "top is 2.5; write a whole number"),
+        ("evaluate", {"margin": "x"}, "margin is 'x'; write a number"),
+        ("testsets", {"sets": None}, "sets is None; write a whole number"),
+        ("agreement", {"min_agreement": "x"}, "min_agreement is 'x'; write a number from 0 to 1"),
         ("agreement", {"groups": 5}, "groups is not a dictionary by name; write groups={NAME: [RATING, …]}"),
         ("evaluate", {"scores": ["a.eval"]}, "scores is not a dictionary by name; write scores={NAME: FILE}"),
         ("diversity", {"sources": pd.DataFrame()}, "sources without names; write sources={NAME: TEXTS}, or a list of FILE"),

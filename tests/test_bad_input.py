@@ -238,16 +238,17 @@ CASES = [
          "robustcs: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?"),
     Case("misspelt threshold", f"{RUNS} --threshold '<0.5'", 2, f"robustcs: threshold '<0.5' cannot be read; {THRESHOLDS}"),
     Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: role 't5'; {ROLES}"),
-    Case("no role", f"{SCORED} --scores qr.eval", 2, "robustcs: --scores qr.eval; write --scores ROLE=FILE"),
+    Case("no role", f"{SCORED} --scores qr.eval", 2,
+         "robustcs: --scores qr.eval has no ROLE= or no file; write --scores ROLE=FILE"),
     Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
          "robustcs: role 'qr:human' has the name 'human'; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
          "Error: No such option '--run'. (Did you mean one of: '--qr', '--trust', '--unit'?)"),
     Case("two runs of one name", "evaluate --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 3,
          f"qr.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
-    Case("two depths", f"{RUNS} --depth 3 --depth 5", 2, "robustcs: --depth given twice: 3, 5; give it once"),
+    Case("two depths", f"{RUNS} --depth 3 --depth 5", 2, "robustcs: --depth is given twice: 3, 5; give it once"),
     Case("scores given twice", f"{SCORED} --scores qr=raw.eval", 2,
-         "robustcs: two files of --scores have the same name; give every --scores a NAME of its own"),
+         "robustcs: two files of --scores have the same name; give each --scores a different NAME"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
          " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
@@ -276,10 +277,10 @@ CASES = [
          "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents,"
          " unit, strict",
          {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
-    Case("policy value", "breakdown", 3, "robustcs.toml:9: missing turns 'skip'; write zero, drop or own",
+    Case("policy value", "breakdown", 3, "robustcs.toml:9: the rule for missing turns is 'skip'; write zero, drop or own",
          {"robustcs.toml": TOML + '[policy]\nmissing = "skip"\n'}),
     Case("policy of the wrong kind", "breakdown", 3,
-         "robustcs.toml:9: depth is 'ten'; write a whole number from 0",
+         "robustcs.toml:9: depth is 'ten'; write a whole number of at least 0",
          {"robustcs.toml": TOML + '[policy]\ndepth = "ten"\n'}),
     Case("unknown role in the config", "breakdown", 3, f"robustcs.toml:1: role 't5'; {ROLES}",
          {"robustcs.toml": '[formulations.t5]\nrun = "qr.trec"\n'}),
@@ -289,7 +290,7 @@ CASES = [
     Case("group without baseline", "breakdown", 3,
          "robustcs.toml:1: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs",
          {"robustcs.toml": '[groups.manual]\nsets = ["a"]\n'}),
-    Case("seed in words", "breakdown", 3, "robustcs.toml:1: seed is 'x'; write a whole number from 0",
+    Case("seed in words", "breakdown", 3, "robustcs.toml:1: seed is 'x'; write a whole number of at least 0",
          {"robustcs.toml": 'seed = "x"\n'}),
     Case("measure and threshold in the config", "breakdown", 3,
          "robustcs.toml:1: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?\n"
@@ -309,9 +310,9 @@ CASES = [
     Case("figure into no folder", f"{SWEEP} --output gone/out.png", 3,
          "robustcs: gone/out.png: not written, its folder does not exist; make the folder first"),
     Case("no figure", f"{RUNS} --output out.json --output out.png", 2,
-         "robustcs: breakdown has no figure for out.png; write .csv, .json, .tex, .md or .txt"),
+         "robustcs: out.png: breakdown has no figure; write .csv, .json, .tex, .md or .txt"),
     Case("unknown figure suffix", f"{SWEEP} --output out.json --output out.jpg", 2,
-         "robustcs: out.jpg: nothing is written as .jpg; choose .csv, .json, .tex, .md, .txt, .png, .svg, .pdf,"
+         "robustcs: out.jpg: unknown suffix .jpg; choose .csv, .json, .tex, .md, .txt, .png, .svg, .pdf,"
          " or say --format"),
     # ---- other commands
     Case("misspelt command", "breakdwon", 2, "Error: No such command 'breakdwon'. Did you mean 'breakdown'?"),
@@ -321,10 +322,10 @@ CASES = [
          "robustcs: qrels.txt/report.html: not written, its folder would have the name of a file; choose another name"),
     Case("check without inputs", "check", 2,
          "robustcs: no inputs are named; give options, or write a robustcs.toml with robustcs init"),
-    Case("init over a config", "init", 2, "robustcs: robustcs.toml is there already; edit it, or move it away first",
+    Case("init over a config", "init", 2, "robustcs: robustcs.toml exists already; edit it, or move it first",
          {"robustcs.toml": ""}),
     Case("init without inputs", "init folder", 2,
-         "robustcs: no runs, qrels, texts or answers in folder; name the folder that has them"),
+         "robustcs: no runs, qrels, texts or answers in folder; name the folder with these files"),
     Case("init in no folder", "init gone", 2, "Error: Invalid value for '[FOLDER]': Directory 'gone' does not exist."),
 ]  # fmt: skip
 

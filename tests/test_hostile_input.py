@@ -249,7 +249,7 @@ def test_project_files(call: Call, text: str, message: str) -> None:
 
 @pytest.mark.parametrize("command", ["check --qrels 'a\0b'", f"breakdown {FORMULATIONS} -o 'a\0b.json'", "init 'a\0b'"])
 def test_an_argument_that_only_a_program_can_give(call: Call, command: str) -> None:
-    assert call(command) == (2, "robustcs: an argument with a NUL character; leave it out")
+    assert call(command) == (2, "robustcs: an argument contains a NUL character; remove it")
 
 
 @pytest.mark.parametrize(("level", "in_file"), [(2**31 - 1, False), (3_000_000_000, True), (2**63 - 1, True)])

@@ -437,7 +437,7 @@ def test_an_unchanged_report_asks_reads_and_draws_nothing(
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["wrote made/report.html", "wrote made/report.pdf", ""]
-    assert done.stderr.splitlines() == [f"{len(written) - 1} files in made, 0 of them new or changed"]
+    assert done.stderr.splitlines() == [f"made contains {len(written) - 1} files, 0 of them new or changed"]
     # whatever a report says, or somebody did to it, makes it again
     capfd.readouterr()
     (small / "made" / "report.html").write_text("mine")
@@ -525,7 +525,7 @@ def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path,
     told = f"{path.relative_to(small)} is not as it was written; this is computed again\n"
     assert capfd.readouterr().err.count(told) == 1 and contents(small / "made") == written and path.read_bytes() == kept
     assert run(["report", "--output", "made"]) == 0
-    assert capfd.readouterr().err == f"{len(written) - 1} files in made, 0 of them new or changed\n"
+    assert capfd.readouterr().err == f"made contains {len(written) - 1} files, 0 of them new or changed\n"
 
 
 def test_a_kept_answer_gives_the_same_report_as_a_new_one(small: Path) -> None:

@@ -1,4 +1,4 @@
-"""The commands: every study of the registry, and what builds on all of them."""
+"""The commands: every study of the registry, and the commands for a whole project."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ if TYPE_CHECKING:
     from robustcs.project.workspace import Workspace
     from robustcs.result import Result
 
-#: What shared options are about, in the order in which a page lists them after the command's own.
+#: Groups of shared options, in the order in which a page lists them after the command's own options.
 GROUPS = ("Inputs", "Scores", "Intervals and tests", "Output", "Running")
-#: Options that a help page shows at most, unless all are asked for.
+#: Largest number of options on a help page without --help-all.
 MOST_SHOWN = 20
-#: How the metavar of an option ends whose value is a file or a folder.
+#: Ends of the metavar of options that accept a file or a folder.
 _FILES = ("FILE", "DIR", "FOLDER")
 _EXAMPLES = "\b\nExamples:"
-#: Commands that are no study: name → the module that has a function of that name, what it does, and under which question.
+#: Commands that are not studies: name → the module with its function, its summary, and its theme.
 _OTHERS = {
-    "init": ("whole", "Write a robustcs.toml from the files in a folder.", START),
-    "try-program": ("try_program", "Check a program for --with on three requests.", START),
-    "report": ("whole", "All analyses that the inputs allow, in one folder.", TOGETHER),
-    "bundle": ("whole", "The study in one folder that works elsewhere.", TOGETHER),
-    "demo": ("whole", "The report on the demo collection.", TOGETHER),
+    "init": ("whole", "Write a robustcs.toml for the files in a folder.", START),
+    "try-program": ("try_program", "Test a program for --with with three requests.", START),
+    "report": ("whole", "Run all analyses that the inputs allow; write one report.", TOGETHER),
+    "bundle": ("whole", "Copy a study into one folder that works elsewhere.", TOGETHER),
+    "demo": ("whole", "Write the report on the demo collection.", TOGETHER),
 }
-#: Every command: what it does, and under which question.
+#: Every command: its summary and its theme.
 _LISTED = {name: said for name, (_, *said) in _OTHERS.items()} | {one.name: [one.short, one.theme] for one in STUDIES}
 
 
 class _Once(click.Command):
-    """A command whose options that have one value are given once; of two values click would silently take the last."""
+    """A command that rejects a second value of a single-valued option; click alone would silently use the last."""
 
     def make_parser(self, context: click.Context) -> Any:
-        """Return click's parser, which refuses a second value of an option that has one."""
+        """Return click's parser, changed to reject a second value of a single-valued option."""
         parser = super().make_parser(context)
         options = {id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())}
         for option in options.values() if not context.resilient_parsing else ():
@@ -61,26 +61,26 @@ class _Once(click.Command):
 
 
 def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
-    """Take the value of an option. Raises :class:`UsageError` where it has one already."""
+    """Set the value of an option. Raises :class:`UsageError` if it already has one."""
     if option.dest in state.opts:
         name = max(option.obj.opts, key=len)
         both = (" ".join(one) if isinstance(one, tuple) else one for one in (state.opts[option.dest], value))
-        raise UsageError("repeated-option", f"{name} given twice: {', '.join(both)}", "give it once")
+        raise UsageError("repeated-option", f"{name} is given twice: {', '.join(both)}", "give it once")
     process(value, state)
 
 
 class FileName(click.types.StringParamType):
-    """Text that a shell completes with names of files."""
+    """Text that a shell completes with file names."""
 
     def shell_complete(self, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Leave it to the shell, which knows how to."""
+        """Let the shell complete file names."""
         return [CompletionItem(incomplete, type="file")]
 
 
 class PagedCommand(_Once):
-    """A command whose page shows examples first and its options in groups, and whose files a shell completes.
+    """A command with examples first and grouped options on its help page, and with completion of file names.
 
-    ``shared`` are the options of the program that it heeds; any other is refused. ``settings`` are what --set changes.
+    ``shared``: options of the program that it accepts; it rejects all others. ``settings``: the keys of --set.
     """
 
     def __init__(self, name: str, uses: Sequence[str], *, help: str, **settings: Any):
@@ -96,7 +96,7 @@ class PagedCommand(_Once):
                 parameter.type = FileName() if parameter.type is click.STRING else parameter.type
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """As click does, with the program's options among the values. Raises for those that the command does not heed."""
+        """Parse as click does, and add the program's options. Raises for those that the command does not accept."""
         program = context.find_root()
         given = {name for name in PROGRAM if program.get_parameter_source(name) == ParameterSource.COMMANDLINE}
         for name in given - {option.name for option in self.shared}:
@@ -114,26 +114,26 @@ class PagedCommand(_Once):
         return rest
 
     def _words(self, item: str) -> list[str]:
-        """``KEY=VALUE`` as an option is written; several values have commas between. Raises :class:`UsageError`."""
+        """Return ``KEY=VALUE`` as an option; commas separate several values. Raises :class:`UsageError`."""
         key, _, value = item.partition("=")
         option = self.settings.get(key)
         if option is None:
-            known = f"there is {', '.join(self.settings)}" if self.settings else "it has none"
+            known = f"choose from {', '.join(self.settings)}" if self.settings else f"{self.name} has no settings"
             raise UsageError("no-setting", f"--set {item}: {self.name} has no such setting", known)
         if getattr(option, "is_flag", False):
             return [f"--{key}"] if value != "false" else option.secondary_opts[:1]
         return [f"--{key}", *(value.split(",") if option.nargs > 1 else [value])]
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        """The command's own options and settings; for completion also the options of the program that it heeds."""
+        """Return the command's own options and settings; for completion also the program's options that it accepts."""
         return [*super().get_params(context), *self.settings.values(), *(self.shared if context.resilient_parsing else ())]
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Options; where none begins, files: of NAME=FILE the shell has cut off the name."""
+        """Complete options, and file names where no option matches: of NAME=FILE the shell has cut off the name."""
         return super().shell_complete(context, incomplete) or [CompletionItem(incomplete, type="file")]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The command's own options, then the shared ones by what they are about; the rarer ones with --help-all."""
+        """Write the command's own options, then the shared ones by group; rarely used ones only with --help-all."""
         every = [one for one in (*super().get_params(context), *self.shared) if isinstance(one, click.Option)]
         whole = context.find_root().get_parameter_source("help_all") == ParameterSource.COMMANDLINE
         shown = every if whole else _shown(every)
@@ -146,7 +146,7 @@ class PagedCommand(_Once):
             with formatter.section("Settings (--set KEY=VALUE)"):
                 formatter.write_dl([(key, str(getattr(option, "help", ""))) for key, option in self.settings.items()])
         if more := len(every) - len(shown) + (0 if whole else len(self.settings)):
-            formatter.write(f"\n{more} more options: {context.command_path} --help-all\n")
+            formatter.write(f"\n{more} more option{'s' * (more > 1)}: {context.command_path} --help-all\n")
 
 
 def _group(option: click.Option) -> str:
@@ -154,7 +154,7 @@ def _group(option: click.Option) -> str:
 
 
 def _shown(every: Sequence[click.Option]) -> list[click.Option]:
-    """The options of a short page: the command's own in their order, and the usual shared ones as far as there is room."""
+    """Return the options of a short page: the command's own, in order, and the usual shared ones that fit."""
     if len(every) <= MOST_SHOWN:
         return list(every)
     own = [option for option in every if _group(option) == "Options"]
@@ -165,30 +165,30 @@ def _shown(every: Sequence[click.Option]) -> list[click.Option]:
 
 
 def help_record(option: click.Option, context: click.Context) -> tuple[str, str]:
-    """An option's names and text; a range that ends where numbers end is open to people."""
+    """Return an option's names and help text; a range that ends at :data:`MOST` is shown without its end."""
     names, text = option.get_help_record(context) or ("", "")
     return names, re.sub(rf"(\d+)<=x<={MOST}", r"x>=\1", text)
 
 
 def examples_first(text: str) -> str:
-    """A help text with its examples after the first paragraph; indentation as of a docstring."""
+    """Return a help text, dedented like a docstring, with its examples moved after the first paragraph."""
     first, *others = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join([first, *sorted(others, key=lambda part: not part.startswith(_EXAMPLES))])
 
 
 class Commands(_Once, click.Group):
-    """Loads a command when it is called; lists them in the order of the questions that they answer."""
+    """All commands, listed by theme; each is loaded when it is called."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """As click does, with the program's options wherever they stand."""
+        """Parse as click does; the program's options may be anywhere on the line."""
         return super().parse_args(context, program_first(arguments, context.resilient_parsing))
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """By the questions that they answer; within one, studies in the order of the registry."""
+        """Return the names of the commands by theme; within a theme, studies are in the order of the registry."""
         return sorted(_LISTED, key=lambda name: THEMES.index(_LISTED[name][1]))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The command of that name."""
+        """Return the command of that name, or None."""
         if name in _OTHERS:
             return whole_command(name)
         return next((study_command(study) for study in STUDIES if study.name == name), self.commands.get(name))
@@ -196,7 +196,7 @@ class Commands(_Once, click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with the commands that are not loaded among those that a misspelt one may mean."""
+        """Resolve as click does; suggestions for a misspelled command include those that are not loaded."""
         name = arguments[0]
         if not name.startswith("-") and name not in (*_LISTED, *self.commands):
             close = get_close_matches(name, _LISTED, 1)
@@ -204,7 +204,7 @@ class Commands(_Once, click.Group):
         return super().resolve_command(context, arguments)
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of the program that stand alone, then the commands, none of which is loaded."""
+        """Write --version and --help, then the commands, without loading them."""
         with formatter.section("Options"):
             formatter.write_dl([help_record(one, context) for one in self.get_params(context) if one.name not in PROGRAM])  # type: ignore[arg-type]
         width = max(map(len, _LISTED))
@@ -215,7 +215,7 @@ class Commands(_Once, click.Group):
 
 
 def whole_command(name: str) -> click.Command:
-    """The command of a function that takes a call and its own options: what is no study."""
+    """Return the command of a function that is not a study; the function accepts a call and its own options."""
     module = import_module(f"robustcs.cli.{_OTHERS[name][0]}")
     function, uses = getattr(module, name.replace("-", "_")), getattr(module, "USES", {}).get(name, ())
     parameters = list(parameters_of(function))
@@ -228,7 +228,7 @@ def whole_command(name: str) -> click.Command:
 
 
 def study_command(study: Study) -> click.Command:
-    """The command of a study: its own parameters, the shared options that it uses, and those of every result."""
+    """Return the command of a study: its own parameters, its shared options, and the output options."""
     command = study.command
     uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT, *ALWAYS)
 
@@ -255,26 +255,26 @@ class Call:
 
     @property
     def study(self) -> Study:
-        """The study that is called."""
+        """The study of the command."""
         assert self._study
         return self._study
 
     @cached_property
     def project(self) -> Project:
-        """The project of this folder or of ``--config``, with the options in place of what it says."""
+        """The project of ``--config`` or of the current folder; options replace its entries."""
         return load_project(self.uses, self.given)
 
     def workspace(self, project: Project | None = None) -> Workspace:
-        """What ``project`` (default: that of the call) names, ready to be read."""
+        """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
         from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
         return Workspace(project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve"))
 
     def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
-        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.
+        """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
-        ``samples``: also for further samples of rewriters.
+        ``samples``: also retrieve for further samples of rewriters.
         """
         workspace = self.workspace(project)
         if workspace.project.retrieval is None:
@@ -284,13 +284,13 @@ class Call:
         return workspace.of(with_runs(workspace, self.tell, samples))
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
-        """What the study finds, also by ``--by``."""
+        """Return the result of the study; with ``--by`` also per collection."""
         from robustcs.project.collections import asked
 
         return asked(self.study.part("study").ask, workspace, self.given.get("by"), **settings)
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
-        """Write a result to every ``--output``, or to the terminal."""
+        """Write a result to each ``--output``, or to the terminal."""
         from robustcs.project.collections import stated
 
         emit(
@@ -298,5 +298,5 @@ class Call:
         )
 
     def tell(self, message: str) -> None:
-        """One line for people, on stderr."""
+        """Print one line on stderr."""
         tell(message)

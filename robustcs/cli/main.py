@@ -23,45 +23,45 @@ from robustcs.version import __version__
              params=list(PROGRAM.values()))  # fmt: skip
 @click.version_option(__version__, prog_name="robustcs")
 def cli(**shared: Any) -> None:
-    """Robustness and error analysis for conversational search, from files on disk.
+    """Analyze the errors and the robustness of conversational search, from the files of your experiments.
 
     \b
     Examples:
-      robustcs demo               a report on the demo collection
-      robustcs init               your own files: writes a robustcs.toml from them
-      robustcs breakdown          with a robustcs.toml no command needs arguments
-      robustcs breakdown --help   examples of a command, and its usual options (--help-all: all)
+      robustcs demo               write the report on the demo collection
+      robustcs init               write a robustcs.toml for your own files
+      robustcs breakdown          run a command; robustcs.toml names its inputs
+      robustcs breakdown --help   show examples and options (all: --help-all)
 
-    Exit codes: 0 done, 1 a gate failed (compare --fail-if), 2 wrong use, 3 bad input, 4 something optional is not installed,
-    5 a gate cannot tell, 70 an error of the program itself, 130 interrupted, 143 ended by SIGTERM.
+    Exit codes: 0 done, 1 a gate failed (compare --fail-if), 2 usage error, 3 input error, 4 an optional package is missing, 5 a
+    gate could not decide, 70 internal error, 130 interrupted, 143 terminated by SIGTERM.
     """
 
 
 def main() -> None:
-    """Run the command line and turn every error of a user into one message and the documented exit code."""
+    """Run the command line; report each user error in one message with the documented exit code."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     usable_streams()
-    # numpy is not loaded yet; the matrices here are small, and threads that wait for one another cost more than they give
+    # numpy is not loaded yet. The matrices here are small, so threads would cost more than they save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ["MPLBACKEND"] = "agg"  # notebooks set one that matplotlib cannot import outside of them
+    os.environ["MPLBACKEND"] = "agg"  # notebooks set a backend that matplotlib cannot import elsewhere
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
     code = run(sys.argv[1:])
-    for number in (signal.SIGINT, signal.SIGTERM):  # what is left to do is cleaning up
+    for number in (signal.SIGINT, signal.SIGTERM):  # only cleaning up remains
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    """What SIGTERM does: the work ends as after Ctrl-C, once, however often the signal comes."""
+    """Handle SIGTERM: end the work as after Ctrl-C, and ignore further signals."""
     signal.signal(number, signal.SIG_IGN)
     raise Terminated
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of ``robustcs ARGUMENTS``; messages go to stderr."""
+    """Run ``robustcs ARGUMENTS`` and return its exit code; messages go to stderr."""
     usable_width()
     with protection():
         return _run(arguments, "--traceback" in arguments)
@@ -69,12 +69,12 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str], show: bool) -> int:
     try:
-        if any("\0" in argument for argument in arguments):  # only a Python program can give one
-            raise UsageError("bad-argument", "an argument with a NUL character", "leave it out")
+        if any("\0" in argument for argument in arguments):  # only a Python program can pass one
+            raise UsageError("bad-argument", "an argument contains a NUL character", "remove it")
         if "SOURCE_DATE_EPOCH" in os.environ:
             from robustcs.documents.dates import source_date
 
-            source_date()  # scipy cannot even be imported with a wrong one
+            source_date()  # check it first: with an invalid date even the import of scipy fails
         ended = cli.main(args=arguments, prog_name="robustcs", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
@@ -89,7 +89,7 @@ def _run(arguments: list[str], show: bool) -> int:
         tell("robustcs: terminated")
         return ExitCode.TERMINATED
     except (BrokenPipeError, SystemExit):
-        # the reader of our output has seen enough (click exits then, and only then)
+        # the reader of our output closed it; this is the only case in which click raises SystemExit
         without_reader()
         return ExitCode.DONE
     except RobustcsError as error:
@@ -110,12 +110,12 @@ def _run(arguments: list[str], show: bool) -> int:
         tell(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "))
         return ExitCode.BAD_INPUT
     except MemoryError:
-        tell("robustcs: not enough memory; --depth K keeps only the top K of every turn")
+        tell("robustcs: not enough memory; read only the top K passages of each turn with --depth K")
         return ExitCode.BAD_INPUT
     except Exception as error:
         if show:
             traceback.print_exc()
         tell(f"robustcs: {unforeseen(error, arguments)}")
         return ExitCode.UNFORESEEN
-    # a command that ends itself by click's Exit gives its code
+    # the exit code of a command that returns one
     return ended if isinstance(ended, int) else ExitCode.DONE

@@ -1,7 +1,8 @@
-"""Options that several commands take, spelled the same wherever a command uses them.
+"""Options that several commands share, with the same spelling in each.
 
-Those of inputs are made from :data:`robustcs.project.sources.SOURCES`. :data:`PROGRAM` are options of the program itself,
-declared once, which stand before or after the command. A command lists by name what it uses; any other is refused.
+Input options are made from :data:`robustcs.project.sources.SOURCES`. Options in :data:`PROGRAM` belong to the program itself:
+they are declared once and may precede or follow the command. A command lists the names of the options that it uses and rejects
+all others.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _trust(context: click.Context, parameter: click.Parameter, value: bool) -> N
 
 
 class SharedOption(click.Option):
-    """An option that several commands take; ``group`` is one of :data:`robustcs.cli.commands.GROUPS`."""
+    """An option that several commands share; ``group`` is one of :data:`robustcs.cli.commands.GROUPS`."""
 
     def __init__(self, *args: Any, group: str, **settings: Any):
         super().__init__(*args, **settings)
@@ -37,65 +38,68 @@ class SharedOption(click.Option):
 
 FORMATS = ("table", "csv", "raw-csv", "json", "latex", "markdown")
 
-#: Name → what it is about (:data:`robustcs.cli.commands.GROUPS`) and its declaration, of what is no file.
+#: Option that names no input file → its group (one of :data:`robustcs.cli.commands.GROUPS`) and its declaration.
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "original": ("Inputs", {"multiple": True, "metavar": "[NAME=]FILE",
-        "help": "Run of the raw turns; repeat with NAME= for others, such as whole conversations."}),
+        "help": "Run for the original questions. Repeat with NAME= for variants, such as the whole conversation as query."}),
     "qr": ("Inputs", {"multiple": True, "metavar": "[NAME=]FILE",
-        "help": "Run of a rewriter; repeat with NAME= for several, with the same NAME for other turns, and for samples of one"
-        " where the turns are the same."}),
+        "help": "Run for a rewriter. Repeat with another NAME= for another rewriter. Files with the same NAME are joined if"
+        " their turns differ; if the turns are the same, each file is a sample."}),
     "human": ("Inputs", {"multiple": True, "metavar": "FILE",
-        "help": "Run of the manual rewrites; repeat for other turns, such as those of another collection."}),
+        "help": "Run for the human rewrites. Repeat for other turns, such as those of another collection."}),
     "metric": ("Scores", {"multiple": True, "metavar": "NAME",
-        "help": "Measure, as trec_eval or ir_measures name it: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 and em for answers."}),
+        "help": "Measure, named as in trec_eval or ir_measures: ndcg_cut_3, nDCG@3, P(rel=2)@1; f1 or em for answers. Repeat"
+        " for several."}),
     "threshold": ("Scores", {"multiple": True, "metavar": "EXPR",
-        "help": "When an answer is correct: '>0', '>=0.5', '=1'; a bare number t means '>=t', a bare 0 '>0'."}),
+        "help": "Score that makes an answer correct: '>0', '>=0.5', '=1'. A bare number t means '>=t'; a bare 0 means '>0'."
+        " Repeat for several."}),
     "relevance_level": ("Scores", {"type": click.IntRange(1, MOST), "metavar": "N",
-        "help": "Grade from which a passage is relevant in binary measures (default 1; CAsT uses 2). nDCG uses the grades"
-        " themselves and does not change."}),
+        "help": "Lowest grade that counts as relevant in binary measures (default: 1; CAsT uses 2). It does not affect nDCG,"
+        " which uses the grades."}),
     "missing": ("Scores", {"type": click.Choice(["zero", "drop", "own"]),
-        "help": "A judged turn that a run lacks scores 0 (default), is dropped from all runs, or only from that run's own mean"
-        " (evaluate and crowd; elsewhere as drop)."}),
+        "help": "Judged turns that a run does not answer. zero: they score 0 (default). drop: they are dropped from all runs."
+        " own: they are dropped from the mean of that run only (evaluate and crowd; other commands treat it as drop)."}),
     "order": ("Scores", {"type": click.Choice(["score", "rank"]),
-        "help": "Order passages by score (default; ties by document id descending) or by the rank column."}),
+        "help": "Order of passages: by score (default; ties by descending document id) or by the rank column."}),
     "depth": ("Scores", {"type": click.IntRange(1, MOST), "metavar": "K",
-        "help": "Evaluate only the top K of every turn."}),
+        "help": "Evaluate only the top K passages of each turn."}),
     "documents": ("Scores", {"is_flag": True, "default": None,
-        "help": "The runs hold passages DOC-N and the qrels documents DOC: cut ids at the last hyphen, the best-ranked passage"
-        " of a document counts (CAsT 2021)."}),
+        "help": "Score documents: the runs rank passages DOC-N, the qrels judge documents DOC (CAsT 2021). Ids are cut at the"
+        " last hyphen, and the best-ranked passage of each document counts."}),
     "by": ("Scores", {"type": click.Choice(["collection"]),
-        "help": "Where the qrels are of several collections, add every table for each alone: TABLE_by_collection."}),
+        "help": "If the qrels are of several collections, also compute each table per collection (TABLE_by_collection)."}),
     "seed": ("Intervals and tests", {"type": click.IntRange(min=0), "metavar": "N",
-        "help": "Seed of everything random (default 0)."}),
+        "help": "Random seed (default: 0)."}),
     "unit": ("Intervals and tests", {"type": click.Choice(["conversation", "turn"]),
-        "help": "What intervals and tests take as independent (default: conversation)."}),
+        "help": "Sampling unit for confidence intervals and tests (default: conversation)."}),
     "format": ("Output", {"type": click.Choice(FORMATS),
-        "help": "Form of the output (default: by its suffix, or table). csv is safe in spreadsheets: texts that they would run"
-        " as formulas get an apostrophe in front; raw-csv leaves all texts as they are."}),
+        "help": "Output format (default: from the suffix of --output, else table). csv is safe for spreadsheets: an apostrophe"
+        " precedes texts that a spreadsheet would run as formulas. raw-csv leaves texts unchanged."}),
     "output": ("Output", {"multiple": True, "metavar": "FILE",
-        "help": "Write here instead of the terminal; - is stdout."}),
-    "table": ("Output", {"multiple": True, "metavar": "NAME", "help": "Only this table of the result."}),
+        "help": "Output file, or folder for report and demo; - is stdout (default). Repeat for several files."}),
+    "table": ("Output", {"multiple": True, "metavar": "NAME", "help": "Show only this table. Repeat for several."}),
     "jobs": ("Running", {"type": click.IntRange(1, MOST), "default": 1, "metavar": "N",
-        "help": "Processes that read runs (default 1); small runs are read by one. Memory grows with it."}),
+        "help": "Number of processes that read runs (default: 1). Each needs memory; small runs are read by one process."}),
     "dask": ("Running", {"metavar": "ADDRESS",
-        "help": "Runs are read by the workers of the Dask cluster whose scheduler stands there, such as tcp://node1:8786."}),
+        "help": "Address of a Dask scheduler, such as tcp://node1:8786. The workers of its cluster read the runs."}),
     "no_retrieve": ("Running", {"is_flag": True,
-        "help": "Never retrieve (no Java): a question that no run answers is an error."}),
-    "config": ("Running", {"metavar": "FILE", "help": "Project file (default: robustcs.toml in this folder)."}),
+        "help": "Do not retrieve, so Java is not needed. A question without a run is an error."}),
+    "config": ("Running", {"metavar": "FILE", "help": "Project file (default: robustcs.toml in the current folder)."}),
     "strict": ("Running", {"is_flag": True, "default": None,
-        "help": "Refuse a file for one row that cannot be used; by default up to 5% are skipped, never of runs and qrels."}),
+        "help": "Reject a file with any unusable row. By default, up to 5% unusable rows are skipped and reported, except in"
+        " runs and qrels."}),
     "trust": ("Running", {"is_flag": True, "expose_value": False, "callback": _trust,
-        "help": "Let the project file name addresses, pipes, and places outside its folder to write to (docs/safety.md)."}),
+        "help": "Allow the project file to name URLs, pipes, and output paths outside its folder (see docs/safety.md)."}),
     "set": ("Output", {"multiple": True, "metavar": "KEY=VALUE",
-        "help": "Change a setting that few change; --help-all lists those of a command."}),
+        "help": "Change a rarely used setting; --help-all lists the settings of a command."}),
     "help_all": ("Running", {"is_flag": True, "expose_value": False, "help": "Show all options of the command."}),
     "traceback": ("Running", {"is_flag": True, "expose_value": False,
-        "help": "Show where in the program an error arose."}),
+        "help": "Show the Python traceback of an error."}),
 }  # fmt: skip
 
-#: What every command takes.
+#: Options of every command.
 ALWAYS = ("config", "strict", "trust", "traceback", "help_all", "set")
-#: What every command takes that writes a result.
+#: Options of every command that writes a result.
 RESULT = ("format", "output", "table")
 
 
@@ -109,16 +113,16 @@ def _source_option(source: Source) -> click.Option:
     return SharedOption([source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help)
 
 
-#: Name → option of the program. What a command does not list among what it uses is refused there.
+#: Name → option of the program. A command rejects those that it does not list.
 PROGRAM: Mapping[str, click.Option] = {
     name: _setting(name) for name in SETTINGS if name not in ("original", "qr", "human", "metric", "threshold")
 }
-#: Shared options that help pages leave to --help-all.
+#: Shared options that only --help-all shows.
 RARE = frozenset((
     "strict", "trust", "traceback", "set", "jobs", "dask", "no_retrieve", "seed", "unit", "by", "order", "missing", "documents",
     "answers", "gold", "scores",
 ))  # fmt: skip
-#: Command → what few change of it: no options of their own, but keys of --set.
+#: Command → its rarely used settings, which are keys of --set.
 SET: Mapping[str, Sequence[str]] = {
     "sweep": ("step",),
     "correlate": ("stemmer", "corners", "with-original"),
@@ -134,7 +138,7 @@ SET: Mapping[str, Sequence[str]] = {
     "agreement": ("majority",),
     "try-program": ("timeout",),
 }
-#: Command → old name of an option → its name now; the old one works for one release more, as do options that keys replaced.
+#: Command → old name of an option → its new name. Old names work for one more release, as do options that became keys of --set.
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "init": {"--explain": "--why"},
     "unjudged": {"--depth": "--top"},
@@ -142,14 +146,14 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 
 
 def shared_options(names: Iterable[str]) -> list[click.Option]:
-    """The shared options of these names that commands declare themselves: sources, then settings."""
+    """Return the shared options of these names that commands declare themselves, without those of :data:`PROGRAM`."""
     return [_setting(name) if name in SETTINGS else _source_option(BY_NAME[name]) for name in names if name not in PROGRAM]
 
 
 def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
-    """The command line with the program's options before the command, wherever they stand, and old names replaced.
+    """Return the command line with the program's options moved before the command, and with old names replaced.
 
-    ``partial``: it may end in an option without its value. Raises :class:`click.BadOptionUsage` where it must not.
+    ``partial``: the line may end in an option without its value. Otherwise such a line raises :class:`click.BadOptionUsage`.
     """
     takes = {word: not option.is_flag for option in PROGRAM.values() for word in option.opts}
     old: Mapping[str, str] = {}
@@ -160,17 +164,17 @@ def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
     for word in words:
         name, equals, value = word.partition("=")
         if name in old:
-            tell(f"{name} is now called {old[name]}; the old name goes away with the next release")
+            tell(f"{name} is now called {old[name]}; the next release removes the old name")
             word, name = f"{old[name]}{equals}{value}", old[name]
         elif name.removeprefix("--") in keys:
-            tell(f"{name} is now written --set {name.removeprefix('--')}=VALUE; the old form goes away with the next release")
+            tell(f"{name} is now --set {name.removeprefix('--')}=VALUE; the next release removes the old form")
         if word == "--":
             others += [word, *words]
         elif name not in takes and word[:2] not in takes:
             if not others:  # the command
                 old, keys = RENAMED.get(word, {}), SET.get(word, ())
             others.append(word)
-        elif equals or name not in takes or not takes[name]:  # with its value, or without any
+        elif equals or name not in takes or not takes[name]:  # includes its value, or has none
             first.append(word)
         elif given := list(islice(words, 1)):
             first += [word, *given]
@@ -182,14 +186,14 @@ def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
 
 
 def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
-    """The project of ``--config`` or of this folder, with the options in place of what it says.
+    """Return the project of ``--config`` or of the current folder; options replace its entries.
 
     uses
         Names of shared options.
     given
-        Parameter → value, as click has them.
+        Parameter → value, as parsed by click.
 
-    Raises :class:`InputError` for a wrong project file, :class:`UsageError` for an option that cannot be read.
+    Raises :class:`InputError` for an invalid project file, :class:`UsageError` for an invalid option.
     """
     from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
@@ -217,7 +221,7 @@ def _parameter(source: Source) -> str:
 
 
 def _parsed(source: Source, value: Any) -> Any:
-    """The value of a source's option as Python would give it."""
+    """Return the value of a source's option as the Python API expects it."""
     if source.shape in ("one", "several"):
         return value
     what = source.metavar.partition("=")[0]
@@ -232,7 +236,7 @@ def _parsed(source: Source, value: Any) -> Any:
 
 
 def _by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Name → its files."""
+    """Group files by name."""
     several: dict[str, list[str]] = {}
     for name, file in pairs:
         several.setdefault(name, []).append(file)

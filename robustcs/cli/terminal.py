@@ -1,4 +1,4 @@
-"""What goes to a terminal must not steer it: messages, progress, and the last net under errors that nobody foresaw."""
+"""Output to the terminal: messages without control characters, progress bars, and reports of unexpected errors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import click
 
 from robustcs.version import __version__
 
-#: Nobody's terminal is wider; tables do not get wider than their texts in any case.
+#: Larger values of COLUMNS are reduced to this; tables never become wider than their texts.
 _WIDEST = 10_000
-#: Characters of an unforeseen error that are told.
+#: Characters of an unexpected error that its message shows.
 _LONGEST = 200
 
-#: What stands for characters that a terminal's or a pipe's encoding lacks, where taking accents off does not help.
+#: Replacements for characters that the encoding of a terminal or pipe does not have, if removing accents does not help.
 _NEAREST = str.maketrans({
     "─": "-", "━": "=", "│": "|", "–": "-", "—": "-", "−": "-", "·": "-", "≥": ">=", "≤": "<=", "×": "x", "✓": "+", "✗": "x",
     "→": "->", "±": "+-",
@@ -32,7 +32,7 @@ _NEAREST = str.maketrans({
 
 
 def usable_streams() -> None:
-    """Let stdout and stderr write every text: characters that their encoding lacks are replaced by similar ones."""
+    """Let stdout and stderr write every text: replace characters that their encoding does not have by similar ones."""
     codecs.register_error("robustcs.nearest", _nearest)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -47,12 +47,12 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
 
 
 def without_reader() -> None:
-    """Go on after the reader of stdout has seen enough: what else is printed goes nowhere, and the interpreter says nothing."""
+    """Discard further output after the reader closed stdout, so that the interpreter prints no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def usable_width() -> None:
-    """Make ``COLUMNS`` and ``LINES``, which several libraries read, numbers that can be used, or unset them."""
+    """Make ``COLUMNS`` and ``LINES``, which several libraries read, usable numbers, or unset them."""
     for name in ("COLUMNS", "LINES"):
         text = os.environ.get(name)
         if text is None:
@@ -65,11 +65,11 @@ def usable_width() -> None:
 
 
 def is_terminal(target: str) -> bool:
-    """Would a text written to ``target`` (``-`` is stdout) be seen on a terminal?"""
+    """Return whether ``target`` (``-`` is stdout) is a terminal."""
     if target == "-":
         return sys.stdout.isatty()
     try:
-        if not stat.S_ISCHR(os.stat(target).st_mode):  # opening and closing a pipe would end it for its reader
+        if not stat.S_ISCHR(os.stat(target).st_mode):  # do not open a pipe: closing it would end its reader
             return False
         device = os.open(target, os.O_WRONLY | os.O_NOCTTY)
     except (OSError, ValueError):
@@ -81,12 +81,12 @@ def is_terminal(target: str) -> bool:
 
 
 def tell(message: str) -> None:
-    """One line for people, on stderr."""
+    """Print one line on stderr."""
     click.echo(harmless(message), err=True)
 
 
 def agreed(question: str) -> bool:
-    """Does somebody at a terminal say yes? Without one, nobody does."""
+    """Ask a yes/no question on the terminal; return False if there is no terminal."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     try:
@@ -96,7 +96,7 @@ def agreed(question: str) -> bool:
 
 
 def harmless(message: str) -> str:
-    """Texts and names of input files stand in messages: control characters other than line ends are made visible."""
+    """Make control characters other than line ends visible; messages quote texts and names of input files."""
     return "".join(char if char == "\n" or char.isprintable() else _escape(char) for char in message)
 
 
@@ -105,7 +105,7 @@ def _escape(char: str) -> str:
 
 
 def track(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-    """The same items, on a terminal with a bar that goes away at the end; ``total`` 0: nobody knows how many there are."""
+    """Return the same items; on a terminal show a transient progress bar. ``total`` 0 means an unknown number."""
     if not sys.stderr.isatty():
         return items
     from rich.console import Console
@@ -115,10 +115,10 @@ def track(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
 
 
 def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
-    """One line that says what happened and where the whole of it stands: a new file in the temporary folder."""
+    """Return one line about an unexpected error; write the traceback to a new file in the temporary folder."""
     said = " ".join(str(error).split())
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    what = f"an error of the program itself ({what if len(what) <= _LONGEST else f'{what[:_LONGEST]}…'})"
+    what = f"internal error ({what if len(what) <= _LONGEST else f'{what[:_LONGEST]}…'})"
     text = (
         f"robustcs {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"robustcs {shlex.join(arguments)}\n\n{''.join(traceback.format_exception(error))}"
@@ -128,5 +128,5 @@ def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError:
-        return f"{what}; run it again with --traceback and report what it shows to the project's issue tracker"
-    return f"{what}; report it to the project's issue tracker with the file {path}"
+        return f"{what}; run the command again with --traceback and send its output to the project's issue tracker"
+    return f"{what}; please report it to the project's issue tracker and attach {path}"

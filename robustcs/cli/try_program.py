@@ -16,7 +16,7 @@ from robustcs.studies.study import Call
 if TYPE_CHECKING:
     from robustcs.programs.runner import Replies
 
-#: Seconds an answer, from which on the program is called slow.
+#: Seconds per answer above which the program is reported as slow.
 _SLOW = 10.0
 
 
@@ -27,16 +27,17 @@ def try_program(
     protocol: Annotated[Literal["judge", "paraphrase"], Opt(flag="--for")] = "judge",
     timeout: Annotated[int, Opt("SECONDS", 1, 604_800)] = 600,
 ) -> int:
-    """Send three requests to a program of yours and explain what is wrong with its answers.
+    """Send three requests to your program and report problems with its answers.
 
-    COMMAND is what you would write after --with of judge or paraphrase. The requests are about a made-up conversation, and
-    no answer is kept. Exit code 0: the program works. Exit code 3: it does not, and the output says why.
+    COMMAND is the program as you would pass it to --with of judge or paraphrase. The requests are about an invented
+    conversation, and the answers are discarded. Exit code 0: the program works. Exit code 3: it does not work; the output gives
+    the reasons.
 
     protocol
-        The command whose requests the program gets.
+        Command whose requests are sent.
 
     timeout
-        Stop the program after SECONDS without a useful answer.
+        Stop the program after SECONDS without a usable answer.
 
     Examples:
       robustcs try-program 'python ask_model.py'
@@ -66,7 +67,7 @@ def try_program(
 
 
 def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:
-    """Return what keeps the program from working."""
+    """Return the problems because of which the program does not work."""
     from robustcs.programs.runner import printable
     from robustcs.wording import counted
 
@@ -74,22 +75,22 @@ def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:
     silent = asked - len(replies.answers) - len(replies.refused)
     if silent:
         early = "" if replies.complaint else "it ended early: "
-        found.append(f'{early}{counted(silent, "request")} without an answer; print a line of JSON with its "id", and'
-                     " flush stdout")  # fmt: skip
+        found.append(f'{early}{counted(silent, "request")} without an answer; for each request, print one line of JSON with'
+                     ' its "id", and flush stdout')  # fmt: skip
     for key, answer in replies.refused.items():
         text = printable(json.dumps(answer.get("error", answer), ensure_ascii=False).encode())
-        reason = "an error" if "error" in answer else f"no {wanted}"
-        found.append(f"the answer to request {key} has {reason}: {text}")
+        reason = "reports an error" if "error" in answer else f"has no {wanted}"
+        found.append(f"the answer to request {key} {reason}: {text}")
     return found
 
 
 def _remarks(replies: Replies, seconds: float) -> list[str]:
-    """Return what is passed over but should not be there, and whether the program is slow."""
+    """Return warnings: ignored lines, and slowness."""
     found = [
-        f"a line on stdout {why}{f': {line}' if line else ''}; print nothing but answers to stdout, the rest to stderr"
+        f"a line on stdout {why}{f': {line}' if line else ''}; print only answers to stdout, everything else to stderr"
         for why, line in replies.useless.items()
     ]
-    return [*found, *([f"it is slow: {seconds:.0f} s a request"] if seconds > _SLOW else [])]
+    return [*found, *([f"it is slow: {seconds:.0f} s per request"] if seconds > _SLOW else [])]
 
 
 _Requests = tuple[list[dict[str, Any]], Callable[[dict[str, Any]], bool], str]
@@ -117,7 +118,7 @@ def _judge() -> _Requests:
     return (
         [{"id": str(place), **request} for place, request in enumerate(requests.values())],
         lambda answer: (grade := grade_of(answer)) is not None and 0 <= grade <= scale.max_grade,
-        f'"grade" that is a whole number of 0 to {scale.max_grade}',
+        f'"grade" that is a whole number from 0 to {scale.max_grade}',
     )
 
 
@@ -128,5 +129,5 @@ def _paraphrase() -> _Requests:
     return (
         [{"id": str(place), "turn": one.turn, **one.content, "seed": 0} for place, one in enumerate(requests)],
         lambda answer: bool(texts_of(answer)),
-        '"text" that is a text, and no "texts" that is a list of them',
+        '"text" that is a string, and no "texts" that is a list of strings',
     )

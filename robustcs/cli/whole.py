@@ -1,4 +1,4 @@
-"""The commands that are about a whole project: ``init``, ``report``, ``bundle`` and ``demo``."""
+"""The commands for a whole project: ``init``, ``report``, ``bundle`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robustcs.reporting.folder import Made
     from robustcs.reporting.store import Store
 
-#: Command → the shared options that it takes.
+#: Command → its shared options.
 USES: Mapping[str, Sequence[str]] = {
     "report": (
         *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "threshold", *SCORING, *UNIT, *SEED,
@@ -30,20 +30,20 @@ USES: Mapping[str, Sequence[str]] = {
     "demo": ("output",),
 }  # fmt: skip
 _PACKAGE = Path(__file__).resolve().parent.parent
-#: Where the demo collection is: in an installed package, in a checkout (setup.py copies the one into the other).
+#: Folder of the demo collection: in an installed package, and in a checkout (setup.py copies the latter into the package).
 _COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
 
 
 def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".", *, why: bool = False) -> None:
-    """Write a commented robustcs.toml from the files in FOLDER (default: this folder).
+    """Write a commented robustcs.toml for the files in FOLDER (default: the current folder).
 
-    Files are told by their content: runs, judgments, texts of today's collections, scores, answers, and those of clariq,
-    agreement and crowd. Their roles are guessed from names (raw, original; manual, human), from the turns that they share, and
-    from what was ranked: texts belong to a run where equal questions got equal rankings. Look through the file before you rely
-    on it. An existing robustcs.toml is never overwritten.
+    The content of a file determines its kind: run, qrels, question texts of common collections, scores, answers, or inputs of
+    clariq, agreement and crowd. Its role is guessed from its name (raw, original; manual, human), its turns, and its rankings:
+    texts belong to a run if equal questions have equal rankings. Review the result before you use it. An existing robustcs.toml
+    is never overwritten.
 
     why
-        Write nothing; say what every file was taken for, or why it was left aside.
+        Write nothing; show the role of each file and the reason, or why the file is ignored.
 
     Examples:
       robustcs init
@@ -56,30 +56,30 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     from robustcs.wording import counted
 
     if not Path(folder).is_dir():
-        raise UsageError("no-folder", f"{folder}: no such folder", "name the one that has your files")
+        raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
     target = Path(folder) / CONFIG_NAME
     if target.exists() and not why:
-        raise UsageError("config-exists", f"{target} is there already", "edit it, or move it away first")
+        raise UsageError("config-exists", f"{target} exists already", "edit it, or move it first")
     made = guess(Path(folder))
     if why:
         click.echo(harmless(explanation(made)))
         return
     if not made.folder.taken:
-        raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder that has them")
+        raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder with these files")
     write_text(target, write_config(made, name_of(Path(folder))))
-    click.echo(harmless(f"wrote {target}: look through it, then try robustcs check"))
+    click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
     for path in made.by_models:
-        click.echo(harmless(f"{path} is not taken as qrels: {made.folder.aside[path]}"))
+        click.echo(harmless(f"{path} is not used as qrels: {made.folder.aside[path]}"))
     if made.folder.aside:
-        click.echo(f"left aside {counted(len(made.folder.aside), 'file')}: robustcs init --why says which, and why")
+        click.echo(f"ignored {counted(len(made.folder.aside), 'file')}; robustcs init --why lists them with reasons")
 
 
 def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> None:
-    """Copy a study into one folder on which every analysis can be repeated elsewhere.
+    """Copy a study into one folder, so that every analysis can be repeated on another machine.
 
-    FOLDER gets the project file and everything that it names: runs, with what says which texts they answer, qrels, texts,
-    scores, answers, judges, and the passages that the runs retrieve or that are judged. Questions that no run answers are
-    retrieved first. Repeating the study needs neither the index nor Java.
+    FOLDER receives the project file and all files that it names: runs with the record of their texts, qrels, question texts,
+    scores, answers, and judges. It also receives the texts of all retrieved or judged passages. Missing runs are retrieved
+    first. Repeating the study needs neither the index nor Java.
 
     Examples:
       robustcs bundle ../for-a-colleague
@@ -93,19 +93,19 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
     config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
     if not config.exists():
         raise UsageError(
-            "no-project", f"{config}: no such project file", "write one with robustcs init, or name it with --config"
+            "no-project", f"{config}: no such project file", "create one with robustcs init, or name it with --config"
         )
     project = call.project
     require_bundle_folder(target)
     workspace = call.workspace(_retrieved(call))
     waiting = []
-    if project.retrieval is None:  # nothing could answer them
+    if project.retrieval is None:  # without an index, nothing can be retrieved
         waiting = [system for system in retrievable(workspace, samples=True) if system.open]
     made = write_bundle(config, project, workspace, target)
     if waiting:
         tell(str(unanswered(waiting)))
     if made.passages < made.of:
-        tell(f"{made.passages:,} of {counted(made.of, 'passage')}: those that a run retrieves or that are judged")
+        tell(f"copied {made.passages:,} of {counted(made.of, 'passage')}: those that are retrieved or judged")
     for what, names in (("copied from outside the project folder", made.outside), ("not copied", made.left)):
         if names:
             tell(f"{what}: {some_of(names)}{and_more(len(names), 5)}")
@@ -113,10 +113,10 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
 
 
 def demo(call: Call) -> None:
-    """The report on the demo collection: ten conversations with holes in the judgments and rewrites that go wrong.
+    """Write the report on the demo collection: ten conversations with unjudged passages and wrong rewrites.
 
-    --output names the folder (default: reports/demo). The collection comes with robustcs and is only read; its folder is told,
-    and every command can be tried on it. --config names the project file of a copy.
+    --output names the folder of the report (default: reports/demo). The collection is part of robustcs and is not changed. The
+    command prints its folder, in which you can try every other command. --config names the project file of a copy.
 
     Examples:
       robustcs demo
@@ -131,7 +131,7 @@ def demo(call: Call) -> None:
 
 
 def _collection() -> Path:
-    """The folder of the demo collection that comes with robustcs. Raises :class:`UsageError` where it does not."""
+    """Return the folder of the demo collection. Raises :class:`UsageError` if this installation does not contain it."""
     for folder in _COLLECTIONS:
         if (folder / "robustcs.toml").is_file():
             return folder
@@ -142,19 +142,19 @@ def _collection() -> Path:
 
 
 def report(call: Call, *, fresh: bool = False) -> None:
-    """All analyses that the inputs allow, as one HTML page and one PDF, with their tables and figures.
+    """Run all analyses that the inputs allow and write one HTML page and one PDF, with tables and figures.
 
     \b
-    --output names the folder (default: reports/NAME). It gets
+    --output names the folder of the report (default: reports/NAME). It contains
       report.html, report.pdf   the report
-      tables/                   every table as LaTeX, and all data as CSV
-      results/                  every result as JSON
-      figures/                  SVG and PDF, as wide as a page and as a column
-    Running it again computes only what changed: inputs, settings, program.
-    --jobs N answers its questions side by side.
+      tables/                   all tables as LaTeX and CSV
+      results/                  all results as JSON
+      figures/                  SVG and PDF, in page width and column width
+
+    A second run computes only what changed: inputs, settings, or program. --jobs N runs N analyses in parallel.
 
     fresh
-        Compute everything again, whatever was kept from the last time.
+        Compute everything again; ignore results of earlier runs.
 
     Examples:
       robustcs report
@@ -170,14 +170,14 @@ def report(call: Call, *, fresh: bool = False) -> None:
 
 
 def _folder(call: Call) -> Path | None:
-    """The folder of --output. Raises :class:`UsageError` for several."""
+    """Return the folder of --output. Raises :class:`UsageError` for several."""
     if len(call.given["output"]) > 1:
-        raise UsageError("repeated-option", f"--output given twice: {', '.join(call.given['output'])}", "give it once")
+        raise UsageError("repeated-option", f"--output is given twice: {', '.join(call.given['output'])}", "give it once")
     return next(map(Path, call.given["output"]), None)
 
 
 def _retrieved(call: Call) -> Project:
-    """The project with a run for every text that waits for one, and with test sets where it can draw and retrieve some."""
+    """Return the project after drawing its test sets, if it can, and retrieving its missing runs."""
     from robustcs.studies.robustness.experiment import is_experiment, with_testsets
 
     project = call.project
@@ -190,7 +190,7 @@ def _retrieved(call: Call) -> Project:
 
 
 def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, fresh: bool = False) -> None:
-    """Write the report of ``project`` into ``folder``, telling on stderr what is being done and at the end what there is.
+    """Write the report of ``project`` into ``folder``; print progress and a summary on stderr.
 
     ``inputs`` is the folder of the project file.
     """
@@ -203,7 +203,7 @@ def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
     depends_on = [Names(inputs).described(project), command, setting()]
     made, changed = store.find("report", depends_on, Made), 0
     if made is None or not is_whole(folder, made["files"]) or made["kept"] != store.sums():
-        # a tenth of the time would go into looking for cycles, of which there are few
+        # searching for reference cycles, of which there are few, would take a tenth of the time
         gc.disable()
         try:
             made, changed = _made(project, folder, inputs, command, jobs, store)
@@ -212,13 +212,13 @@ def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
         store.keep("report", depends_on, made, Made)
     for what in made["lacking"]:
         tell(what)
-    tell(f"{len(made['files'])} files in {folder}, {changed} of them new or changed")
+    tell(f"{folder} contains {len(made['files'])} files, {changed} of them new or changed")
     for name in ("report.html", "report.pdf"):
         click.echo(harmless(f"wrote {folder / name}"))
 
 
 def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[Made, int]:
-    """Write what changed: what was made, and how many files were written."""
+    """Write the changed files; return the record of all files, and the number of files written."""
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import checksums, write_report
 
@@ -232,7 +232,7 @@ def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
 
 
 def _command(given: Mapping[str, Any]) -> str:
-    """The command line as far as it says what is in the report; of absolute names only the last part."""
+    """Return the command line without options that do not affect the report; absolute paths become file names."""
     words = ["robustcs", "report"]
     for name, value in given.items():
         if name in ("jobs", "dask", "no_retrieve", "output", "set") or value in (None, ()):
@@ -243,6 +243,6 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    """``NAME=/a/b/FILE`` → ``NAME=FILE``."""
+    """Turn ``NAME=/a/b/FILE`` into ``NAME=FILE``."""
     name, equals, value = text.rpartition("=")
     return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text

@@ -176,7 +176,7 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     """Where runs are read, by the options or keywords ``jobs`` and ``dask``. Raises :class:`UsageError` for other types."""
     processes, dask = given.get("jobs", 1), given.get("dask")
     if not isinstance(processes, int) or processes < 1:
-        raise UsageError("bad-setting", f"jobs {processes!r}", "write a whole number from 1 on")
+        raise UsageError("bad-setting", f"jobs is {processes!r}", "write a whole number of at least 1")
     if dask == "" or not isinstance(dask, str | None):
         raise UsageError("bad-setting", f"dask {dask!r}", "write the address of a scheduler, such as tcp://node1:8786")
     return Jobs(processes, dask or "")

@@ -1,7 +1,7 @@
-"""Every key of ``robustcs.toml``, declared once: the files of a project, and what is no file.
+"""Every key of ``robustcs.toml``, declared once: first the input files, then the settings.
 
-Options of the command line, keywords in Python, reading, ``check`` and the reference are made from these lists. A further kind
-of input is one declaration here and one reader of :mod:`robustcs.inputs`.
+Command line options, Python keywords, readers, ``check`` and the reference are made from these lists. A new kind of input needs
+one declaration here and one reader in :mod:`robustcs.inputs`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from robustcs.errors import UsageError
 from robustcs.inputs.pooled import rows_of
 
 StrPath = str | os.PathLike[str]
-#: How many files a source has: one, several, one for each name, or one for each formulation; ``texts`` are files of question
-#: texts, ``FILE`` or ``FILE:COLUMN``.
+#: Number of files of a source: one, several, one per name, or one per formulation; ``texts`` are files of question texts,
+#: ``FILE`` or ``FILE:COLUMN``.
 Shape = Literal["one", "several", "named", "roles", "texts", "role texts"]
 
 
@@ -29,21 +29,21 @@ class Source:
     """One kind of input.
 
     key
-        In ``robustcs.toml`` and as keyword in Python.
+        Key in ``robustcs.toml`` and keyword in Python.
     table
-        The table of ``robustcs.toml`` that it stands in; empty at the top.
+        Table of ``robustcs.toml`` that contains the key; empty at the top level.
     role
-        What a file is for, as the inputs of a result name it; ``{name}`` is the system that it belongs to.
+        Role of a file in the inputs of a result; ``{name}`` is the system to which the file belongs.
     reader
-        What reads it: a name of :data:`READERS`.
+        Reader: a name in :data:`READERS`.
     rows
-        How many rows what was read has.
+        Function that counts the rows of what was read.
     option, metavar, help
-        On the command line; without an option it stands in the project file alone.
+        Option on the command line; empty if only the project file can name the source.
     irds
-        May it be ``irds:NAME`` instead of a file?
+        Accepts ``irds:NAME`` instead of a file.
     joins
-        May several files take the place of one, such as those of several collections?
+        Accepts several files in place of one, such as those of several collections.
     """
 
     key: str
@@ -60,18 +60,18 @@ class Source:
 
     @property
     def name(self) -> str:
-        """``TABLE.KEY`` in a study's table, else the key: what a command lists among what it uses."""
+        """The name by which commands list the source: ``TABLE.KEY`` in a study's table, else the key."""
         return self.key if self.table in ("", "formulations") else f"{self.table}.{self.key}"
 
     def read(self, path: StrPath, name: str = "", by_rank: bool = False, bank: Path | None = None) -> Any:
-        """What a file holds; the reader is imported here, so that options and help come without it.
+        """Read a file. The reader is imported here, so that options and help load without it.
 
         name
-            The system that it belongs to.
+            System to which the file belongs.
         by_rank
-            Of a run: is the rank column trusted?
+            Order a run by its rank column.
         bank
-            Of a run of clarifying questions: the file that gives question texts their ids.
+            File that maps question texts to ids, for a run of clarifying questions.
         """
         place, *more = READERS[self.reader].split()
         if more == ["or_run"] and not _is_own(self.reader, path):
@@ -81,8 +81,8 @@ class Source:
         return next(iter(read.values())) if more == ["or_run"] and isinstance(read, dict) else read
 
 
-#: Reader → module and function of :mod:`robustcs.inputs`, and what it takes beside the path. ``or_run``: it is a run where it
-#: has not the form of this reader.
+#: Reader → module and function of :mod:`robustcs.inputs`, and its arguments after the path. ``or_run``: a file that is not in
+#: the format of this reader is read as a run.
 READERS = {
     "qrels": "qrels.read_qrels", "run": "runs.read_run name by_rank", "scores": "scores.read_scores",
     "labels": "labels.read_labels", "texts": "texts.read_texts", "passages": "collection.read_passages",
@@ -132,102 +132,102 @@ def _first(read: Any) -> int:
 
 SOURCES: tuple[Source, ...] = (
     Source("qrels", "", "one", "qrels", "qrels", _judgments, "--qrels", irds=True, joins=True,
-           help="Judgments: a file, or irds:NAME with ir_datasets; repeat for several collections."),
+           help="Judgments: a file, or irds:NAME from ir_datasets. Repeat for several collections."),
     Source("runs", "", "named", "{name}", "run", option="--run", metavar="NAME=FILE", joins=True,
-           help="A further system's run; repeat with the same NAME for other turns, such as those of another collection."),
+           help="Run of another system. Repeat with the same NAME for other turns, such as those of another collection."),
     Source("run", "formulations", "roles", "{name}", "run"),
     Source("scores", "formulations", "roles", "{name} scores", "scores", _cells, option="--scores", metavar="ROLE=FILE",
-           help="Per-turn output of trec_eval -q instead of a run; ROLE is original, qr, human, or qr:NAME (original:NAME) for"
-           " one of several, or answers for how alike the answers to QR and Human are."),
+           help="Per-turn scores (output of trec_eval -q) instead of a run. ROLE is original, qr or human; qr:NAME or"
+           " original:NAME if there are several; or answers, for the similarity of the answers to QR and Human."),
     Source("rewrites", "formulations", "role texts", "{name} texts", "texts", option="--rewrites",
            metavar="ROLE=FILE[:COLUMN]", irds=True,
-           help="Question texts; of several files for a ROLE the earlier counts, turn by turn. COLUMN may be original, qr or"
-           " human where a file has several formulations."),
+           help="Question texts. ROLE is original, qr or human. COLUMN selects one formulation of a file with several. If"
+           " several files have a text for the same ROLE and turn, the first counts."),
     Source("samples", "formulations", "role texts", "{name} texts", "texts", option="--samples",
            metavar="ROLE=FILE[:COLUMN]",
-           help="Question texts of a further sample of a rewriter, beside those of --rewrites; repeat for several."),
+           help="Question texts of another sample of a rewriter, in addition to --rewrites. Repeat for several."),
     Source("answers", "formulations", "roles", "{name} answers", "predicted_answers", option="--answers",
            metavar="ROLE=FILE[:MODEL]", joins=True,
-           help="Predicted answers (reading comprehension); MODEL is one of an InspectorRAGet export. Repeat a ROLE for other"
-           " turns."),
+           help="Predicted answers (reading comprehension). MODEL selects one model of an InspectorRAGet export. Repeat a ROLE"
+           " for other turns."),
     Source("gold", "", "one", "gold answers", "gold_answers", option="--gold",
-           help="Gold answers (reading comprehension); repeat for several collections.", joins=True),
+           help="Gold answers (reading comprehension). Repeat for several collections.", joins=True),
     Source("new_judgments", "", "several", "new judgments", "qrels", option="--new-judgments", irds=True,
-           help="Judgments made since the qrels; several files join them one after the other."),
+           help="Judgments made after the qrels. Repeat for several files, which are added in this order."),
     Source("judges", "", "named", "judge {name}", "labels", option="--judge", metavar="NAME=FILE",
-           help="What a model or a second person says of passages: qrels, a table with columns turn, document and grade, or"
-           " umbrela's JSONL; never part of the qrels."),
+           help="Grades of a model judge or a second assessor: qrels, a table with columns turn, document and grade, or JSONL"
+           " of umbrela. They are never treated as qrels."),
     Source("answer_similarity", "", "one", "answer similarity", "scores", _cells),
     Source("paraphrases", "", "one", "paraphrases", "paraphrases", lambda turns: sum(map(len, turns.values())),
-           option="--paraphrases", help="CSV with TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE (ECAsT)."),
+           option="--paraphrases", help="Paraphrases: CSV with TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE (ECAsT)."),
     Source("collection", "", "one", "collection", "passages", option="--collection",
-           help="Texts of the passages: JSONL with id and contents, or id TAB text."),
+           help="Passage texts: JSONL with id and contents, or lines of id TAB text."),
     Source("texts", "", "texts", "{name} texts", "texts", option="--texts", metavar="NAME=FILE[:COLUMN]",
-           help="Further questions, such as a manual test set."),
+           help="Additional self-contained questions, such as a manual test set."),
     Source("raw_texts", "", "texts", "{name} texts", "texts", option="--raw-texts", metavar="NAME=FILE[:COLUMN]",
-           help="Questions that lean on their conversation, such as a raw test set: the rewriter comes first."),
+           help="Context-dependent questions, such as a raw test set; they are rewritten before retrieval."),
     Source("topics", "clariq", "one", "topics", "clariq_topics", lambda topics: topics.parts, "--topics",
-           help="ClariQ's train.tsv, dev.tsv or test_with_labels.tsv; repeat for several.", joins=True),
+           help="ClariQ topics: train.tsv, dev.tsv or test_with_labels.tsv. Repeat for several.", joins=True),
     Source("questions", "clariq", "one", "question bank", "question_bank", option="--questions",
-           help="The question bank (question_bank.tsv): gives question texts of runs their ids."),
+           help="Question bank (question_bank.tsv), which maps question texts in runs to ids."),
     Source("runs", "clariq", "named", "{name}", "question_run", lambda found: len(found.run), "--run", "NAME=FILE",
-           "A system's ranked questions."),
+           "Ranked clarifying questions of a system."),
     Source("qrels", "clariq", "one", "qrels", "qrels", _judgments, "--qrels", irds=True, joins=True,
-           help="Judgments of documents for facets, where the performance or evaluations are runs."),
+           help="Judgments of documents per facet; needed if --performance or --evaluations name runs."),
     Source("performance", "clariq", "one", "performance", "performance", option="--performance",
-           help="Document relevance after every question: JSON of single_turn_*_eval.pkl or multi_turn_*_eval.pkl, or with"
-           " --qrels a run of documents whose ids are FACET_QUESTION."),
+           help="Document relevance after each question: JSON made from single_turn_*_eval.pkl or multi_turn_*_eval.pkl, or,"
+           " with --qrels, a run of documents whose query ids are FACET_QUESTION."),
     Source("evaluations", "clariq", "named", "{name} evaluation", "evaluation", option="--evaluations",
            metavar="NAME=FILE",
-           help="Document relevance that a system reached per facet: JSON (*.eval), or with --qrels its run of documents;"
-           " NAME no, worst or best is that baseline."),
+           help="Document relevance of a system per facet: JSON (*.eval), or, with --qrels, its run of documents. The names no,"
+           " worst and best are baselines."),
     Source("needs", "clariq", "named", "{name} needs", "needs", option="--need", metavar="[NAME=]FILE",
-           help="Predicted labels of clarification need: topic_id label."),
+           help="Predicted clarification need: lines of topic_id and label."),
     Source("preferences", "clariq", "one", "preferences", "preferences", option="--preferences",
-           help="Judgments of people (Acute-eval): TSV or JSONL with criterion, first, second, winner (or tie) and pair."),
+           help="Human preferences (Acute-eval): TSV or JSONL with criterion, first, second, winner (or tie) and pair."),
     Source("conversations", "clariq", "one", "conversations", "conversations", option="--conversations",
-           help="Multi-turn conversations (JSON of *_synthetic.pkl, or TSV): what topic a context belongs to."),
+           help="Multi-turn conversations (JSON made from *_synthetic.pkl, or TSV), which map contexts to topics."),
     Source("snippets", "agreement", "several", "annotations", "snippets", _annotations),
     Source("reference", "agreement", "several", "reference", "snippets", _annotations, "--reference",
-           help="Snippets chosen by experts, to compare the others with."),
+           help="Snippets chosen by experts, with which the others are compared."),
     Source("ratings", "agreement", "several", "ratings", "ratings", _first),
     Source("responses", "answers", "named", "{name} answers", "predicted_answers", option="--response",
            metavar="NAME=FILE", joins=True,
-           help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG; repeat a NAME for"
-           " other turns."),
+           help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG. Repeat a NAME for other"
+           " turns."),
     Source("snippets", "answers", "several", "gold snippets", "snippets", _annotations, "--snippets",
-           help="Snippets that answers should hold, as robustcs agreement takes them; several files together."),
+           help="Gold snippets that answers should contain, in the formats of robustcs agreement. Repeat for several files."),
     Source("nuggets", "answers", "one", "nuggets", "nuggets", _entries, "--nuggets",
-           help="Nuggets that answers should hold: JSONL with a topic and its nuggets (text, importance, passages)."),
+           help="Nuggets that answers should contain: JSONL with a topic and its nuggets (text, importance, passages)."),
     Source("assignments", "answers", "named", "{name} assignments", "assignments", option="--assignments",
-           metavar="NAME=FILE", help="Which nuggets a system's answers hold, as a judge said (nuggetizer's JSONL)."),
+           metavar="NAME=FILE", help="Nuggets that a judge found in a system's answers (JSONL of nuggetizer)."),
     Source("runs", "answers", "named", "{name} passages", "run", option="--run", metavar="NAME=FILE",
-           help="The passages that a system's answers were made of; by default the project's run of that name."),
+           help="Run with the passages from which a system generated its answers (default: the project's run NAME)."),
     Source("human", "answers", "one", "human passages", "run", option="--human",
-           help="The run of the human questions, what a perfect rewriter would find; by default that of the project."),
+           help="Run for the human rewrites, as a perfect rewriter would retrieve it (default: that of the project)."),
     Source("grades", "crowd", "one", "grades", "crowd_grades", _first),
     Source("gold_checks", "crowd", "one", "gold checks", "gold_checks", option="--gold-checks",
-           help="Grades that items are known to deserve: turn, item, criterion, grade."),
+           help="Known grades of test items: a table with turn, item, criterion and grade."),
     Source("bank", "crowd", "one", "bank", "bank", option="--bank",
-           help="JSON {id: text} of questions or responses, for runs that hold texts."),
+           help="Question or response bank, JSON {id: text}, for runs that contain texts."),
     Source("qrels", "crowd", "several", "qrels", "qrels", option="--qrels", irds=True,
-           help="Judgments in place of grades, of one criterion: a file, or irds:NAME with ir_datasets."),
+           help="Judgments of one criterion, in place of grades: a file, or irds:NAME from ir_datasets."),
     Source("subset", "crowd", "one", "subset", "turn_list", option="--subset",
-           help="Turns to evaluate separately: a list, or qrels or a run with them."),
+           help="Turns to evaluate separately: a list, or the turns of qrels or of a run."),
     Source("runs", "crowd", "named", "run {name}", "crowd_run", option="--run", metavar="NAME=FILE",
-           help="A run: TREC, or mixed-initiative JSON."),
+           help="Run in TREC format or mixed-initiative JSON."),
 )  # fmt: skip
 
-#: By the name that a command lists; of the runs of formulations a command has an option for each.
+#: Source by the name that commands list. Runs of formulations are not in the list: commands have an option for each.
 BY_NAME = {source.name: source for source in SOURCES}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A key that names no file.
+    """A key that does not name a file.
 
     kind
-        A whole number from ``least``, a share, a text, measures, thresholds, or texts by name.
+        Type of the value: a whole number from ``least``, a share, a text, measures, thresholds, or texts by name.
     """
 
     key: str
@@ -236,7 +236,7 @@ class Setting:
     least: int = 0
 
     def checked(self, value: Any) -> Any:
-        """A value of Python, or of the project file, as the project holds it. Raises :class:`UsageError` for a wrong one."""
+        """Return a value from Python or the project file in the type of the project. Raises :class:`UsageError` for others."""
         if self.kind in ("measures", "thresholds"):
             module, parser = ("measure", "parse_measure") if self.kind == "measures" else ("thresholds", "parse_threshold")
             parse = getattr(import_module(f"robustcs.evaluation.{module}"), parser)
@@ -248,10 +248,10 @@ class Setting:
         if self.kind == "share":
             if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1:
                 return value
-            raise UsageError("bad-setting", f"{self.key} {value!r}", "write a number from 0 to 1")
+            raise UsageError("bad-setting", f"{self.key} is {value!r}", "write a number from 0 to 1")
         if hasattr(value, "__index__") and not isinstance(value, bool) and operator.index(value) >= self.least:
             return operator.index(value)
-        raise UsageError("bad-setting", f"{self.key} {value!r}", f"write a whole number from {self.least}")
+        raise UsageError("bad-setting", f"{self.key} is {value!r}", f"write a whole number of at least {self.least}")
 
 
 SETTINGS = (
@@ -267,28 +267,28 @@ SETTINGS = (
 
 
 def settings_of(table: str) -> dict[str, Setting]:
-    """The settings of a table of the project file, by their keys."""
+    """Return the settings of a table of the project file, by key."""
     return {one.key: one for one in SETTINGS if one.table == table}
 
 
 def several(value: Any) -> Any:
-    """Return one value, or several of them, as several."""
+    """Return a list or tuple unchanged and any other value as a tuple of one."""
     return value if isinstance(value, list | tuple) else (value,)
 
 
-# ---------------------------------------------------------------- ``NAME=FILE``, as options give files a name
+# ---------------------------------------------------------------- ``NAME=FILE``: files named in options
 
 
 def assigned(option: str, what: str, text: str) -> tuple[str, str]:
-    """NAME and FILE of ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
+    """Split ``NAME=FILE``. Raises :class:`UsageError` for anything else."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise UsageError("bad-assignment", f"{option} {text}", f"write {option} {what}=FILE")
+        raise UsageError("bad-assignment", f"{option} {text} has no {what}= or no file", f"write {option} {what}=FILE")
     return _utf8(name), value
 
 
 def named(text: str) -> tuple[str | None, str]:
-    """``NAME=FILE``, or a bare ``FILE`` (also one with an equals sign in its name, where that file exists)."""
+    """Split ``NAME=FILE``; a bare ``FILE`` has no name, nor has an existing file with an equals sign in its name."""
     name, equals, path = text.partition("=")
     if equals and name and path and not Path(text).exists():
         return _utf8(name), path
@@ -296,7 +296,7 @@ def named(text: str) -> tuple[str | None, str]:
 
 
 def _utf8(name: str) -> str:
-    """``name``, where the terminal gave it in UTF-8: a file may have any bytes as its name, a system in a table may not."""
+    """Return ``name``. Raises :class:`UsageError` if it is not UTF-8: a file name may have any bytes, a system name may not."""
     from robustcs.inputs.text import is_whole
 
     if not is_whole(name):
@@ -305,7 +305,7 @@ def _utf8(name: str) -> str:
 
 
 def distinct(option: str, names: Sequence[str], what: str = "") -> None:
-    """Raises :class:`UsageError` where two files of an option, ``what`` they are, have the same name."""
+    """Raise :class:`UsageError` if two files of an option have the same name; ``what`` describes them."""
     if len(set(names)) < len(names):
         found = f"two {what or f'files of {option}'} have the same name"
-        raise UsageError("repeated-run", found, f"give every {option} a NAME of its own")
+        raise UsageError("repeated-run", found, f"give each {option} a different NAME")

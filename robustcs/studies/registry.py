@@ -1,59 +1,62 @@
-"""The studies in the order of the questions that they answer: command line, Python, report and documentation read this list."""
+"""The list of studies, which command line, Python, report and documentation read."""
 
 from __future__ import annotations
 
 from robustcs.studies.study import Question, Study
 
-#: What users ask, in the order of ``robustcs --help``.
+#: Questions of users, in the order of ``robustcs --help``.
 START = "Where do I start?"
-BLAME = "Is it the rewriter or the ranker?"
+BLAME = "Does the rewriter or the ranker cause the errors?"
 SYSTEMS = "Which system is better, and what changed?"
-HOLES = "How much of it is holes in the judgments?"
-WORDS = "Same question, other words?"
-PEOPLE = "Systems that ask back, annotators and crowd workers?"
-TOGETHER = "Everything at once, to send around?"
+HOLES = "How much do unjudged passages matter?"
+WORDS = "What happens when questions are paraphrased?"
+PEOPLE = "How good are clarifying questions, annotations and crowd judgments?"
+TOGETHER = "How do I run all analyses and share them?"
 THEMES = (START, BLAME, SYSTEMS, HOLES, WORDS, PEOPLE, TOGETHER)
 
 STUDIES: tuple[Study, ...] = (
-    Study("breakdown", "Wrong answer or wrong question?", BLAME, ("formulations",), ("formulations", "rewrites")),
-    Study("sweep", "How do the bins change with the threshold?", BLAME, ("formulations",), ("formulations",)),
-    Study("correlate", "Do similar questions get similar answers?", BLAME, ("question_pairs",), ("question_pairs", "rewrites")),
-    Study("evaluate", "Which systems differ significantly?", SYSTEMS, ("systems",), ("systems",)),
-    Study("samples", "How much does a rewriter vary from draw to draw?", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
-    Study("unjudged", "How much is not judged, and how far could scores move?", HOLES,
+    Study("breakdown", "Count rewriter errors and QA errors.", BLAME, ("formulations",), ("formulations", "rewrites")),
+    Study("sweep", "Count errors at every threshold for a correct answer.", BLAME, ("formulations",), ("formulations",)),
+    Study("correlate", "Test whether similar questions get similar answers.", BLAME,
+          ("question_pairs",), ("question_pairs", "rewrites")),
+    Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",)),
+    Study("samples", "Measure how much a rewriter varies between samples.", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
+    Study("unjudged", "Count unjudged passages and bound how much scores could change.", HOLES,
           ("qrels", "runs"), ("qrels", "runs", "new_judgments", "judges"), holes=True),
-    Study("augment", "What changes once more passages are judged?", HOLES,
+    Study("augment", "Show what changes when more passages are judged.", HOLES,
           ("qrels", "runs", "new_judgments"), ("qrels", "runs", "new_judgments", "judges")),
-    Study("audit", "Can this judge be trusted?", HOLES, ("qrels", "judges"), ("qrels", "judges")),
-    Study("robustness", "How far do scores drop under other words?", WORDS, ("groups", "measures_of_rankings", "qrels"),
+    Study("audit", "Measure how well a judge agrees with human judges.", HOLES, ("qrels", "judges"), ("qrels", "judges")),
+    Study("robustness", "Measure how far scores drop for paraphrases.", WORDS, ("groups", "measures_of_rankings", "qrels"),
           ("qrels", "groups", "rewrites")),
-    Study("judge", "Grade the unjudged passages that matter.", HOLES,
+    Study("judge", "Judge the unjudged passages that matter most.", HOLES,
           ("qrels", "runs", "compared_runs", "measures_of_rankings"),
           ("qrels", "compared_runs"), in_report=False, holes=True, asked="--list"),
-    Study("paraphrase", "Ask the same turns in other words.", WORDS, ("texts_of_turns",), ("rewrites_alone",), in_report=False),
+    Study("paraphrase", "Generate paraphrases of the turns.", WORDS, ("texts_of_turns",), ("rewrites_alone",), in_report=False),
     Study("testsets", "Draw disjoint test sets from paraphrases.", WORDS, ("paraphrases",), ("paraphrases",), in_report=False),
-    Study("retrieve", "Answer the questions that no run answers yet.", WORDS,
+    Study("retrieve", "Retrieve passages for questions without a run.", WORDS,
           ("questions",), ("rewrites", "texts"), in_report=False),
-    Study("diversity", "How different are paraphrases from their turns?", WORDS,
+    Study("diversity", "Measure how different paraphrases are from their turns.", WORDS,
           ("compared_texts",), ("rewrites", "paraphrases")),
-    Study("answers", "What do answers leave out, and whose fault is it?", BLAME, ("answers_and_gold",), ("answers",)),
-    Study("clariq", "Which clarifying question is asked, and does it help?", PEOPLE, ("clariq",), ("clariq",)),
-    Study("passages", "Which passages of each turn should be annotated?", PEOPLE,
+    Study("answers", "Find what answers leave out, and which component caused it.", BLAME, ("answers_and_gold",), ("answers",)),
+    Study("clariq", "Evaluate clarifying questions and how much they help.", PEOPLE, ("clariq",), ("clariq",)),
+    Study("passages", "Select the passages of each turn to annotate.", PEOPLE,
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),
-    Study("agreement", "How far do annotators agree, on snippets or on ratings?", PEOPLE, ("annotated_texts",), ("agreement",)),
-    Study("crowd", "From grades of crowd workers to qrels.", PEOPLE, ("crowd",), ("crowd",)),
-    Study("compare", "What changed between two states, and may it pass?", SYSTEMS, ("two_states",), (), in_report=False),
-    Study("check", "Do the inputs fit together?", START, (), (), in_report=False),
+    Study("agreement", "Measure how well annotators agree on snippets or ratings.", PEOPLE,
+          ("annotated_texts",), ("agreement",)),
+    Study("crowd", "Aggregate grades of crowd workers into qrels.", PEOPLE, ("crowd",), ("crowd",)),
+    Study("compare", "Show what changed between two states; fail a build on a drop.", SYSTEMS, ("two_states",), (),
+          in_report=False),
+    Study("check", "Check that the input files fit together.", START, (), (), in_report=False),
 )  # fmt: skip
 
 
 def study(name: str) -> Study:
-    """The study of that name. Raises :class:`KeyError` where there is none."""
+    """Return the study of that name. Raises :class:`KeyError` if there is none."""
     return {one.name: one for one in STUDIES}[name]
 
 
 def questions() -> list[list[Question]]:
-    """The sections of the report, each as the question that opens it and those that join it."""
+    """Return the sections of the report: each is the question that opens it, followed by those that join it."""
     every = [question for one in STUDIES if one.in_report for question in one.part("study").QUESTIONS]
     return [
         [first, *(other for other in every if other.joins and other.key == first.key)] for first in every if not first.joins

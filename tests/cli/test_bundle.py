@@ -66,7 +66,7 @@ def listed(folder: Path) -> list[str]:
 def test_every_command_says_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
     config = Path("robustcs.toml").read_text()
     code, out, err = call(capfd, "bundle", tmp_path / "out")
-    assert code == 0 and err.endswith("\n280 of 300 passages: those that a run retrieves or that are judged\n")
+    assert code == 0 and err.endswith("\ncopied 280 of 300 passages: those that are retrieved or judged\n")
     names = listed(tmp_path / "out")
     size = sum((tmp_path / "out" / name).stat().st_size for name in names) / 1e6
     assert out == f"wrote {tmp_path / 'out'}: 11 files, {size:.1f} MB\n"
@@ -259,5 +259,5 @@ def test_a_question_without_a_run_and_without_an_index_is_told(
 
 def test_without_a_project_file(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = "robustcs: robustcs.toml: no such project file; write one with robustcs init, or name it with --config\n"
+    told = "robustcs: robustcs.toml: no such project file; create one with robustcs init, or name it with --config\n"
     assert call(capfd, "bundle", "out") == (2, "", told)

@@ -19,8 +19,8 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     (tmp_path / "demo" / "robustcs.toml").unlink()
     answer = in_copy("init")
     assert answer.out.splitlines() == [
-        "wrote robustcs.toml: look through it, then try robustcs check",
-        "left aside 9 files: robustcs init --why says which, and why",
+        "wrote robustcs.toml; review it, then run robustcs check",
+        "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)
     assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
@@ -58,7 +58,7 @@ def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Comm
 
 def test_an_existing_config_is_left_alone(in_copy: Command, tmp_path: Path) -> None:
     before = (tmp_path / "demo" / "robustcs.toml").read_bytes()
-    assert in_copy("init", code=2).err == "robustcs: robustcs.toml is there already; edit it, or move it away first\n"
+    assert in_copy("init", code=2).err == "robustcs: robustcs.toml exists already; edit it, or move it first\n"
     assert (tmp_path / "demo" / "robustcs.toml").read_bytes() == before
 
 
@@ -167,7 +167,7 @@ def test_broken_files_of_every_kind_stop_nothing(
     assert run(["init"]) == 0
     assert run(["check", "--format", "json"]) in (0, 3)
     out, err = capfd.readouterr()
-    assert "error of the program" not in err
+    assert "internal error" not in err
     made = tomllib.loads(Path("robustcs.toml").read_text())
     assert {role: part["run"] for role, part in made["formulations"].items()} == {
         "original": "raw.trec", "qr": "qr.trec", "human": "human.trec",

@@ -48,7 +48,8 @@ def test_the_requests_are_those_of_the_protocol(in_demo: Command, tmp_path: Path
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("", ['it ended early: 3 requests without an answer; print a line of JSON with its "id", and flush stdout']),
+        ("", ['it ended early: 3 requests without an answer; for each request, print one line of JSON with its "id", and flush'
+             ' stdout']),
         ("sys.exit('no key')", ["it ended with exit status 1: no key"]),
         ("time.sleep(60)", ["it gave no useful answer for 1 seconds"]),
         ("while True: print(flush=True); time.sleep(0.01)", ["it gave no useful answer for 1 s", "a line on stdout is blank;"]),
@@ -56,15 +57,15 @@ def test_the_requests_are_those_of_the_protocol(in_demo: Command, tmp_path: Path
         ("for r in lines: say(grade=1)", ['a line on stdout has no id that is text or a whole number: {"grade": 1};']),
         ("for r in lines: say(id='x', grade=1)", ['a line on stdout has an id that no request has: {"id": "x", "grade": 1};']),
         ("for r in lines: say(id=r['id'], grade=5)",
-         ['the answer to request 2 has no "grade" that is a whole number of 0 to 4: {"id": "2", "grade": 5}']),
+         ['the answer to request 2 has no "grade" that is a whole number from 0 to 4: {"id": "2", "grade": 5}']),
         ("for r in lines: say(id=r['id'], score=1)", ["the answer to request 0 has no \"grade\" that"]),
-        ("for r in lines: say(id=r['id'], error='quota')", ["the answer to request 1 has an error: \"quota\""]),
+        ("for r in lines: say(id=r['id'], error='quota')", ["the answer to request 1 reports an error: \"quota\""]),
         ("r = next(lines); say(id=r['id'], grade=1)", ["it ended early: 2 requests without an answer"]),
         ("for r in lines: say(id=r['id'], grade=1)\nsys.exit(2)", ["it ended with exit status 2"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(in_demo: Command, tmp_path: Path, body: str, said: list[str]) -> None:
-    first, second, *remarks = tried(in_demo, tmp_path, body, options="--timeout 1")
+    first, second, *remarks = tried(in_demo, tmp_path, body, options="--set timeout=1")
     assert first.startswith("3 requests of judge: ") and second == "The program does not work:"
     for one in said:
         assert any(line.startswith(f"- {one}") for line in remarks), remarks
@@ -82,7 +83,7 @@ def test_what_is_passed_over_is_told(in_demo: Command, tmp_path: Path) -> None:
 def test_a_slow_program(in_demo: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("robustcs.cli.try_program._SLOW", 0.2)
     lines = tried(in_demo, tmp_path, "for r in lines: time.sleep(0.5); say(id=r['id'], grade=1)", 0)
-    assert lines[1] == "The program works, but:" and re.fullmatch(r"- it is slow: [1-9]\d* s a request", lines[2])
+    assert lines[1] == "The program works, but:" and re.fullmatch(r"- it is slow: [1-9]\d* s per request", lines[2])
 
 
 def test_what_cannot_be_started(in_demo: Command) -> None:

@@ -30,7 +30,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_one_line_and_a_file(broken: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["break", "--with", "a b"]) == 70
     out, err = capfd.readouterr()
-    said = r"robustcs: an error of the program itself \(KeyError: .*\); report it to the project's issue tracker with the file "
+    said = r"robustcs: internal error \(KeyError: .*\); please report it to the project's issue tracker and attach "
     found = re.fullmatch(f"{said}(.*)\n", err)
     assert found and out == "" and "\x1b" not in err
     text = Path(found[1]).read_text("utf-8")
@@ -55,7 +55,7 @@ def test_without_room_for_the_file(broken: Path, capfd: pytest.CaptureFixture[st
 
     monkeypatch.setattr("robustcs.cli.terminal.tempfile", SimpleNamespace(mkstemp=refuse))
     assert run(["break"]) == 70
-    advice = "; run it again with --traceback and report what it shows to the project's issue tracker\n"
+    advice = "; run the command again with --traceback and send its output to the project's issue tracker\n"
     assert capfd.readouterr().err.endswith(advice)
 
 

@@ -120,7 +120,7 @@ def plain_document() -> Document:
         (
             Heading("Findings"),
             Paragraph(finding),
-            Heading("Is it the rewriter or the ranker?"),
+            Heading("Does the rewriter or the ranker cause the errors?"),
             breakdown_table(),
             Heading("At every threshold", 2),
             Figure("sweep", "Shares of the eight bins over the threshold.", "Stacked areas, falling.", three),

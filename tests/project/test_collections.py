@@ -113,7 +113,7 @@ def test_init_joins_two_domains(in_domains: Command, tmp_path: Path) -> None:
     for system, role in ROLE.items():
         texts = project.formulations[role].rewrites
         assert [one.path.name for one in texts if isinstance(one.path, Path)] == [f"{name}_{system}.jsonl" for name in DOMAINS]
-    assert "left aside" not in in_domains("init --why").out.lower()
+    assert "ignored" not in in_domains("init --why").out.lower()
     by_file = json.loads(in_domains("breakdown --by collection --format json").out)
     by_option = json.loads(in_domains(f"{options('breakdown', *DOMAINS)} --by collection").out)
     wanted = [

@@ -212,7 +212,7 @@ def test_ir_datasets_are_not_files_of_the_folder(tmp_path: Path) -> None:
 
 
 TEXT = "write a text in quotes"
-NUMBER = "write a whole number from 0"
+NUMBER = "write a whole number of at least 0"
 LIST = "write a list of texts in quotes"
 
 
@@ -238,15 +238,16 @@ LIST = "write a list of texts in quotes"
         ("[policy]\nmissing = 'zero'\nrelevance_level = 2.5", [f":3: relevance_level is 2.5; {NUMBER}"]),
         ("[policy]\nrelevance_level = '2'", [f":2: relevance_level is '2'; {NUMBER}"]),
         ("[policy]\nrelevance_level = true", [f":2: relevance_level is True; {NUMBER}"]),
-        ("[policy]\nstrict = 'yes'", [":2: strict 'yes'; write true or false"]),
+        ("[policy]\nstrict = 'yes'", [":2: strict is 'yes'; write true or false"]),
         ("[policy]\ndepth = [3]", [f":2: depth is [3]; {NUMBER}"]),
         ("[policy]\nrelevance_level = 0\nmissing = 'skip'\norder = 1\ndepth = 0\nunit = 'topic'", [
-            ":2: relevance level 0; it starts at 1", ":3: missing turns 'skip'; write zero, drop or own",
-            ":4: order 1; write score or rank", ":5: depth 0; it starts at 1",
-            ":6: unit 'topic'; write conversation or turn"]),
+            ":2: relevance level is 0; write a whole number of at least 1",
+            ":3: the rule for missing turns is 'skip'; write zero, drop or own",
+            ":4: order is 1; write score or rank", ":5: depth is 0; write a whole number of at least 1",
+            ":6: unit is 'topic'; write conversation or turn"]),
         ("policy = {depth = 'all', missing = []}", [
-            ":1: missing turns []; write zero, drop or own", f":1: depth is 'all'; {NUMBER}"]),
-        ("[policy]\ndocuments = 'yes'", [":2: documents 'yes'; write true or false"]),
+            ":1: the rule for missing turns is []; write zero, drop or own", f":1: depth is 'all'; {NUMBER}"]),
+        ("[policy]\ndocuments = 'yes'", [":2: documents is 'yes'; write true or false"]),
         *[(f"[formulations.original]\n{key} = 'fine'\n[formulations.qr]\n\n{key} = false",
            [f":5: {key} is False; {LIST if key == 'rewrites' else TEXT}"]) for key in ("run", "scores", "answers", "rewrites")],
         ("[formulations]\nqr = 'run.trec'", [":2: qr is not a table; write [formulations.qr] above its keys"]),
@@ -261,11 +262,12 @@ LIST = "write a list of texts in quotes"
             " preferences, conversations", ":3: runs is not a table; write [clariq.runs] above its keys"]),
         ("[agreement]\nsnippets = 3\nmajority = 0\nmin_agreement = 2\nratings = true", [
             ":2: snippets is 3; write a text in quotes, or a list of them",
-            ":5: ratings is True; write a text in quotes, or a list of them", ":3: majority is 0; write a whole number from 1",
+            ":5: ratings is True; write a text in quotes, or a list of them",
+            ":3: majority is 0; write a whole number of at least 1",
             ":4: min_agreement is 2; write a number from 0 to 1"]),
         ("[crowd]\ntolerance = -1\ndepth = 0\nrelevance_level = 'x'", [
-            f":2: tolerance is -1; {NUMBER}", ":3: depth is 0; write a whole number from 1",
-            ":4: relevance_level is 'x'; write a whole number from 1"]),
+            f":2: tolerance is -1; {NUMBER}", ":3: depth is 0; write a whole number of at least 1",
+            ":4: relevance_level is 'x'; write a whole number of at least 1"]),
         ("crowd = 1", [":1: crowd is not a table; write [crowd] above its keys"]),
         ("[groups.a]\nsets = ['y']",
          [":1: group 'a' lacks a baseline or sets; write baseline and sets, names of runs"]),

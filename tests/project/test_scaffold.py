@@ -476,7 +476,7 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
 def test_init_prints_why_judgments_of_a_model_are_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     fill(tmp_path, {"raw.trec": ranked(RAW), "gpt4.txt": QRELS})
     assert run(["init", str(tmp_path)]) == 0
-    assert "gpt4.txt is not taken as qrels: its name names a model (gpt): " in capfd.readouterr().out
+    assert "gpt4.txt is not used as qrels: its name names a model (gpt): " in capfd.readouterr().out
 
 
 def tasks(scored: bool, **more: Any) -> str:

@@ -161,8 +161,9 @@ def test_csv_is_one_table_with_the_same_numbers(in_demo: Command, result: dict[s
     columns = "rewriter,metric,threshold,original,qr,human,count,unchanged,unknown,by_chance"
     assert answer.out.startswith(f"{columns}\nqr,P_1,=1,0,0,0,13,3,0,13.0\n")
     assert answer.err == (
-        "csv holds one table, here bins; the others with --table: attribution, blame, answerable, tests, headroom, choice,"
-        " turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices, found_slices\n"
+        "csv contains one table, here bins; write the others with --table: attribution, blame, answerable, tests, headroom,"
+        " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types,"
+        " slices, found_slices\n"
     )
 
 

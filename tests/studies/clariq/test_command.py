@@ -264,7 +264,7 @@ def test_topics_alone_give_the_statistics_of_the_data(in_demo: Command, shared_d
         ("--run a=clariq/questions_stem.trec", "--run needs topics; add --topics FILE"),
         ("--need clariq/need_hasty.txt", "--need needs topics; add --topics FILE"),
         ("--topics x --run best=y", "'best' is the name of a baseline; choose another name for the system"),
-        ("--need a=x --need a=y", "two files of --need have the same name; give every --need a NAME of its own"),
+        ("--need a=x --need a=y", "two files of --need have the same name; give each --need a different NAME"),
         (
             "--performance clariq/documents.trec",
             "no qrels of facets are given; add --qrels FILE, or qrels in [clariq]",

@@ -107,7 +107,7 @@ def test_without_pyserini(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--texts", "m"], 2, "robustcs: --texts m; write --texts NAME=FILE\n"),
+        (["--texts", "m"], 2, "robustcs: --texts m has no NAME= or no file; write --texts NAME=FILE\n"),
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
         (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
